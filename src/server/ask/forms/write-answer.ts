@@ -4,7 +4,6 @@ import type { FastifyReply } from "fastify";
 import { analysisTable } from "../../../analysis/table.js";
 import type { CutoutThread } from "../../../engine/cutouts/cutout-thread.js";
 import { FORMATS, type Format } from "../../../shared/calls.js";
-import { RequestError } from "../../../shared/errors.js";
 import { writeGridFile } from "../../../storage/tools/grid-file.js";
 import { LongNumbers, typeOf, type Values } from "../../../storage/tools/long-numbers.js";
 import type { RequestLife } from "../../http/request-life.js";
@@ -22,7 +21,7 @@ import { aboutOf, attributesOf } from "./origin.js";
 import { pictureOf, Range } from "./picture.js";
 import { sendWritten } from "./send-written.js";
 import { csvOf, jsonOf } from "./text-forms.js";
-import { numberTable, tableArchive, tableChunks, tableColumns } from "./write-table.js";
+import { csvChunks, npyChunks, numberTable, tableArchive, tableColumns } from "./write-table.js";
 
 export interface Sending {
   readonly service: Service;
@@ -186,9 +185,7 @@ async function sendTable(
     await sendChunks(reply, type, chunks, service, life.reader);
     return reply;
   }
-  if (form !== "csv" && form !== "npy" && form !== "npz")
-    throw new RequestError("Unsupported", `A table has no form ${form}.`, { member: "format" });
-  const chunks = form === "npz" ? tableArchive(table, about) : tableChunks(table, FORMATS[form].type as "text/csv");
+  const chunks = form === "npz" ? tableArchive(table, about) : form === "csv" ? csvChunks(table) : npyChunks(table);
   await sendChunks(reply, contentType(form), chunks, service, life.reader);
   return reply;
 }

@@ -8,12 +8,7 @@ import { npyHeader, npzFile, numberArray, textArray, textsArray, writeLetters } 
 
 const CHUNK_ROWS = 512;
 
-/** The chunks of a table in a form. Throws RequestError for names of columns that no NumPy file holds. */
-export function tableChunks(table: AnalysisTable, type: "text/csv" | "application/x-npy"): Generator<Buffer> {
-  return type === "text/csv" ? csvChunks(table) : npyChunks(table);
-}
-
-function* csvChunks(table: AnalysisTable): Generator<Buffer> {
+export function* csvChunks(table: AnalysisTable): Generator<Buffer> {
   let lines: string[] = [];
   for (const line of tableLines(table)) {
     lines.push(line);
@@ -44,8 +39,12 @@ export function tableArchive(table: AnalysisTable, origin: Readonly<Record<strin
   return npzFile([...arrays, ...Object.entries(origin).map(([name, text]) => textArray(name, text))]);
 }
 
-/** Columns as .npy rows: numbers and booleans as float64, NaN if missing; texts as UTF-32 of the longest one. */
-function npyChunks(table: AnalysisTable): Generator<Buffer> {
+/**
+ * Columns as .npy rows: numbers and booleans as float64, NaN if missing; texts as UTF-32 of the longest one.
+ *
+ * @throws RequestError for names that no NumPy file holds
+ */
+export function npyChunks(table: AnalysisTable): Generator<Buffer> {
   const columns = tableColumns(table).map((column) => {
     const letters = "texts" in column ? Math.max(...column.texts.map(({ length }) => length)) : 0;
     return { ...column, type: letters === 0 ? "<f8" : `<U${letters}`, size: letters === 0 ? 8 : 4 * letters };

@@ -87,8 +87,8 @@ export async function evaluateAt(
   const keys = [...new Set(columns.flatMap(({ inputs }) => inputs))].filter((key) => key.includes(":"));
   const records = new Map<InputKey, ReadBlock>(await derivedAt(life, dataset, keys, points, options));
   const results: Result[] = [];
-  const open = keys.filter((key) => !records.has(key));
-  for (const source of sourcesOf(open, dataset, options)) {
+  const isOpen = (key: InputKey): boolean => !records.has(key);
+  for (const source of sourcesOf(keys.filter(isOpen), dataset, options)) {
     const result = await recordsAt(life, dataset, source.query, points, options);
     results.push(result);
     for (const [key, place] of source.places) records.set(key, readerOf(result, place));
@@ -96,9 +96,7 @@ export async function evaluateAt(
   const held: Float64Array[] = [];
   const evaluate = (from: number, to: number): void => {
     const block = blockOf(records, points, options.clock ?? options.time, from, to - from, held);
-    columns.forEach((column, c) => {
-      take(c, from, column.evaluate(block));
-    });
+    for (const [c, column] of columns.entries()) take(c, from, column.evaluate(block));
   };
   await life.slices.each(points.length / 3, evaluate, STEP_POINTS);
   for (const result of results) result.release();
@@ -248,11 +246,12 @@ function operationFor(
 ): Pick<Query, "operation" | "spatialInterpolation"> {
   const { operation, ...of } = operationOfInput(key);
   const isValue = key.startsWith("value:");
+  const words = WORDS[key.split(":")[0] as InputKind] ?? key;
   const [member, question] = isValue ? (["method", method] as const) : (["derivatives", derivatives] as const);
   const accepted = spatialOf(operation, dataset);
   const spatialInterpolation = accepted.find((scheme) => scheme === question);
   if (spatialInterpolation === undefined)
-    throw wrong(member, `${wordsOf(key)} takes ${accepted.map(presentScheme).join(", ")}`);
+    throw wrong(member, `${words} takes ${accepted.map(presentScheme).join(", ")}`);
   return { operation: operation.name, ...of, spatialInterpolation };
 }
 
@@ -261,14 +260,9 @@ const WORDS: Readonly<Partial<Record<InputKind, string>>> = {
   laplacianOfGradient: "lap(A)",
 };
 
-function wordsOf(key: InputKey): string {
-  return WORDS[key.split(":")[0] as InputKind] ?? key;
-}
-
 /** A spatial option as questions name it. */
-function presentScheme(scheme: SpatialInterpolation): string {
-  return scheme === "None" ? "nearest" : scheme.replace("None_", "");
-}
+const presentScheme = (scheme: SpatialInterpolation): string =>
+  scheme === "None" ? "nearest" : scheme.replace("None_", "");
 
 async function recordsAt(
   life: RequestLife,
