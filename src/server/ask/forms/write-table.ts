@@ -71,17 +71,13 @@ export function npyChunks(table: AnalysisTable): Generator<Buffer> {
 }
 
 /** The numbers of a table for a NetCDF file: along the column on its plot's x axis if that ascends, else by row. */
-export function numberTable(table: AnalysisTable, about: NumberTable["about"], names = table.columns): NumberTable {
-  const { columns, rows, plot } = table;
-  const all = columns.map((title, c) => {
-    const values = rows.map((row) => row[c]);
-    return numberColumn(names[c] as string, title, values);
-  });
-  const ordered = all[columns.indexOf(plot?.x ?? "")];
+export function numberTable(table: AnalysisTable, about: NumberTable["about"], names: readonly string[]): NumberTable {
+  const all = tableColumns(table).map((column, c) => numberColumn(names[c] as string, column));
+  const ordered = all[table.columns.indexOf(table.plot?.x ?? "")];
   const ascends = ordered?.values.every((value, i) => i === 0 || value > Number(ordered.values[i - 1])) === true;
   const numbers = {
     name: "row",
-    values: Float64Array.from(rows.keys()),
+    values: Float64Array.from(table.rows.keys()),
     attributes: { long_name: "number of the row" },
   };
   const along = ascends && ordered !== undefined ? ordered : numbers;
@@ -89,19 +85,11 @@ export function numberTable(table: AnalysisTable, about: NumberTable["about"], n
 }
 
 /** A column; texts are numbers of what `flag_meanings` lists, from 0 on. */
-function numberColumn(name: string, title: string, values: readonly unknown[]): TableColumn {
-  const texts = [...new Set(values.filter((value): value is string => typeof value === "string" && value !== ""))];
-  const number = (value: unknown): number =>
-    typeof value === "string" && value !== ""
-      ? texts.indexOf(value)
-      : value === "" || value === null
-        ? Number.NaN
-        : Number(value);
-  const meanings =
-    texts.length === 0 ? {} : { flag_meanings: texts.map((text) => text.replaceAll(" ", "_")).join(" ") };
-  return {
-    name,
-    values: Float64Array.from(values, number),
-    attributes: { long_name: title, ...meanings },
-  };
+function numberColumn(name: string, column: Column | TextColumn): TableColumn {
+  const attributes = { long_name: column.name };
+  if (!("texts" in column)) return { name, values: column.values as Float64Array, attributes };
+  const texts = [...new Set(column.texts.filter((text) => text !== ""))];
+  const values = Float64Array.from(column.texts, (text) => (text === "" ? Number.NaN : texts.indexOf(text)));
+  const meanings = texts.map((text) => text.replaceAll(" ", "_")).join(" ");
+  return { name, values, attributes: { ...attributes, flag_meanings: meanings } };
 }
