@@ -10,7 +10,7 @@ import { type DescriptorInput, parseDescriptor } from "../dataset/descriptor.js"
 import { realPath } from "../dataset/files.js";
 import { openLines } from "../recognise/draft.js";
 import type { Recognised } from "../recognise/recognise.js";
-import { differences, structureOf, variesIn } from "../recognise/structure.js";
+import { differences, structureOf, varyingKeys } from "../recognise/structure.js";
 import { withFiles } from "../united-file.js";
 import { claimedBy, descriptorsIn } from "./apart.js";
 import { fileSets } from "./places.js";
@@ -124,7 +124,7 @@ export function renewed(location: string): string {
     const paths = names.map((name) => resolve(dirname(location), name));
     return withFiles(paths, (file) => structureOf(file, descriptor, timeTable ?? null));
   });
-  const varies = variesIn(all);
+  const varies = varyingKeys(all);
   const structure = Object.fromEntries([...(all[0] ?? [])].filter(([key]) => !varies.includes(key)));
   const confirmed = { ...descriptor.confirmed, structure, varies };
   return `${JSON.stringify({ ...written, confirmed }, null, 2)}\n`;

@@ -9,7 +9,7 @@ import { requireDistinct } from "../recognise/fields.js";
 import { timesOf } from "../recognise/grid.js";
 import { BY_TIMES, Findings } from "../recognise/layout.js";
 import { type Recognised, recogniseOpen } from "../recognise/recognise.js";
-import { variesIn } from "../recognise/structure.js";
+import { varyingKeys } from "../recognise/structure.js";
 import { UnitedFile, withFiles } from "../united-file.js";
 
 type FieldInput = NonNullable<DescriptorInput["fields"]["velocity"]>;
@@ -113,7 +113,7 @@ export function recogniseSeries(paths: readonly string[], answers: Answers): Rec
     ],
     warnings: [...new Set(members.flatMap(({ found }) => found.warnings))],
     sources: [...new Set(members.flatMap(({ found }) => found.sources))],
-    varies: variesIn(members.map(({ found }) => found.structure)),
+    varies: varyingKeys(members.map(({ found }) => found.structure)),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Axes of a grid by tables of coordinates and stated numbers; what contradicts them becomes a question. */
+/** Axes of a grid from coordinate tables and stated numbers; contradictions become questions. */
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
@@ -36,7 +36,7 @@ export function requireSameTables(
   }
 }
 
-/** Asks about a group of another time that states another grid: that of the first is served. */
+/** Asks about a group of a later time that states another grid: the grid of the first time is served. */
 export function askSteps(
   { contents, facts, findings }: SharedEvidence,
   { steps, place }: FoundFields,
@@ -69,10 +69,10 @@ export function askSteps(
   }
 }
 
-/** The table of each axis of a field: the one attached to its dimension, else the nearest of that name and length. */
-export type TablesOf = ReadonlyMap<AxisName, CoordinateTable>;
+export type AxisTables = ReadonlyMap<AxisName, CoordinateTable>;
 
-export function tableFor(
+/** Tables that may hold the coordinates of an axis, best first: attached to its dimension, else by name and length. */
+export function candidateTables(
   { contents: { answers }, tables }: SharedEvidence,
   field: OrientedDataset,
   axis: AxisName,
@@ -91,11 +91,11 @@ export function tableFor(
   return centres.length > 0 ? centres : fitting;
 }
 
-export function fixTables(shared: SharedEvidence, field: OrientedDataset, findings: Findings): TablesOf {
+export function fixTables(shared: SharedEvidence, field: OrientedDataset, findings: Findings): AxisTables {
   const { contents, tables } = shared;
   const fixed = new Map<AxisName, CoordinateTable>();
   for (const axis of AXIS_NAMES) {
-    const [chosen, ...others] = tableFor(shared, field, axis);
+    const [chosen, ...others] = candidateTables(shared, field, axis);
     if (chosen === undefined) {
       askEdges(contents, tables, field, axis, fixed, findings);
       continue;
@@ -153,8 +153,8 @@ export function isSameGrid(shared: SharedEvidence, a: OrientedDataset, b: Orient
   return AXIS_NAMES.every((axis) => {
     if (nodesAlong(a, axis) !== nodesAlong(b, axis)) return false;
     if (contents.answers.spacing !== undefined) return true;
-    const [first] = tableFor(shared, a, axis);
-    const [second] = tableFor(shared, b, axis);
+    const [first] = candidateTables(shared, a, axis);
+    const [second] = candidateTables(shared, b, axis);
     const isOther = areNamedApart(
       a.labels.names[a.dimensions.indexOf(axis)],
       b.labels.names[b.dimensions.indexOf(axis)],
@@ -171,7 +171,7 @@ function areNamedApart(a: string | null | undefined, b: string | null | undefine
 export function axesOf(
   { contents, facts, findings }: SharedEvidence,
   field: OrientedDataset,
-  tables: TablesOf,
+  tables: AxisTables,
 ): DescriptorInput["axes"] {
   const stored = field.dimensions.filter((role): role is AxisName => (AXIS_NAMES as readonly string[]).includes(role));
   askUnits(contents, field, tables, findings);
@@ -234,8 +234,8 @@ function facesOfBounds(bounds: Float64Array): number[] | null {
   const slack = Math.abs(bounds[bounds.length - 1] - bounds[0]) * 1e-6;
   // The two ends of a descending cell are in either order.
   for (const first of [0, 1]) {
-    const isWhole = Array.from({ length: cells - 1 }, (_, i) => bounds[2 * i + 1 - first] - bounds[2 * i + 2 + first]);
-    if (isWhole.every((gap) => Math.abs(gap) <= slack))
+    const gaps = Array.from({ length: cells - 1 }, (_, i) => bounds[2 * i + 1 - first] - bounds[2 * i + 2 + first]);
+    if (gaps.every((gap) => Math.abs(gap) <= slack))
       return [...Array.from({ length: cells }, (_, i) => bounds[2 * i + first]), bounds[2 * cells - 1 - first]];
   }
   return null;
@@ -268,9 +268,9 @@ function askDegrees(contents: Contents, { path }: CoordinateTable, axis: AxisNam
 const STATED_SLACK = 1e-3;
 
 /**
- * Asks about a spacing, origin, length or limits that are not those of the coordinates. Ends of a box may be half a
- * cell off, and a period is a step longer than its nodes. A list in an unknown order contradicts if none of its numbers
- * fits.
+ * Asks about a stated spacing, origin, length or limits that contradict the coordinates. A stated box may end half a
+ * cell outside the nodes; a period exceeds their span by one spacing. A list whose order is unknown is contradictory only
+ * if none of its entries fits.
  */
 function askEnds(
   nodes: Float64Array,
@@ -327,7 +327,7 @@ function askEnds(
  * Asks about coordinates in several units, or not in the length of the velocity: derivatives could not be combined, and
  * particles would move too far.
  */
-function askUnits(contents: Contents, { path: field }: OrientedDataset, tables: TablesOf, findings: Findings): void {
+function askUnits(contents: Contents, { path: field }: OrientedDataset, tables: AxisTables, findings: Findings): void {
   const { answers } = contents;
   if (answers.spacing !== undefined || answers.length !== undefined) return;
   const unitOfField = unitAt(contents, field);

@@ -22,12 +22,12 @@ export interface CoordinateTable {
 /** Groups that hold the grid next to the fields. */
 const GRID_GROUPS =
   /^(grids?|nodes?|points?|cells?|cent(er|re)s?|vert(ex|ices)|mesh(es)?|coord(s|inates)?|scales?|dim(s|ensions)?|geom(etry)?|ax[ei]s|domain|info|param(s|eters)?|config|settings|header|attributes|meta(data)?)$/i;
-/** Numbers of a small dataset that is as good as an attribute. */
+/** Most numbers of a dataset that is read like an attribute. */
 const FEW = 3;
 /** A scale that netCDF-4 writes for a dimension without a variable. */
 const NO_VARIABLE = /not a netCDF variable/i;
 
-/** Groups in which the grid of a field may be, the nearest first: its own, those above, and grid groups beside them. */
+/** Groups that may hold the grid of a field, nearest first: its own, groups above, and grid groups next to these. */
 export function groupsAround(contents: Contents, group: string): string[] {
   return groupsAbove(group).flatMap((path) => [
     path,
@@ -51,7 +51,7 @@ export function join(group: string, name: string): string {
   return group === "/" ? `/${name}` : `${group}/${name}`;
 }
 
-/** Tables by their names, the nearest group first; then lists in attributes, at `path@name`. */
+/** Tables by name, nearest group first; then lists in attributes, at `path@name`. */
 export function tablesIn(contents: Contents, groups: readonly string[], spatial: readonly number[]): CoordinateTable[] {
   const { coordinates } = contents.answers;
   const said = [...(coordinates ?? [])].map(([axis, path]) => {
@@ -87,7 +87,7 @@ function numberedTable(name: string, names: readonly string[]): { role: AxisName
   return isAll ? { role: AXIS_NAMES[Number(digit) - from], isEdges: false } : null;
 }
 
-/** Meshes with the name of an axis that vary along more than one dimension: curved ones, and those of blocks. */
+/** Path of a mesh named after an axis that varies along several dimensions (curvilinear, multi-block); else null. */
 export function curvedIn(
   contents: Contents,
   groups: readonly string[],
@@ -155,13 +155,13 @@ export function tableNodes(contents: Contents, table: CoordinateTable): Float64A
 export interface DimensionLabels {
   readonly roles: readonly (Role | null)[];
   readonly names: readonly (string | null)[];
-  /** By dimension, of those attached that hold coordinates or times. */
+  /** By dimension: the attached table of coordinates or times, if any. */
   readonly tables: readonly (CoordinateTable | null)[];
-  /** Order in which the file says that some of them are stored, if it does not name all; else null. */
+  /** Storage order of some of the dimensions, if the file does not name all of them; else null. */
   readonly order: readonly Role[] | null;
-  /** What else the file says of them that contradicts the roles, for people; null if nothing does. */
+  /** Other statements of the file that contradict the roles, as shown in messages; null if there are none. */
   readonly contradiction: string | null;
-  /** The source of the roles, for people. */
+  /** The source of the roles, as shown in messages. */
   readonly where: string;
 }
 
@@ -216,7 +216,7 @@ function statedOrders(contents: Contents, place: string): StatedOrder[] {
   });
 }
 
-/** Says which of some orders is not that of the roles; null if all agree. */
+/** Says which of several orders contradicts the roles; null if all agree. */
 function disagreement(stated: readonly StatedOrder[], roles: readonly (Role | null)[]): string | null {
   const other = stated.find(({ order }) => {
     const both = order.filter((role) => roles.includes(role));
@@ -229,8 +229,8 @@ function disagreement(stated: readonly StatedOrder[], roles: readonly (Role | nu
 /** Attributes that name the components of a vector. */
 const COMPONENTS =
   /^((components?|vector)(_?(names?|labels?|order|components))?|(field|variable|column|channel)_?names?|labels?|columns|channels)$/i;
-/** Those of them that name other things as well, as all do in a group. */
-const LOOSE = /^(labels?|columns|channels|(field|variable|column|channel)_?names?|vector)$/i;
+/** Attributes that may also name other things than components, as all do in a group. */
+const AMBIGUOUS = /^(labels?|columns|channels|(field|variable|column|channel)_?names?|vector)$/i;
 
 export interface ComponentNames {
   readonly names: readonly string[];
@@ -239,7 +239,7 @@ export interface ComponentNames {
   readonly isLoose: boolean;
 }
 
-/** The names that a file gives the components along a dimension: in the scale of that, else in an attribute. */
+/** The names that a file gives the components along a dimension: in its scale, else in an attribute. */
 export function componentNames(contents: Contents, path: string, dimension: number): ComponentNames | null {
   for (const scale of contents.scales(path)[dimension] ?? []) {
     const stored = contents.dataset(scale);
@@ -260,7 +260,7 @@ export function componentNames(contents: Contents, path: string, dimension: numb
       const names = only?.length === 3 && second === undefined ? [...only] : (words ?? []);
       if (names.length !== 3) return [];
       contents.use(place, name);
-      return [{ names, where: `the attribute ${name} of ${place}`, isLoose: place !== path || LOOSE.test(name) }];
+      return [{ names, where: `the attribute ${name} of ${place}`, isLoose: place !== path || AMBIGUOUS.test(name) }];
     }),
   );
   return stated.find(({ names }) => areInOrder(names) === false) ?? stated[0] ?? null;
@@ -290,7 +290,7 @@ function placeText({ path, attribute }: Statement): string {
   return attribute === null ? path : `the attribute ${attribute} of ${path}`;
 }
 
-/** Names of lists of one number an axis. */
+/** Names of lists with one number per axis. */
 const SPACING_LISTS = ["spacing", "grid_spacing", "gridspacing", "delta", "deltas", "cell_size", "dx"];
 const LENGTH_LISTS = ["length", "lengths", "l", "box_size", "boxsize", "box_length", "domain_size", "domain_length"];
 const PERIODIC_LISTS = ["periodic", "periodicity", "is_periodic", "periodic_axes", "periodic_dims", "cyclic", "wrap"];
@@ -354,7 +354,7 @@ export class StatedNumbers {
   /**
    * Two places that state different numbers, or null.
    *
-   * @param lists names of lists of three, each number of which may be that of the axis
+   * @param lists names of lists of three, any number of which may belong to the axis
    */
   contradiction(names: readonly string[], lists: readonly string[] = []): string | null {
     if ([...names, ...lists].flatMap((name) => this.#statements.get(name) ?? []).length < 2) return null;
@@ -390,8 +390,8 @@ export class StatedNumbers {
     this.#contents.use(path, attribute);
   }
 
-  /** A number that is only shown: the description does not rest on it. */
-  look(names: readonly string[]): StatedNumber | null {
+  /** A number that is only shown. Unlike the other readers, this does not mark its statement as used. */
+  peek(names: readonly string[]): StatedNumber | null {
     const [found] = this.#lists(names, 1);
     return found === undefined ? null : { ...found, value: found.value[0] };
   }
@@ -421,8 +421,8 @@ export class StatedNumbers {
   }
 
   /**
-   * A list of three is in the order x, y, z; if the axes are stored otherwise and the numbers differ, it states nothing
-   * of one axis.
+   * A list of three is in the order x, y, z; if the axes are stored otherwise and the numbers differ, its order is
+   * unknown, and a list of lengths then stands for spacings too.
    */
   clues(axis: AxisName, storedOrder: readonly AxisName[]): AxisClues {
     const each = (own: readonly string[], lists: readonly string[]) => this.#each(axis, own, lists, storedOrder);
@@ -448,8 +448,8 @@ export class StatedNumbers {
       this.contradiction(highest, UPPER_LISTS),
     ].filter((text) => text !== null);
     const other = others.find(({ value }) => value !== periodic?.value);
-    const isSaid = ({ value, where }: StatedNumber<boolean>) => `${where} says ${value ? "periodic" : "not periodic"}`;
-    if (periodic !== null && other !== undefined) contradictions.push(`${isSaid(periodic)}, and ${isSaid(other)}`);
+    const says = ({ value, where }: StatedNumber<boolean>) => `${where} says ${value ? "periodic" : "not periodic"}`;
+    if (periodic !== null && other !== undefined) contradictions.push(`${says(periodic)}, and ${says(other)}`);
     return {
       ...NO_CLUES,
       ...{ spacing: each(spacings, SPACING_LISTS), length: each(lengths, LENGTH_LISTS) },
@@ -505,10 +505,10 @@ export class StatedNumbers {
       }
     };
     read(own, (value) => conditionOf(Array.isArray(value) ? value.join(" ") : value));
-    read(PERIODIC_LISTS, (value) => ofAxis(value, places, axis) ?? conditionOf(value));
+    read(PERIODIC_LISTS, (value) => isPeriodicIn(value, places, axis) ?? conditionOf(value));
     // Walls may be at the ends of one axis only.
     const ifTrue = (condition: boolean | null | undefined) => (condition === false ? null : condition);
-    read(CONDITION_LISTS, (value) => ofAxis(value, places, axis) ?? ifTrue(conditionOf(value)));
+    read(CONDITION_LISTS, (value) => isPeriodicIn(value, places, axis) ?? ifTrue(conditionOf(value)));
     return { said, unread };
   }
 }
@@ -528,11 +528,11 @@ function conditionOf(value: AttributeValue): boolean | null | undefined {
 }
 
 /**
- * Letters of the periodic axes, or a number or word for each.
+ * Whether a list, of letters of the periodic axes or of one entry per axis, says that an axis is periodic.
  *
- * @param places of the axis in the orders that the list may have: if they differ, it states nothing
+ * @param places possible positions of the axis in the list; if the entries there differ, the list says nothing
  */
-function ofAxis(value: AttributeValue, places: readonly number[], axis: AxisName): boolean | null | undefined {
+function isPeriodicIn(value: AttributeValue, places: readonly number[], axis: AxisName): boolean | null | undefined {
   if (typeof value === "number") return null;
   const texts = typeof value === "string" ? [value] : value instanceof Float64Array ? [] : (value as string[]);
   if (texts.length > 0 && texts.every((text) => /^[xyz ,;]*$/i.test(text)))

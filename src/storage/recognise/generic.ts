@@ -4,7 +4,7 @@ import { FIELDS, type KnownField } from "../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import type { Dimension } from "./assign.js";
-import { agree, askSteps, axesOf, fixTables, isSameGrid, requireSameTables, tableFor } from "./axes.js";
+import { agree, askSteps, axesOf, candidateTables, fixTables, isSameGrid, requireSameTables } from "./axes.js";
 import { groupsAround, labelsOf, parentOf, StatedNumbers, tableNodes, tablesIn } from "./evidence.js";
 import { type FoundFields, findFields } from "./fields.js";
 import { type Contents, Findings, type Layout, type Recognition } from "./layout.js";
@@ -18,7 +18,7 @@ import {
   type SharedEvidence,
 } from "./order.js";
 import { hasForeign } from "./statements.js";
-import { byTime, framesOf, secondOf, timeOf } from "./times.js";
+import { byTime, framesOf, secondInFieldTime, timeOf } from "./times.js";
 import type { OtherField } from "./usual-names.js";
 
 interface OrientedField {
@@ -32,7 +32,6 @@ interface OrientedFields {
   readonly others: readonly { readonly field: FieldName; readonly datasets: readonly OrientedDataset[] | null }[];
   /** Scalars: a component of the velocity, the pressure. */
   readonly singles: readonly OrientedDataset[];
-  /** Whether components of the velocity have different nodes. */
   readonly isStaggered: boolean;
   readonly first: OrientedDataset;
 }
@@ -71,7 +70,7 @@ export function describeFields(
     ...storageOf(contents, fields, datasets, nodesAt),
     ...(Object.hasOwn(FIELDS, field) ? {} : wordsOf(contents, datasets[0]?.path as string)),
   });
-  const timed = { ...shared, second: secondOf(contents, first, tablesOf) };
+  const timed = { ...shared, second: secondInFieldTime(contents, first, tablesOf) };
   return {
     plan: {
       title: contents.name,
@@ -100,11 +99,11 @@ function orient(shared: SharedEvidence, fields: FoundFields, lead: string): Orie
   }));
   const isStaggered = velocity.slice(1).some((other) => !isSameGrid(shared, velocity[0] as OrientedDataset, other));
   const scalars = [...(pressure === null ? [] : [pressure]), ...others.flatMap(({ datasets }) => datasets ?? [])];
-  const first = isStaggered ? mostlyOf([...velocity, ...scalars]) : (velocity[0] ?? (scalars[0] as OrientedDataset));
+  const first = isStaggered ? commonGrid([...velocity, ...scalars]) : (velocity[0] ?? (scalars[0] as OrientedDataset));
   return { velocity, pressure, others, singles, isStaggered, first };
 }
 
-/** Finds the nodes of each field; those on other axes than the first are left out. */
+/** Finds the nodes of each field; fields on other axes than the first are left out. */
 function placeFields(
   shared: SharedEvidence,
   fields: FoundFields,
@@ -138,7 +137,8 @@ function placeFields(
   return { found, nodesAt };
 }
 
-function mostlyOf(datasets: readonly OrientedDataset[]): OrientedDataset {
+/** A reference dataset for staggered components: along each dimension, the nodes that most datasets share. */
+function commonGrid(datasets: readonly OrientedDataset[]): OrientedDataset {
   const [first] = datasets as readonly [OrientedDataset];
   const nodesOf = ({ dimensions, labels, shape }: OrientedDataset, role: Dimension) => {
     const at = dimensions.indexOf(role);
@@ -147,14 +147,14 @@ function mostlyOf(datasets: readonly OrientedDataset[]): OrientedDataset {
   };
   const chosen = first.dimensions.map((role) => {
     const all = datasets.map((dataset) => nodesOf(dataset, role));
-    const timesOfKey = (key: string) => all.filter((one) => one.key === key).length;
-    return all.reduce((best, one) => (timesOfKey(one.key) > timesOfKey(best.key) ? one : best));
+    const occurrences = (key: string) => all.filter((nodes) => nodes.key === key).length;
+    return all.reduce((best, nodes) => (occurrences(nodes.key) > occurrences(best.key) ? nodes : best));
   });
   const labels = { ...first.labels, tables: chosen.map(({ table }) => table), names: chosen.map(({ name }) => name) };
   return { ...first, shape: chosen.map(({ length }) => length), labels };
 }
 
-/** The order of the pressure; one that is not a scalar field is left out, unless it is the first field of all. */
+/** The order of the pressure. A pressure that is no scalar field is left out, unless it is the first of all fields. */
 function pressureOf(
   shared: SharedEvidence,
   like: OrientedDataset | undefined,
@@ -162,8 +162,8 @@ function pressureOf(
   isFirst: boolean,
 ): OrientedDataset | null {
   try {
-    const isSaid = shared.contents.answers.fieldDims?.has("pressure") === true;
-    return (isSaid ? null : likeFirst(shared, like, path)) ?? orderOf(shared, "pressure", path, false);
+    const isAnswered = shared.contents.answers.fieldDims?.has("pressure") === true;
+    return (isAnswered ? null : likeFirst(shared, like, path)) ?? orderOf(shared, "pressure", path, false);
   } catch (error) {
     if (isFirst || !(error instanceof DataError)) throw error;
     shared.findings.addWarning(`The pressure is left out: ${error.message}.`);
@@ -175,7 +175,7 @@ export function isVector({ field, paths }: OtherField): boolean {
   return paths.length === 1 && FIELDS[field as KnownField] === 3;
 }
 
-/** Fields under names of their own: those on the nodes of the others whose order is known. */
+/** Fields with other names, if they are on the nodes of the fields with usual names and their order is known. */
 function namedOf(
   shared: SharedEvidence,
   named: readonly OtherField[],
@@ -206,8 +206,8 @@ function wordsOf(contents: Contents, path: string): { unit?: string; long_name?:
 }
 
 /**
- * In the order of a similar dataset or in their own. A field without a known order is left out, unless it is the first
- * of all.
+ * Orders the datasets of a field, like a similar dataset or by their own evidence. A field without a known order is left
+ * out, unless it is the first of all fields.
  */
 function otherOf(
   shared: SharedEvidence,
@@ -241,17 +241,17 @@ function otherOf(
   return datasets;
 }
 
-/** Nodes of a field along axes where they are not those of the dataset, as a descriptor says them. */
+/** Nodes of a field along the axes where they differ from the dataset's, as a descriptor states them. */
 type NodesOfField = Readonly<
   Partial<Record<AxisName, readonly number[] | { readonly file: string; readonly path: string }>>
 >;
 
-/** Cells by which nodes of a staggered field may end before or behind those of the others. */
+/** Largest distance, in cells, between the ends of a staggered grid and of the reference grid. */
 const MOST_APART = 1.5;
 
 /**
- * Nodes of a field along the axes where they differ from another's, by the tables of its dimensions; null if these are
- * not there, or far away.
+ * Nodes of a field along the axes where they differ from the reference grid, by the tables of its dimensions; null if it
+ * has no tables, or if they end more than `MOST_APART` cells away.
  */
 function ownNodes(shared: SharedEvidence, first: OrientedDataset, other: OrientedDataset): NodesOfField | null {
   const { contents } = shared;
@@ -262,17 +262,17 @@ function ownNodes(shared: SharedEvidence, first: OrientedDataset, other: Oriente
       const table = labels.tables[dimensions.indexOf(axis)];
       return table?.role === axis ? { ...table, isEdges: false } : null;
     });
-    const [reference] = named === null ? tableFor(shared, first, axis) : [named];
+    const [reference] = named === null ? candidateTables(shared, first, axis) : [named];
     if (own === null || own === undefined || reference === undefined || reference === null)
       return own === reference && nodesAlong(first, axis) === nodesAlong(other, axis) ? [axis, undefined] : null;
-    const [theirs, its] = [tableNodes(contents, reference), tableNodes(contents, own)];
-    if (agree(theirs, its)) return [axis, undefined];
+    const [referenceNodes, ownNodes] = [tableNodes(contents, reference), tableNodes(contents, own)];
+    if (agree(referenceNodes, ownNodes)) return [axis, undefined];
     const isNear = [0, -1].every((at) => {
-      const [end, next] = [theirs.at(at) ?? 0, theirs.at(at === 0 ? 1 : -2) ?? 0];
-      return Math.abs(end - (its.at(at) ?? Number.NaN)) <= MOST_APART * Math.abs(end - next);
+      const [end, next] = [referenceNodes.at(at) ?? 0, referenceNodes.at(at === 0 ? 1 : -2) ?? 0];
+      return Math.abs(end - (ownNodes.at(at) ?? Number.NaN)) <= MOST_APART * Math.abs(end - next);
     });
     if (!isNear) return null;
-    return [axis, own.along === null ? { file: contents.name, path: own.path } : [...its]];
+    return [axis, own.along === null ? { file: contents.name, path: own.path } : [...ownNodes]];
   });
   if (found.includes(null)) return null;
   return Object.fromEntries((found as [AxisName, unknown][]).filter(([, own]) => own !== undefined)) as NodesOfField;

@@ -33,13 +33,13 @@ export const OPEN_PMD: ProducerRow = {
     const isCartesian = contents.texts(velocity, "geometry")?.[0] === "cartesian";
     if (!isCartesian || labelsOf(contents, velocity).sort().join() !== "x,y,z")
       throw new DataError(`${velocity} is not a cartesian mesh of x, y and z`);
-    const other = movedIn(contents, velocity);
+    const other = changedGrid(contents, velocity);
     if (other !== null)
       throw new DataError(`${other} has another grid than ${velocity}; all iterations must have the same nodes`);
   },
   reasons: (contents) => {
     const { velocity = "" } = meshesIn(contents);
-    const isApart = componentsOf(velocity).some((path) => Object.keys(apartIn(contents, path)).length > 0);
+    const isApart = componentsOf(velocity).some((path) => Object.keys(staggerOf(contents, path)).length > 0);
     return [
       `dimensions: ${orderOf(contents)}, from the attribute axisLabels of ${velocity}.`,
       ...(isApart ? [`nodes: each component of ${velocity} at its own, by its attribute position.`] : []),
@@ -54,7 +54,7 @@ export const OPEN_PMD: ProducerRow = {
     const [name, other] = [velocity, pressure].map((path) => path.split("/").pop());
     const constant = constantAt(contents, pressure);
     if (constant !== null) findings.addWarning(`${other} is left out: it is constant (${constant}).`);
-    else if (gridText(contents, velocity) !== gridText(contents, pressure) || movedIn(contents, pressure) !== null)
+    else if (gridText(contents, velocity) !== gridText(contents, pressure) || changedGrid(contents, pressure) !== null)
       findings.addWarning(`${other} is left out: its grid is not that of ${name}.`);
     else if (
       iterationsIn(contents).some((step) => offsetAt(contents, velocity, step) !== offsetAt(contents, pressure, step))
@@ -66,7 +66,7 @@ export const OPEN_PMD: ProducerRow = {
     }
     return [vector];
   },
-  at: apartIn,
+  at: staggerOf,
   constant: (contents, path) => {
     const { velocity = "" } = meshesIn(contents);
     if (!componentsOf(velocity).includes(path) || contents.dataset(path) !== null) return null;
@@ -85,7 +85,6 @@ export const OPEN_PMD: ProducerRow = {
     const first = `${BASE}/${steps[0]}`;
     return { frames: steps.length, steps: { steps }, place: (path) => `${BASE}/{step}${path.slice(first.length)}` };
   },
-  // Spacing and offset are lists in the order of the labels. Nodes are where most components are in the cell.
   axis: (contents, axis, { nodes }) => {
     const { velocity = "" } = meshesIn(contents);
     const unit = contents.number(velocity, "gridUnitSI") ?? 1;
@@ -95,7 +94,7 @@ export const OPEN_PMD: ProducerRow = {
     if (step === undefined) return {};
     const spacing = { value: step * unit, where: "gridSpacing" };
     if (offset === undefined) return { spacing };
-    const position = nodesIn(contents, velocity, axis);
+    const position = referencePosition(contents, velocity, axis);
     const origin = { value: (offset + position * step) * unit, where: "gridGlobalOffset" };
     if (position === 0) return { spacing, origin };
     const ends = [offset * unit, (offset + nodes * step) * unit];
@@ -161,26 +160,27 @@ function positionOf(contents: Contents, mesh: string, path: string, axis: AxisNa
   return entryOf(contents, mesh, path, "position", axis) ?? 0;
 }
 
-function nodesIn(contents: Contents, velocity: string, axis: AxisName): number {
+/** In-cell position of most components: the median of the three. */
+function referencePosition(contents: Contents, velocity: string, axis: AxisName): number {
   const places = componentsOf(velocity).map((path) => positionOf(contents, velocity, path, axis));
   return places.sort((a, b) => a - b)[1] as number;
 }
 
-/** Where a component is along the axes that it is not on, in spacings from the nodes of these. */
-function apartIn(contents: Contents, path: string): Partial<Record<AxisName, number>> {
+/** Offsets of a component from the reference nodes, in spacings, along the axes where it is staggered. */
+function staggerOf(contents: Contents, path: string): Partial<Record<AxisName, number>> {
   const { velocity = "" } = meshesIn(contents);
-  const apart = AXIS_NAMES.map(
-    (axis) => [axis, positionOf(contents, velocity, path, axis) - nodesIn(contents, velocity, axis)] as const,
+  const offsets = AXIS_NAMES.map(
+    (axis) => [axis, positionOf(contents, velocity, path, axis) - referencePosition(contents, velocity, axis)] as const,
   );
-  return Object.fromEntries(apart.filter(([, offset]) => offset !== 0));
+  return Object.fromEntries(offsets.filter(([, offset]) => offset !== 0));
 }
 
 function gridText(contents: Contents, mesh: string): string {
   return GRID_ATTRIBUTES.map((name) => `${contents.attribute(mesh, name)}`).join("; ");
 }
 
-/** The mesh in the first iteration that states other nodes than in the first of all; null if there is none. */
-function movedIn(contents: Contents, mesh: string): string | null {
+/** The mesh in the first iteration whose grid differs from the grid of the first iteration; null if there is none. */
+function changedGrid(contents: Contents, mesh: string): string | null {
   const text = (path: string) =>
     [
       gridText(contents, path),

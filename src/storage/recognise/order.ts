@@ -30,7 +30,7 @@ export interface SharedEvidence {
   readonly second: number | null;
 }
 
-/** What the format of a file defines beside what it states by names, labels, coordinates and attributes. */
+/** What the format of a file defines in addition to what its names, labels, coordinates and attributes state. */
 export interface Format {
   /** Attributes of numbers that fields, coordinates and times may have. */
   readonly attributes: readonly string[];
@@ -38,9 +38,9 @@ export interface Format {
   readonly componentsFollowAxes?: true;
 }
 
-const LISTED = 4;
+const MOST_ORDERS_LISTED = 4;
 
-/** Assigns roles to the dimensions of a dataset by everything that the file states about it. */
+/** Assigns roles to the dimensions of a dataset: by all evidence, else without lengths, else without names. */
 export function orderOf(
   { contents, tables, facts, findings, format }: SharedEvidence,
   field: FieldName,
@@ -50,31 +50,31 @@ export function orderOf(
   const { shape } = contents.dataset(path) as { shape: readonly number[] };
   const labels = labelsOf(contents, path);
   const { answers } = contents;
-  const said = answers.fieldDims?.get(field) ?? answers.dims ?? null;
-  const blank = shape.map(() => null);
-  const three = new Map<Role, number[]>([["c", [3]]]);
-  const roles = said === null ? labels.roles : blank;
-  const orders = said === null ? ordersOf(tables, labels) : [said];
+  const fromUser = answers.fieldDims?.get(field) ?? answers.dims ?? null;
+  const noRoles = shape.map(() => null);
+  const vectorOnly = new Map<Role, number[]>([["c", [3]]]);
+  const roles = fromUser === null ? labels.roles : noRoles;
+  const orders = fromUser === null ? ordersOf(tables, labels) : [fromUser];
   const found = [
     assignments(shape, isVector, { labels: roles, lengths: lengthsOf(tables, facts, shape), orders }),
-    assignments(shape, isVector, { labels: roles, lengths: three, orders }),
-    assignments(shape, isVector, { labels: blank, lengths: three, orders: said === null ? [] : [said] }),
+    assignments(shape, isVector, { labels: roles, lengths: vectorOnly, orders }),
+    assignments(shape, isVector, { labels: noRoles, lengths: vectorOnly, orders: fromUser === null ? [] : [fromUser] }),
   ];
   const used = found.findIndex((list) => list.length > 0);
   const options = found[used] ?? [];
   const [chosen] = options;
-  if (chosen === undefined) throw new DataError(noFieldText(contents, path, isVector, said !== null));
+  if (chosen === undefined) throw new DataError(noFieldText(contents, path, isVector, fromUser !== null));
   const evidence = evidenceOfLengths(tables, facts);
   const contradicted = used === 1 ? (evidence ?? "the times") : used === 2 ? "the names of the dimensions" : null;
-  const conflict = said === null ? contradictionText(path, shape, chosen, contradicted, labels) : null;
+  const conflict = fromUser === null ? contradictionText(path, shape, chosen, contradicted, labels) : null;
   const doubt =
-    conflict ?? (contradicted === null || said !== null ? ambiguityText(path, shape, options, evidence) : null);
+    conflict ?? (contradicted === null || fromUser !== null ? ambiguityText(path, shape, options, evidence) : null);
   const answer = "--dims with the dimensions in stored order, or fields.*.dimensions in a descriptor";
   if (doubt !== null) findings.add({ about: "order", question: doubt, answer, ...(conflict ? { red: true } : {}) });
   else {
     const stated = labels.where === "" ? evidence : labels.where;
-    if (said !== null) warnOfOtherOrder(path, chosen, labels, findings);
-    findings.addReason(`${path}: dimensions ${chosen.join(" ")}, from ${said === null ? stated : "your answer"}.`);
+    if (fromUser !== null) warnOfOtherOrder(path, chosen, labels, findings);
+    findings.addReason(`${path}: dimensions ${chosen.join(" ")}, from ${fromUser === null ? stated : "your answer"}.`);
   }
   if (isVector) askComponents(contents, path, chosen, findings, format);
   return { path, shape, dimensions: chosen, labels };
@@ -119,17 +119,17 @@ function ambiguityText(
   options: readonly (readonly Dimension[])[],
   evidence: string | null,
 ): string | null {
-  const others = reversedFirst(options.slice(1)).slice(0, LISTED - 1);
+  const others = reversedFirst(options.slice(1)).slice(0, MOST_ORDERS_LISTED - 1);
   if (others.length === 0) return null;
   const lack = evidence === null ? "nothing in the file names" : `${evidence} do not tell apart`;
-  const more = options.length > LISTED ? " or another order" : "";
+  const more = options.length > MOST_ORDERS_LISTED ? " or another order" : "";
   return (
     `${path} is ${shape.join(" x ")}, and ${lack} its dimensions: ${options[0]?.join(" ")} is a guess, ` +
     `${others.join(" or ")}${more} would do as well.`
   );
 }
 
-/** Orders as text, those with x, y, z in this order first: it is the most usual one after z, y, x. */
+/** Orders as text, x, y, z first: after z, y, x it is the most usual order. */
 function reversedFirst(options: readonly (readonly Dimension[])[]): string[] {
   const texts = options.map((option) => option.join(" "));
   const isReversed = (text: string): boolean => /x.*y.*z/.test(text);
@@ -171,7 +171,7 @@ function warnOfOtherOrder(
     findings.addWarning(`${path} is read as ${chosen.join(" ")}, as --dims says; ${where} says ${stated.join(" ")}.`);
 }
 
-/** Orders that the file states: in an attribute that names some dimensions, and by meshes that vary along one each. */
+/** Orders that the file states: by meshes that each vary along one dimension, and in an attribute. */
 function ordersOf(tables: readonly CoordinateTable[], labels: DimensionLabels): string[][] {
   const meshes = tables.filter(({ along }) => along !== null).sort((a, b) => (a.along as number) - (b.along as number));
   const roles = new Set(meshes.map(({ role }) => role));
@@ -180,7 +180,7 @@ function ordersOf(tables: readonly CoordinateTable[], labels: DimensionLabels): 
   return [...(isClear ? [meshes.map(({ role }) => role)] : []), ...(labels.order === null ? [] : [[...labels.order]])];
 }
 
-/** The order of a component that has the shape and the labels of the first: one question is enough for both. */
+/** The order of a component with the same shape and labels as the first: one question serves both. */
 export function likeFirst(
   { contents }: SharedEvidence,
   first: OrientedDataset | undefined,
@@ -193,7 +193,7 @@ export function likeFirst(
   return same && `${labels.order}` === `${first.labels.order}` ? { ...first, path, labels } : null;
 }
 
-/** The evidence in a file of how many nodes lie along its axes, for people; null if there is none. */
+/** The evidence in a file for the numbers of nodes along its axes, as shown in messages; null if there is none. */
 function evidenceOfLengths(tables: readonly CoordinateTable[], facts: StatedNumbers): string | null {
   const isStated = AXIS_NAMES.some((axis) => facts.nodes(axis) !== null);
   const hasCoordinates = tables.some(({ role }) => role !== "t" && facts.nodes(role) === null);

@@ -1,6 +1,6 @@
 /**
- * What a confirmation holds for: paths, types, shapes without time, attributes, and small datasets that are neither
- * field nor time; not chunks, filters, byte order or references.
+ * Structural fingerprint of a file. A confirmed description is valid for files with the same fingerprint: paths, types,
+ * shapes without time, attributes and small datasets. Chunks, filters, byte order and references may differ.
  */
 import { createHash } from "node:crypto";
 import { dirname, relative } from "node:path";
@@ -19,9 +19,8 @@ export type Structure = ReadonlyMap<string, string>;
 const MOST_MEMBERS = 20_000;
 /** Elements of a dataset whose values belong to the structure. */
 const SMALL = 65_536;
-/** Characters of a value that are kept as they are; longer ones are kept by their digest. */
-const PLAIN = 60;
-/** Stands for the text of a path that has several: one for each time. */
+/** Characters up to which `shortenedText` keeps a value; of a longer value it keeps the digest. */
+const SHORT_TEXT = 60;
 const VARIES = "(differs from time to time)";
 
 interface Roles {
@@ -36,12 +35,12 @@ interface Roles {
 /** @throws DataError for too many members */
 export function structureOf(file: StoredFile, descriptor: Descriptor, timeTable: string | null): Structure {
   const roles = rolesIn(descriptor, timeTable);
-  const found = new Map<string, string>();
+  const structure = new Map<string, string>();
   const seen = new Set<number | string>();
   const add = (key: string, text: string): void => {
-    const known = found.get(key);
-    found.set(key, known === undefined || known === text ? text : VARIES);
-    if (found.size > MOST_MEMBERS) throw new DataError(`${file.path} has more than ${MOST_MEMBERS} members`);
+    const previous = structure.get(key);
+    structure.set(key, previous === undefined || previous === text ? text : VARIES);
+    if (structure.size > MOST_MEMBERS) throw new DataError(`${file.path} has more than ${MOST_MEMBERS} members`);
   };
   const visit = (path: string): void => {
     const resolved = resolvedIn(file, path);
@@ -51,14 +50,15 @@ export function structureOf(file: StoredFile, descriptor: Descriptor, timeTable:
       return;
     }
     const identity = file.address(resolved) ?? resolved;
-    if (seen.size === seen.add(identity).size) {
+    if (seen.has(identity)) {
       add(key, `the object ${withStep(resolved, roles)}`);
       return;
     }
+    seen.add(identity);
     const kind = file.kind(resolved);
     for (const [name, value] of file.attributes(resolved)) {
-      const isLeft = isOfLibrary(name) && name !== "NAME";
-      if (!isLeft) add(`${key === "/" ? "" : key}@${name}`, plain(valueText(value)));
+      const isIgnored = isOfLibrary(name) && name !== "NAME";
+      if (!isIgnored) add(`${key === "/" ? "" : key}@${name}`, shortenedText(valueText(value)));
     }
     if (kind === "group") {
       add(key, "group");
@@ -66,7 +66,7 @@ export function structureOf(file: StoredFile, descriptor: Descriptor, timeTable:
     } else add(key, kind === "dataset" ? datasetText(file, resolved, key, roles) : "a named type");
   };
   visit("/");
-  return found;
+  return structure;
 }
 
 function rolesIn(descriptor: Descriptor, timeTable: string | null): Roles {
@@ -110,8 +110,8 @@ function datasetText(file: StoredFile, path: string, key: string, roles: Roles):
       shape[0] === roles.frames &&
       shape[0] > 1);
   const lengths = shape.filter((_, at) => at !== time && !(isOverTime && at === 0));
-  const made = sourcesAt(file, path).map((source) => relative(dirname(file.path), source));
-  const of = made.length === 0 ? "" : ` of ${plain(made.sort().join(", "))}`;
+  const sources = sourcesAt(file, path).map((source) => relative(dirname(file.path), source));
+  const of = sources.length === 0 ? "" : ` of ${shortenedText(sources.sort().join(", "))}`;
   const head = `${`${typeText(stored)} ${lengths.join(" x ")}`.trim()}${of}`;
   const count = shape.reduce((product, length) => product * length, 1);
   if (time !== undefined || isOverTime || count > SMALL || file.isUnwritten(path)) return head;
@@ -124,10 +124,10 @@ function datasetText(file: StoredFile, path: string, key: string, roles: Roles):
     return `${head} = ${text}`;
   }
   const texts = count <= 64 ? file.texts(path) : null;
-  return texts === null ? head : `${head} = ${plain(texts.join(", "))}`;
+  return texts === null ? head : `${head} = ${shortenedText(texts.join(", "))}`;
 }
 
-/** Files that a virtual dataset is made of; none if they are not read. */
+/** Source files of a virtual dataset; empty if they are not read. */
 export function sourcesAt(file: StoredFile, path: string): readonly string[] {
   try {
     return file.sources?.(path).files ?? [];
@@ -146,22 +146,22 @@ function resolvedIn(file: StoredFile, path: string): string | null {
   }
 }
 
-function plain(text: string): string {
-  return text.length <= PLAIN ? text : digest(Buffer.from(text));
+function shortenedText(text: string): string {
+  return text.length <= SHORT_TEXT ? text : digest(Buffer.from(text));
 }
 
 function digest(bytes: Uint8Array): string {
   return `sha256 ${createHash("sha256").update(bytes).digest("hex").slice(0, 24)}`;
 }
 
-/** What differs between several files: it is listed when they are confirmed, and leaves the structure. */
-export function variesIn(all: readonly Structure[]): string[] {
+/** Keys that differ between files. They are listed at confirmation and then ignored. */
+export function varyingKeys(all: readonly Structure[]): string[] {
   const [first = new Map<string, string>(), ...others] = all;
   const keys = new Set(all.flatMap((one) => [...one.keys()]));
   return [...keys].filter((key) => others.some((other) => other.get(key) !== first.get(key))).sort();
 }
 
-/** The first differences of a file from what was confirmed, for people; empty if there are none. */
+/** Differences of a file from what was confirmed, as shown in messages. */
 export function differences(
   confirmed: Readonly<Record<string, string>>,
   varies: readonly string[],

@@ -1,7 +1,7 @@
 /** Times of the frames, by a table, an attribute, or the names of groups; in the unit of length over velocity. */
 import { DataError } from "../../shared/errors.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
-import { agree, type TablesOf } from "./axes.js";
+import { type AxisTables, agree } from "./axes.js";
 import { unitAt } from "./component-units.js";
 import { datedUnitOf } from "./dated-unit.js";
 import { type CoordinateTable, parentOf, StatedNumbers } from "./evidence.js";
@@ -25,7 +25,7 @@ export function framesOf(field: OrientedDataset, { steps }: FoundFields): number
 
 const TIME_NAMES = ["time", "t", "times", "sim_time", "simulation_time", "time_value"];
 
-/** From a table, else an attribute, else the place of each frame. */
+/** Times of the frames: from a table, else an attribute, else the frame number. */
 export function timeOf(
   shared: SharedEvidence,
   field: OrientedDataset,
@@ -34,7 +34,7 @@ export function timeOf(
 ): DescriptorInput["time"] {
   const { contents, tables, facts, findings } = shared;
   const { answers } = contents;
-  const step = facts.look(["dt", "time_step", "timestep", "delta_t"]);
+  const step = facts.peek(["dt", "time_step", "timestep", "delta_t"]);
   if (fields.steps !== null && answers.times === undefined) {
     const stated = timesOfSteps(contents, fields, field.path) ?? tableOfTimes(shared, frames);
     if (stated !== null) return timesOf(frames, stated, step, answers, findings);
@@ -88,7 +88,7 @@ function tableOfTimes(shared: SharedEvidence, frames: number): StatedNumber<read
   return table === undefined ? null : timesIn(shared, table);
 }
 
-/** In the unit of length over velocity if all three are known, or else with a question if they are not in seconds. */
+/** Times in the unit of length over velocity, if all three units are known; a question if they are not in seconds. */
 function timesIn(
   { contents, facts, findings, second }: SharedEvidence,
   { path }: CoordinateTable,
@@ -110,7 +110,7 @@ function timesIn(
     if (since !== null) findings.dated = { ...since, seconds: 1 / second };
     return { value: value.map((time) => time * factor * second), where: path };
   }
-  // Beside a velocity in a known unit, any other text is no unit of its times.
+  // If the unit of the velocity is known, any other text is not a unit of its times.
   const isUnknown = second !== null && inSeconds === null && unit.trim() !== "";
   if (isUnknown || (factor === null && FOREIGN_TIMES.test(unit)))
     findings.contradict(
@@ -121,14 +121,14 @@ function timesIn(
   return { value, where: path };
 }
 
-/** A second in the unit of length over velocity; null if one of the two is not known. */
-export function secondOf(contents: Contents, { path }: OrientedDataset, tables: TablesOf): number | null {
+/** One second in the time unit implied by coordinates and velocity (length over velocity); null if one is unknown. */
+export function secondInFieldTime(contents: Contents, { path }: OrientedDataset, tables: AxisTables): number | null {
   const { answers } = contents;
-  const isSaid = answers.spacing !== undefined || answers.length !== undefined;
+  const isAnswered = answers.spacing !== undefined || answers.length !== undefined;
   const lengths = [...tables.values()].map((table) => contents.words(table.path, "units").trim());
   const [length = ""] = lengths;
   const factor = factorBetween(unitAt(contents, path), `${length} s-1`);
-  return isSaid || length === "" || lengths.some((other) => other !== length) ? null : factor;
+  return isAnswered || length === "" || lengths.some((other) => other !== length) ? null : factor;
 }
 
 /** The time that every group of a series states, in an attribute or a dataset of one number. */
