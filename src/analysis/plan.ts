@@ -79,14 +79,17 @@ export function distanceIn({ extent, coordinates, periods, kept, points }: Reduc
 
 /** Reduces the columns of a part, each with the values of its nodes, x fastest. */
 export function reducePart(plan: ReductionPlan, box: PartBox, columns: readonly Float64Array[]): PartStates {
-  const groups = [...groupsOf(plan, box)];
   const [distance2, weights] = [distanceIn(plan), weightsIn(plan, box)];
-  const samples = groups.map(
-    ([group, corner]) => [group, { ...sampleOf(plan, box, columns, corner, distance2, weights), group }] as const,
-  );
-  return plan.reductions.map((reduction) =>
-    samples.map(([group, sample]) => [group, reduceSample(reduction, sample)] as const),
-  );
+  const nodes = box.count.reduce((product, n, a) => product * (plan.kept[a] ? 1 : n), 1);
+  // Groups use the same memory one after another, unless the part is one group.
+  const shared = nodes === columns[0]?.length ? [] : [...columns, ...(weights === null ? [] : [weights])];
+  const memories = shared.map(() => new Float64Array(nodes));
+  const states = plan.reductions.map((): [number, ReductionState][] => []);
+  for (const [group, corner] of groupsOf(plan, box)) {
+    const sample = { ...sampleOf(plan, box, columns, corner, distance2, weights, memories), group };
+    for (const [r, reduction] of plan.reductions.entries()) states[r].push([group, reduceSample(reduction, sample)]);
+  }
+  return states;
 }
 
 /** The groups of a part, with the first node of each. */
@@ -123,13 +126,14 @@ function sampleOf(
   corner: PartBox["from"],
   distance2: Sample["distance2"],
   weights: Float64Array | null,
+  memories: readonly Float64Array[],
 ): Omit<Sample, "group"> {
   const { extent, coordinates, periods, cell, kept } = plan;
   const inner = count.map((n, a) => (kept[a] ? 1 : n)) as unknown as Sample["inner"];
   const [nx, ny, nz] = inner;
-  const picked = (values: Float64Array): Float64Array => {
+  const picked = (values: Float64Array, c: number): Float64Array => {
     if (nx * ny * nz === values.length) return values;
-    const out = new Float64Array(nx * ny * nz);
+    const out = memories[c];
     for (let k = 0, n = 0; k < nz; k++)
       for (let j = 0; j < ny; j++) {
         const row = ((corner[2] + k) * count[1] + corner[1] + j) * count[0] + corner[0];
@@ -140,7 +144,7 @@ function sampleOf(
   return {
     count: nx * ny * nz,
     columns: columns.map(picked),
-    weights: weights && picked(weights),
+    weights: weights && picked(weights, columns.length),
     ...{ cell, from, shape: count, inner, coordinates, periods, frame, distance2 },
     nodeOf: (n) => {
       const row = Math.floor(n / nx);

@@ -30,6 +30,8 @@ const HIGHEST: Readonly<Partial<Record<InputKind, 0 | 1 | 2>>> = {
 /** Numbers of nested expressions that a thread holds for a part, at each depth. */
 const MOST_HELD = 2 ** 25;
 const TOO_MANY = "The operators of these expressions need more memory than a part may take: ask fewer at once.";
+/** Numbers for which it keeps memory from part to part, about. */
+const MOST_KEPT = 2 ** 23;
 /** Lists of compiled expressions that a thread keeps. */
 const MOST_COMPILED = 64;
 /** Nodes evaluated together, so that their arrays stay in the processor's caches. */
@@ -56,8 +58,9 @@ type PlaceRows = (column: number, y: number, z: number, values: Float64Array) =>
 export class NodeColumns {
   readonly #compiled = new Map<string, readonly Expression[]>();
   readonly #derivatives = new WeakMap<OpenDataset, Map<number, NodeDerivatives>>();
-  /** Components of fields, by the depth of the expressions around them, their names and numbers. */
-  readonly #nodes = new Map<string, Float64Array>();
+  /** Memory for components of fields and nested expressions, of which the first `#used` are taken. */
+  readonly #rooms: Float64Array[] = [];
+  #used = 0;
   readonly #scratches: Float64Array[] = [];
 
   /**
@@ -65,30 +68,39 @@ export class NodeColumns {
    * @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil, CancelledError
    */
   evaluate(request: ColumnsAtNodes, open: OpenDataset, sampler: Sampler, place: PlaceRows): void {
-    this.#evaluateAt(request, open, sampler, place, 0);
+    this.#used = 0;
+    this.#evaluateAt(request, open, sampler, place);
   }
 
-  /** Evaluates columns, or the components of a nested expression. `depth`: number of expressions around it. */
+  /** Lends memory for at least `length` numbers. */
+  #room(length: number): Float64Array {
+    const kept = this.#rooms[this.#used++];
+    if (kept !== undefined && kept.length >= length) return kept;
+    const made = new Float64Array(length);
+    if (this.#used * length <= MOST_KEPT) this.#rooms[this.#used - 1] = made;
+    return made;
+  }
+
+  /** Evaluates columns, or the components of a nested expression. */
   #evaluateAt(
     request: ColumnsAtNodes,
     open: OpenDataset,
     sampler: Sampler,
     place: PlaceRows,
-    depth: number,
     inner?: Expression,
   ): void {
-    const { region, time, cancel, order, derived = null, ahead = [0, 0, 0], names } = request;
+    const { region, cancel, order, derived = null, names } = request;
     const columns = inner === undefined ? this.#compile(request.columns, names) : [inner];
     const all = new Set(columns.flatMap(({ inputs }) => inputs));
     const keys = derived === null ? all : new Set([...all].filter((key) => derived.plan.inputs[key] === undefined));
     const differs = [...keys].some((key) => HIGHEST[partsOfInput(key)?.kind ?? "value"] !== undefined);
     const derivatives = differs ? this.#derivativesOf(open, order) : null;
-    const stored = this.#fieldReader(keys, request, open, sampler, derivatives, depth);
-    const expressions = this.#expressionsAround(keys, request, open, sampler, derivatives, depth);
+    const stored = this.#fieldReader(keys, request, open, sampler, derivatives);
+    const expressions = this.#expressionsAround(keys, request, open, sampler, derivatives);
     const component = (parts: InputParts, c: number): Surroundings =>
       parts.expression === null ? stored(parts.field, c) : (expressions.get(fieldAround(parts))?.[c] as Surroundings);
     const means = (parts: InputParts) => meanAt(names.means?.[parts.expression ?? ""], region.frame, parts);
-    const inputs = new NodeInputs(component, derivatives, derived, open, time, ahead, means);
+    const inputs = nodeInputs(component, derivatives, means, request, open);
     const [nx, ny, nz] = region.count;
     const rows = Math.max(1, Math.floor(BLOCK_NODES / nx));
     for (let z = 0; z < nz; z++) {
@@ -122,7 +134,6 @@ export class NodeColumns {
     open: OpenDataset,
     sampler: Sampler,
     derivatives: NodeDerivatives | null,
-    depth: number,
   ): ReadonlyMap<string, readonly Surroundings[]> {
     const wanted = new Map<string, { readonly parts: InputParts; readonly highest: 0 | 1 | 2 }>();
     for (const key of keys) {
@@ -144,7 +155,13 @@ export class NodeColumns {
       const length = around.span[0] * around.span[1] * around.span[2];
       held += components * length;
       if (held > MOST_HELD) throw new LimitError("analysis.numbers", TOO_MANY);
-      const fields = Array.from({ length: components }, () => ({ nodes: new Float64Array(length), ...around }));
+      const isShifted = parts.kind === "shift";
+      const rest = isShifted ? Number.NaN : 0;
+      const fields = Array.from({ length: components }, () => ({
+        nodes: this.#room(length).fill(rest, 0, length),
+        ...around,
+      }));
+      const used = this.#used;
       for (const [frame, weight] of framesAround(parts, request.region.frame, open.dataset.time)) {
         const isElsewhen = frame !== request.region.frame;
         if (isElsewhen && expression.reads.some((key) => request.derived?.plan.inputs[key] !== undefined))
@@ -156,7 +173,6 @@ export class NodeColumns {
           parts.kind === "shift"
             ? shiftedBox(parts, around, open.dataset.axes)
             : { low: around.low, span: around.span, at: [0, 0, 0] as const };
-        if (parts.kind === "shift") for (const { nodes } of fields) nodes.fill(Number.NaN);
         if (inside.span.some((n) => n < 1)) continue;
         const region = { first: inside.low as Triple, count: inside.span as Triple, frame };
         const elsewhere = { ...request, region, time: frameTime(open.dataset.time, frame) };
@@ -166,11 +182,12 @@ export class NodeColumns {
           for (let row = 0; row * nx < values.length; row++) {
             const line = (z + inside.at[2]) * around.span[1] + y + row + inside.at[1];
             let at = line * around.span[0] + inside.at[0];
-            for (let i = row * nx; i < (row + 1) * nx; i++, at++)
-              nodes[at] = parts.kind === "shift" ? values[i] : nodes[at] + weight * values[i];
+            if (isShifted) nodes.set(values.subarray(row * nx, (row + 1) * nx), at);
+            else for (let i = row * nx; i < (row + 1) * nx; i++, at++) nodes[at] += weight * values[i];
           }
         };
-        this.#evaluateAt(elsewhere, open, sampler, add, depth + 1, expression);
+        this.#evaluateAt(elsewhere, open, sampler, add, expression);
+        this.#used = used;
       }
       return [name, fields];
     });
@@ -192,7 +209,6 @@ export class NodeColumns {
     open: OpenDataset,
     sampler: Sampler,
     derivatives: NodeDerivatives | null,
-    depth: number,
   ): (field: FieldName, c: number) => Surroundings {
     const highest = new Map<FieldName, 0 | 1 | 2>();
     for (const key of keys) {
@@ -203,15 +219,13 @@ export class NodeColumns {
     }
     const read = new Map<string, Surroundings>();
     return (field, c) => {
-      const key = `${depth}:${field}.${c}`;
+      const key = `${field}.${c}`;
       const known = read.get(key);
       if (known !== undefined) return known;
       const { first: low, count: span } = region;
       const around = derivatives?.surroundings(region, highest.get(field) ?? 0) ?? { low, span };
       const length = around.span[0] * around.span[1] * around.span[2];
-      const kept = this.#nodes.get(key);
-      const nodes = kept !== undefined && kept.length >= length ? kept : new Float64Array(length);
-      this.#nodes.set(key, nodes);
+      const nodes = this.#room(length);
       const { frames, weights } = blend ?? { frames: [region.frame], weights: [1] };
       gatherComponent(open, sampler, field, c, frames[0], around, nodes);
       if (frames.length > 1) {
@@ -229,7 +243,7 @@ export class NodeColumns {
     };
   }
 
-  #blockOf(inputs: NodeInputs, box: DifferencedNodes): BlockInputs {
+  #blockOf(inputs: ReturnType<typeof nodeInputs>, box: DifferencedNodes): BlockInputs {
     const count = box.count[0] * box.count[1] * box.count[2];
     let used = 0;
     const scratch = (): Float64Array => {
@@ -238,7 +252,7 @@ export class NodeColumns {
       const whole = this.#scratches[used++];
       return whole.length === count ? whole : whole.subarray(0, count);
     };
-    return { count, scratch, computed: new Map(), input: (key, c) => inputs.of(key, c, box, scratch) };
+    return { count, scratch, computed: new Map(), input: (key, c) => inputs(key, c, box, scratch) };
   }
 }
 
@@ -331,70 +345,55 @@ interface MeanOfFrame {
   readonly from: number;
 }
 
-class NodeInputs {
-  readonly #component: (parts: InputParts, c: number) => Surroundings;
-  readonly #derivatives: NodeDerivatives | null;
-  readonly #derived: DerivedFields | null;
-  readonly #open: OpenDataset;
-  readonly #time: number;
-  readonly #ahead: Triple;
-  readonly #means: (parts: InputParts) => MeanOfFrame;
-
-  constructor(
-    component: (parts: InputParts, c: number) => Surroundings,
-    derivatives: NodeDerivatives | null,
-    derived: DerivedFields | null,
-    open: OpenDataset,
-    time: number,
-    ahead: Triple,
-    means: (parts: InputParts) => MeanOfFrame,
-  ) {
-    this.#means = means;
-    this.#ahead = ahead;
-    this.#component = component;
-    this.#derived = derived;
-    this.#derivatives = derivatives;
-    this.#open = open;
-    this.#time = time;
-  }
-
-  /** A component of an input at the nodes of a box. */
-  of(key: InputKey, c: number, box: DifferencedNodes, scratch: () => Float64Array): Float64Array {
-    if (key === "t") return scratch().fill(this.#time);
-    if (key === "x" || key === "y" || key === "z") return this.#coordinate("xyz".indexOf(key), box, scratch());
-    const components = this.#derived?.plan.inputs[key];
-    if (components !== undefined) return derivedValues(this.#derived as DerivedFields, components[c], box, scratch());
+/** Makes a function that gives a component of an input at the nodes of a box. */
+function nodeInputs(
+  read: (parts: InputParts, c: number) => Surroundings,
+  derivatives: NodeDerivatives | null,
+  means: (parts: InputParts) => MeanOfFrame,
+  { derived = null, time, ahead = [0, 0, 0] }: ColumnsAtNodes,
+  open: OpenDataset,
+) {
+  return (key: InputKey, c: number, box: DifferencedNodes, scratch: () => Float64Array): Float64Array => {
+    if (key === "t") return scratch().fill(time);
+    if (key === "x" || key === "y" || key === "z")
+      return coordinatesOf("xyz".indexOf(key), box, open.dataset.axes, ahead, scratch());
+    const components = derived?.plan.inputs[key];
+    if (components !== undefined) return derivedValues(derived as DerivedFields, components[c], box, scratch());
     const parts = partsOfInput(key) as InputParts;
     const { kind } = parts;
-    if (kind === "mean") return meanValues(this.#means(parts), c, box, this.#open.dataset.axes, scratch());
-    const field = (component: number) => this.#component(parts, component);
+    if (kind === "mean") return meanValues(means(parts), c, box, open.dataset.axes, scratch());
+    const field = (index: number) => read(parts, index);
     if (kind === "value" || kind === "rate" || kind === "frame" || kind === "shift")
       return boxValues(field(c), box, scratch);
-    const derivatives = this.#derivatives as NodeDerivatives;
-    const along = (component: number, a: AxisIndex, n: 1 | 2) =>
-      derivatives.derivative(field(component), box, a, n, scratch());
+    const by = derivatives as NodeDerivatives;
+    const along = (component: number, a: AxisIndex, n: 1 | 2) => by.derivative(field(component), box, a, n, scratch());
     const [a, b] = [Math.floor((c % 9) / 3), c % 3] as [AxisIndex, AxisIndex];
     if (kind === "gradient") return along(Math.floor(c / 3), b, 1);
     if (kind === "second") return along(Math.floor(c / 3), b, 2);
     const component = Math.floor(c / 9);
-    if (kind === "hessian")
-      return a === b ? along(component, a, 2) : derivatives.mixed(field(component), box, a, b, scratch());
+    if (kind === "hessian") return a === b ? along(component, a, 2) : by.mixed(field(component), box, a, b, scratch());
     if (kind === "laplacianOfGradient")
       throw new RequestError("Unsupported", "lap(A) is known at points, not at nodes.");
     const [x, y, z] = [along(c, 0, 2), along(c, 1, 2), along(c, 2, 2)];
     for (let i = 0; i < x.length; i++) x[i] += y[i] + z[i];
     return x;
-  }
+  };
+}
 
-  #coordinate(axis: number, { first, count }: DifferencedNodes, out: Float64Array): Float64Array {
-    const { coordinates, origin, spacing } = this.#open.dataset.axes[axis];
-    const strides = [1, count[0], count[0] * count[1]];
-    for (let i = 0; i < out.length; i++) {
-      const node = first[axis] + (Math.floor(i / strides[axis]) % count[axis]);
-      out[i] = coordinates?.[node] ?? origin + (node + this.#ahead[axis]) * spacing;
-    }
-    return out;
+function coordinatesOf(
+  a: number,
+  { first, count }: DifferencedNodes,
+  axes: Axes,
+  ahead: Triple,
+  out: Float64Array,
+): Float64Array {
+  const { coordinates, origin, spacing } = axes[a];
+  const strides = [1, count[0], count[0] * count[1]];
+  for (let i = 0; i < out.length; i++) {
+    const node = first[a] + (Math.floor(i / strides[a]) % count[a]);
+    out[i] = coordinates?.[node] ?? origin + (node + ahead[a]) * spacing;
   }
+  return out;
 }
 
 /** The values at the nodes of a box, not to be overwritten. */
