@@ -1,4 +1,4 @@
-/** Describes the times of simulated frames, of which some at both ends only serve interpolation. */
+/** Describes the times of simulated frames, including guard frames at both ends that only serve interpolation. */
 
 /** Guard frames before and after the queryable ones. */
 export const GUARDS = { before: 1, after: 2 } as const;

@@ -1,4 +1,4 @@
-/** Writes a component of a field as 16-bit integers with a scale, a quarter of the bytes that float64 takes. */
+/** Writes a component of a field as 16-bit integers with a scale, in a quarter of the bytes of float64. */
 import type { Hdf5Writer } from "#src/storage/hdf5/writer.js";
 
 const LARGEST = 32767;

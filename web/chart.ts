@@ -1,4 +1,4 @@
-/** Drawing of charts. The only file that imports Observable Plot; loaded when a card is first shown. */
+/** Draws charts. The only file that imports Observable Plot; loaded when a card is first shown. */
 import { areaY, dot, line, plot, raster, ruleX, ruleY, text } from "@observablehq/plot";
 
 /** The class whose style sheet the content policy lists by its digest. */

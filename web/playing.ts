@@ -1,4 +1,4 @@
-/** Playing of stored times, and steps between them. */
+/** Plays the stored times, and steps through them. */
 import { signal } from "@preact/signals-core";
 import { change, dataset, frameOf, isPlaying, planesOf, saveLink, view, volumeOf } from "./state/model.js";
 

@@ -1,4 +1,4 @@
-/** The panel Point: values at the crosshair of quantities, and of the quantity shown by each method. */
+/** The panel Point: values of quantities at the crosshair, and of the quantity shown by each method. */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { pointCard } from "./cards.js";
 import { copy } from "./notify.js";

@@ -1,4 +1,4 @@
-/** The ruler: a distance in a plane in units of length, in nodes and in scales of the flow. */
+/** The ruler: a distance in a plane in length units, in nodes and in scales of the flow. */
 import { effect } from "@preact/signals-core";
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { pixelsAt } from "./draw/layout.js";

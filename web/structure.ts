@@ -1,4 +1,4 @@
-/** The structure under a click in space: the connected set inside the surface, alone, with its measures. */
+/** The structure under a click in the 3D pane: the connected set inside the surface, shown alone, with its measures. */
 import { effect } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { isolated, picked } from "./stage-state.js";

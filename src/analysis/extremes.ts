@@ -1,4 +1,4 @@
-/** The most extreme values of a region, found part by part, each at least a distance from those before it. */
+/** Extreme values of a region, found part by part, at least a given distance apart. */
 import { isKnown, type LeftOut } from "./moments.js";
 
 /** A node of a frame. */

@@ -1,4 +1,4 @@
-/** Values in order as nested lists; values that are not finite become null. */
+/** Arrays as nested lists; values that are not finite become null. */
 export function nested(values: readonly unknown[], lengths: readonly number[]): unknown {
   let level: readonly unknown[] = values.map((one) => (typeof one === "number" && !Number.isFinite(one) ? null : one));
   if (lengths.length === 0) return level[0];

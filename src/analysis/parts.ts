@@ -1,4 +1,4 @@
-/** Parts of a region, and the merging of their states in one fixed tree, whatever threads and processes reduce them. */
+/** Parts of a region, and the merging of their states in one fixed tree, independent of threads and processes. */
 import { PART, type Three } from "./fragments.js";
 import { Merged, type PartBox, type PartStates, type ReductionPlan } from "./plan.js";
 import type { AnyReduction } from "./reductions.js";

@@ -1,4 +1,4 @@
-/** The plan of a reduction: its columns and its region, which is reduced part by part, side by side. */
+/** The plan of a reduction: its columns, and its region, whose parts are reduced concurrently. */
 import type { Names } from "./names.js";
 import {
   type AnyReduction,

@@ -1,4 +1,4 @@
-/** The commands of the program: what they are called, and with which exit code they end. */
+/** The commands of the program: their names, loading and exit codes. */
 import { Command, CommanderError } from "commander";
 import { version } from "../shared/build.js";
 import { CALL_NAMES, callOf } from "../shared/calls.js";

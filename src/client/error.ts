@@ -1,4 +1,4 @@
-/** `ClientError`: the one error of the client. */
+/** `ClientError`: the only error that the client throws. */
 import { CALLER_CODES, type ErrorCode, type Fault, SERVER_CODES } from "../shared/errors.js";
 
 /**

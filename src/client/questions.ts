@@ -1,4 +1,4 @@
-/** A method for each call of the table of calls. */
+/** Methods of the client: one for each call of the table of calls. */
 import {
   CALL_NAMES,
   type CALLS,

@@ -1,4 +1,4 @@
-/** Sends one SOAP call through the soap package: its address, its version, its quirks. */
+/** Sends a SOAP call through the soap package, with the address, the version and workarounds for its quirks. */
 import { type Client, createClientAsync } from "soap";
 import { type Dialect, dialectOf, type OperationName, operationOf } from "../shared/operations.js";
 import { ClientError, clientError } from "./error.js";

@@ -1,4 +1,4 @@
-/** Points of .npy files: shape (n, 3), (n, 4) or (3,), any number type and byte order; and heads of such files. */
+/** Points of .npy files: shape (n, 3), (n, 4) or (3,), any number type and byte order; and headers of such files. */
 
 const MAGIC = [0x93, ...[..."NUMPY"].map((letter) => letter.charCodeAt(0))];
 

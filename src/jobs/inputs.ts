@@ -1,4 +1,4 @@
-/** Inputs of jobs: uploaded points in files, places of a dataset as the axes that they lie on. */
+/** Inputs of jobs: points in uploaded files, or positions on axes of a dataset. */
 import { createReadStream, readdirSync } from "node:fs";
 import { type FileHandle, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";

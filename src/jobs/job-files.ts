@@ -1,4 +1,4 @@
-/** Files of jobs: their names, and writes that leave a whole file or none. */
+/** Files of jobs: their names, and atomic writes. */
 import { randomBytes } from "node:crypto";
 import { type FileHandle, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** The interface of the queue of jobs and their tasks, which survives the process; a cluster shares one. */
+/** Interface of the persistent queue of jobs and their tasks; the processes of a cluster share one. */
 import { type Job, type JobState, type TaskOutput, UNFINISHED } from "./job.js";
 
 /** The generation under which this process may take tasks: other than the job's it restarts them, null takes none. */

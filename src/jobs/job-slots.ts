@@ -1,4 +1,4 @@
-/** Slots of the tasks of jobs: how many run at once, and whose job gets the next one. */
+/** Slots for the tasks of jobs: how many run at once, and whose job gets the next slot. */
 import type { Job } from "./job.js";
 
 /** Number of slots: one task reads or writes while another computes. */

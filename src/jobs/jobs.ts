@@ -1,4 +1,4 @@
-/** The jobs of a service: accepts them within quotas, runs, shows and ends them. */
+/** The jobs of a service: accepts jobs within quotas, runs, lists and ends them. */
 import { EventEmitter } from "node:events";
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** Tells what each kernel computes of how many components, and what each spatial option means. */
+/** Tables of what each kernel computes, from how many components, and of what each spatial option means. */
 import type { DifferenceOrder } from "./finite-difference.js";
 import type { Order } from "./lagrange.js";
 import type { Spline } from "./spline-weights.js";

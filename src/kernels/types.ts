@@ -1,4 +1,4 @@
-/** Declares what kernels see of a dataset: axes, stored times, and fields cut into bricks. Types only. */
+/** What kernels see of a dataset: axes, stored times, and fields cut into bricks. Types only. */
 
 /**
  * One grid axis. Uniform: node i is at `origin + i * spacing`, and a periodic axis repeats after `nodes * spacing`.

@@ -1,4 +1,4 @@
-/** The one reader and the one writer of decimal text, in WebAssembly. */
+/** The only reader and the only writer of decimal text, in WebAssembly. */
 import { readFileSync } from "node:fs";
 import { FLOAT_BYTES, shortestFloat32 } from "../float32/format.js";
 import { parseFloat32 } from "../float32/parse.js";

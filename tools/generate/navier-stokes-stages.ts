@@ -1,4 +1,4 @@
-/** The stages of a step of the simulation, each of whose units one thread does by itself. */
+/** The stages of a time step of the simulation, divided into units that threads compute independently. */
 import type { SharedFftMemory } from "#src/kernels/fft/fft-module.js";
 import { CubeTransforms, rowsOf, wavenumberOf } from "./cube-transforms.js";
 import { type Modes, numberOf } from "./modes.js";

@@ -1,4 +1,4 @@
-/** Draws seeded random numbers by position: no number needs those before it, so boxes can be made in any order. */
+/** Seeded random numbers by position: no number depends on earlier numbers, so boxes can be made in any order. */
 
 /** Odd 32-bit constants of the golden ratio and of the murmur3 finaliser. */
 const GOLDEN = 0x9e3779b9;

@@ -1,4 +1,4 @@
-/** A thread that does units of a simulation's stages, until the simulation ends it. */
+/** A thread that computes units of a simulation's stages, until the simulation ends it. */
 import { workerData } from "node:worker_threads";
 import { SimulationStages, type SimulationState } from "./navier-stokes-stages.js";
 import { serve } from "./team.js";

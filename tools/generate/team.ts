@@ -1,4 +1,4 @@
-/** Threads that do the units of a stage together, each taking the next one that is left. */
+/** A team of threads that share the units of a stage, each taking the next remaining unit. */
 import { Worker } from "node:worker_threads";
 
 /** Words that the threads share. */

@@ -1,4 +1,4 @@
-/** Mean of a quantity for given values of another one, with its standard deviation in each bin. */
+/** Mean of a quantity for given values of another quantity, with its standard deviation in each bin. */
 import { signal } from "@preact/signals-core";
 import { html } from "lit-html";
 import type { Curve } from "../chart.js";

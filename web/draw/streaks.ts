@@ -1,4 +1,4 @@
-/** Moving streaks: image-based flow visualisation (van Wijk 2002), one warp and one blend a picture. */
+/** Moving streaks: image-based flow visualisation (van Wijk 2002), one warp and one blend per picture. */
 import type { Volume } from "../state/volumes.js";
 import { COVER, filter, makeProgram, makeTarget, type Program, type Target } from "./gl.js";
 

@@ -1,4 +1,4 @@
-/** The isosurface of equally spaced samples as a mesh, by surface nets (Gibson 1998): a vertex a cell, a quad an edge. */
+/** Isosurface of equally spaced samples, by surface nets (Gibson 1998): one vertex per cell, one quad per edge. */
 import type { Samples } from "../state/volumes.js";
 
 export interface Mesh {

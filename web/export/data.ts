@@ -1,4 +1,4 @@
-/** Data as files: the plane shown, a box of stored nodes, all of a frame. */
+/** Data as files: the plane shown, a box of stored nodes, a whole frame. */
 import { signal } from "@preact/signals-core";
 import { html, type TemplateResult } from "lit-html";
 import { addressOf, type Question, rootOf } from "../state/ask.js";

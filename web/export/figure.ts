@@ -1,4 +1,4 @@
-/** The figure of the panes shown: one raster picture a pane, everything else as vectors, on white. */
+/** The figure of the panes shown: one raster picture per pane, everything else as vectors, on white. */
 import { barTicks, partOf } from "../draw/bar.js";
 import type { Pane, PlanePane } from "../draw/layout.js";
 import { colourTable, type MapName, surfaceTable } from "../draw/maps.js";

@@ -1,4 +1,4 @@
-/** Meshes as files: GLB for anything that draws, VTP for ParaView. */
+/** Meshes as files: GLB for 3D programs, VTP for ParaView. */
 import type { Mesh } from "../draw/surface-mesh.js";
 
 /** A mesh with a colour and a value at each vertex. */

@@ -1,4 +1,4 @@
-/** Service of a command: the one that `--url` names, or one of this process for its length. */
+/** The service that a command uses: the service at `--url`, or one that this process runs until the command ends. */
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

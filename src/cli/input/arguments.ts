@@ -1,4 +1,4 @@
-/** Checks of arguments. */
+/** Checks of command-line arguments. */
 import { InvalidArgumentError } from "commander";
 import { foreignAddress, withoutFileScheme } from "../../shared/addresses.js";
 

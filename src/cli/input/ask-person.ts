@@ -1,4 +1,4 @@
-/** Asks a person at the terminal for the open and red lines of a draft, one after another. */
+/** Asks the user at the terminal about the open and red lines of a draft, one after another. */
 import { createInterface } from "node:readline/promises";
 import { Command, CommanderError } from "commander";
 import { claimText } from "../../storage/dataset/dataset.js";

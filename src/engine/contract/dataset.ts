@@ -1,4 +1,4 @@
-/** What servers know of a dataset, exported by the engine so that they do not import the storage. */
+/** The parts of a dataset that servers use, re-exported by the engine so that they do not import the storage. */
 export { cellWidths } from "../../kernels/cells.js";
 export {
   AXIS_NAMES,

@@ -1,4 +1,4 @@
-/** The region of nodes of a search or a cutout, checked in the words and the order of the public service. */
+/** The region of nodes of a search or a cutout, checked with the messages and in the order of the public service. */
 import { compileScalar } from "../../analysis/expression.js";
 import { formulaOf, namesFor, replacementOf } from "../../analysis/names.js";
 import { frameWeights } from "../../kernels/time.js";

@@ -1,4 +1,4 @@
-/** Refuses fields on nodes of their own where values at the nodes of the dataset are needed. */
+/** Refuses staggered fields where values at the nodes of the dataset are needed. */
 import { compileExpression } from "../../analysis/expression.js";
 import { isOfExpression, type Names } from "../../analysis/names.js";
 import { RequestError } from "../../shared/errors.js";

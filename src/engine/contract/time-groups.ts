@@ -1,4 +1,4 @@
-/** Divides points with times of their own into groups, one query for each. */
+/** Divides points with separate times into groups, with one query for each group. */
 import { type FramesOfPoints, framesFinder, timeInRange } from "../../kernels/time.js";
 import { RequestError } from "../../shared/errors.js";
 import type { Operation } from "../../shared/operations.js";

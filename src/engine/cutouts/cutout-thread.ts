@@ -1,4 +1,4 @@
-/** Writes HDF5 files in a worker thread of their own, so that no other request waits for them. */
+/** Writes HDF5 files in a dedicated worker thread, so that no other request waits for them. */
 import { builtFile } from "../../shared/build.js";
 import { BusyError, DataError } from "../../shared/errors.js";
 import { OneThread } from "../../shared/one-thread.js";

@@ -1,4 +1,4 @@
-/** The collector gathers decoded triples in shared slabs, small ones first, so that small requests stay small. */
+/** The collector gathers decoded triples in shared slabs, small slabs first, so that small requests stay small. */
 import type { TripleSink } from "../contract/query.js";
 import type { Slab } from "../contract/task.js";
 import type { BufferPool } from "./buffers.js";

@@ -1,4 +1,4 @@
-/** Runs tasks side by side and takes their results in the order of the tasks, so that sums have the same bits. */
+/** Runs tasks concurrently and takes their results in the order of the tasks, so that sums are reproducible. */
 
 /**
  * Runs `total` tasks, `lanes` at a time; stops early once `isOver`.

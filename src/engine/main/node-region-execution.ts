@@ -1,4 +1,4 @@
-/** Runs searches, cutouts and analyses: their regions are divided into boxes, which workers evaluate side by side. */
+/** Runs searches, cutouts and analyses: their regions are divided into boxes, which workers evaluate concurrently. */
 import { PART } from "../../analysis/fragments.js";
 import { divide, MergedParts, type Parts } from "../../analysis/parts.js";
 import type { PartStates, ReductionPlan } from "../../analysis/plan.js";

@@ -1,4 +1,4 @@
-/** Tracks the particles of a batch along the velocity that GetVelocity answers, and writes their records. */
+/** Tracks the particles of a batch in the velocity that GetVelocity answers, and writes their records. */
 import { advectDopri5, dopri5State } from "../../kernels/dopri5.js";
 import { isOpen, type Outlet } from "../../kernels/exits.js";
 import { flowMapRates, startFlowMap, stretchesOf } from "../../kernels/flow-map.js";

@@ -1,4 +1,4 @@
-/** Mounts the routes of events; hooks, handlers and parsers stay inside. */
+/** Mounts the routes of events; their hooks, handlers and parsers apply to no other routes. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { watchRoutes } from "../../server/http/allowed-methods.js";
 import { type ApiDocs, documentApi, UNDOCUMENTED } from "../../server/http/api-docs.js";

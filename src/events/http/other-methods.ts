@@ -1,4 +1,4 @@
-/** Refuses other methods on known paths, and unknown paths. */
+/** Refuses unsupported methods on known paths, and unknown paths. */
 import { METHODS } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { UNDOCUMENTED } from "../../server/http/api-docs.js";

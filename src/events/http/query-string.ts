@@ -1,4 +1,4 @@
-/** Values of a query string, and their faults. */
+/** Values of a query string, and the problems in them. */
 import { isDay } from "../time/zone.js";
 import { EventsError, type EventsErrorCode, type EventsErrorDetail } from "./events-error.js";
 

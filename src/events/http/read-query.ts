@@ -1,4 +1,4 @@
-/** Queries of the parameters of a collection, with their defaults. */
+/** Reads the query from the parameters of a collection, with defaults. */
 import { AUDIENCES, audienceMask, VOCABULARIES } from "../model/entities.js";
 import {
   EVENT_ORDERS,

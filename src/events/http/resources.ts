@@ -1,4 +1,4 @@
-/** What the routes share. */
+/** Settings, calendar and clock that the routes share. */
 import type { RenderSettings } from "../render/term.js";
 import type { EventIndex } from "../store/event-index.js";
 import type { Clock } from "../time/clock.js";

@@ -1,4 +1,4 @@
-/** Ids, times and addresses of instances. */
+/** Ids, times and addresses of instances as they are shown. */
 import type { EventInstance, StoredEvent } from "../model/entities.js";
 import { addDays, localText, offsetText, startOf, utcToDay } from "../time/zone.js";
 

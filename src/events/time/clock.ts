@@ -1,4 +1,4 @@
-/** Clock and timer. */
+/** Clock and timer, replaceable in tests. */
 import { addDays, dayAt, startOfDay } from "./zone.js";
 
 /** Epoch seconds. */

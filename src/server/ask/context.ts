@@ -1,4 +1,4 @@
-/** Context in which a question is answered. */
+/** Context in which a question is answered, and the division of its answer into parts. */
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { CutoutThread } from "../../engine/cutouts/cutout-thread.js";
 import type { TaskPart } from "../../jobs/job-runner.js";

@@ -1,4 +1,4 @@
-/** Describes the calls from their table: parameters and forms for OpenAPI, and examples. */
+/** Describes the calls from their table: parameters and formats for OpenAPI, and examples. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import {
   CALL_NAMES,

@@ -1,4 +1,4 @@
-/** Drafts of what waits in the data folders: seen, answered and confirmed by who may manage data. */
+/** Drafts of files that await confirmation; callers who may manage data see, answer and confirm them. */
 import { createHash } from "node:crypto";
 import { relative, sep } from "node:path";
 import { Type } from "@sinclair/typebox";

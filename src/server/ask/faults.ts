@@ -1,4 +1,4 @@
-/** Collects all faults of a question, so that its caller can mend them at once. */
+/** Collects all faults of a question, so that the caller can correct them together. */
 import { FORMATS, type Format, MEMBERS, type MemberName } from "../../shared/calls.js";
 import { type CallerCode, excerpt, type Fault, FieldprobeError, RequestError } from "../../shared/errors.js";
 

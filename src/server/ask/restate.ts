@@ -1,4 +1,4 @@
-/** Restates the members of a question, complete: asked again, they give the same bytes. */
+/** Restates a question with all its members, so that asking it again gives the same bytes. */
 import { type CallName, callOf, type MemberName, memberOf } from "../../shared/calls.js";
 import type { Restated } from "./answer.js";
 import type {

@@ -1,4 +1,4 @@
-/** Answers questions: reads their members, runs the call, and sends the answer in the requested form. */
+/** Answers questions: reads their members, runs the call, and sends the answer in the requested format. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { SMALL_WORK } from "../../engine/contract/query.js";

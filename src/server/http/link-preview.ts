@@ -1,4 +1,4 @@
-/** Title and picture of a link to the page elsewhere: the plane that it shows, by `grid` as PNG. */
+/** Title and picture for previews of links to the page: the plane that the link shows, by `grid` as PNG. */
 import { timesOf } from "./describe.js";
 import type { Service } from "./service.js";
 

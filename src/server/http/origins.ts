@@ -1,4 +1,4 @@
-/** Protection from web pages of other sites: refuses foreign names of the address, and costly foreign requests. */
+/** Protection from other web sites: refuses foreign host names, and costly requests from foreign origins. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Config, isLoopbackHost } from "../../shared/config.js";
 import { HttpRefusal } from "./refusal.js";

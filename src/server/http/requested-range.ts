@@ -1,4 +1,4 @@
-/** Reads which bytes of a file or an object a request wants. */
+/** Reads the byte range that a request wants. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { HttpRefusal } from "./refusal.js";
 

@@ -1,4 +1,4 @@
-/** Sends answers to the socket, whole or in chunks, compressed if it helps; gives a refused sender time to read. */
+/** Sends answers to the socket, whole or in chunks, compressed if worthwhile; gives a refused sender time to read. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import type { Writable } from "node:stream";

@@ -1,4 +1,4 @@
-/** What all interfaces of a service share. */
+/** The service as its interfaces see it: engine, settings, authentication, limits and metrics. */
 import type { FastifyInstance } from "fastify";
 import type { Engine } from "../../engine/contract/query.js";
 import type { Config } from "../../shared/config.js";

@@ -1,4 +1,4 @@
-/** Certificate and key of an HTTPS server, which may change while it runs. */
+/** Certificate and key of an HTTPS server, reloaded when the files change. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Server } from "node:https";

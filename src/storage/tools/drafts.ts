@@ -1,4 +1,4 @@
-/** Drafts of datasets: the description of files with the answers of a person, and its confirmation. */
+/** Drafts of datasets: the description of files with the user's answers, and its confirmation. */
 import { realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { isAddress } from "../../shared/addresses.js";

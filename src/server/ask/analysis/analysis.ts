@@ -1,4 +1,4 @@
-/** Analysis: its question, its nodes, and passes over them within the life of the request. */
+/** An analysis: its question, its nodes, and passes over the nodes during the request. */
 import { compileScalar } from "../../../analysis/expression.js";
 import type { Moments } from "../../../analysis/moments.js";
 import { Merged, reducePart } from "../../../analysis/plan.js";

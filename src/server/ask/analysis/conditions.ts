@@ -1,4 +1,4 @@
-/** Conditions of questions. */
+/** Conditions of questions: restricts reductions to the nodes where a condition holds. */
 import { type AnalysedNodes, pooled } from "./analysed-nodes.js";
 import { type Analysis, momentsOf } from "./analysis.js";
 

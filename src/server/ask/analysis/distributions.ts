@@ -1,4 +1,4 @@
-/** Quantiles by ordered bits, and central moments beyond the fourth. */
+/** Quantiles by radix selection, and central moments beyond the fourth. */
 import { type DigitList, type Digits, numberOf } from "../../../analysis/digits.js";
 import { compileExpression, compileScalar, componentsIn } from "../../../analysis/expression.js";
 import type { Names } from "../../../analysis/names.js";

@@ -1,4 +1,4 @@
-/** Means inside expressions (`mean(e)`, `rms(e)`, `fluc(e)`), computed in a pass for each depth before these. */
+/** Means inside expressions (`mean(e)`, `rms(e)`, `fluc(e)`), computed first, with a pass for each level of nesting. */
 import { SIZES } from "../../../analysis/array-functions.js";
 import { compileExpression, componentsIn } from "../../../analysis/expression.js";
 import { type MeanTable, partsOfInput } from "../../../analysis/names.js";

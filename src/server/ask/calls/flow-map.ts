@@ -1,4 +1,4 @@
-/** Answers `flow_map`: the end positions of particles, the gradient of that map, and its stretching. */
+/** Answers `flow_map`: the map from start to end positions of particles, its gradient, and its stretching. */
 import { type Query, writeTriples } from "../../../engine/contract/query.js";
 import { tooManyPoints } from "../../../shared/errors.js";
 import { RECORDS, type SpatialInterpolation } from "../../../shared/operations.js";

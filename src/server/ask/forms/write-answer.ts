@@ -1,4 +1,4 @@
-/** Sends answers in their forms. All forms of one answer have the same columns. */
+/** Sends answers in the requested format. All formats of an answer have the same columns. */
 import { join } from "node:path";
 import type { FastifyReply } from "fastify";
 import { analysisTable } from "../../../analysis/table.js";

@@ -1,4 +1,4 @@
-/** Evaluates quantities at the recorded positions and times of paths, with the bits of calls at points. */
+/** Evaluates quantities at the recorded positions and times of paths, bit-identical to calls at points. */
 import { SIZES } from "../../../analysis/array-functions.js";
 import type { Expression } from "../../../analysis/expression.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";

@@ -1,4 +1,4 @@
-/** An example of a call that a dataset answers, for a question that lacks a member. */
+/** An example of a call for a dataset, shown when a question lacks a member. */
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { withoutNoise } from "../../../float32/format.js";
 import { type CallName, callOf } from "../../../shared/calls.js";

@@ -1,4 +1,4 @@
-/** Waits for a resource that is granted in turn. */
+/** Waits for a resource that is granted in order. */
 
 export interface Patience {
   readonly ms: number;

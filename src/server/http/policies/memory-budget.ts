@@ -1,4 +1,4 @@
-/** Memory shared by all analyses: admitted before its allocation, in the order of requests, until a request is over. */
+/** Memory budget of all analyses: reserved before allocation, in the order of requests, until a request ends. */
 import { BusyError } from "../../../shared/errors.js";
 import { waitForGrant } from "./granted.js";
 

@@ -1,4 +1,4 @@
-/** Pace of the reader of one answer, who is cut off when too slow. */
+/** Monitors the reader of an answer, and disconnects a reader that is too slow. */
 import { type Limits, LONGEST_MS } from "../../../shared/config.js";
 import { BusyError, CancelledError } from "../../../shared/errors.js";
 import type { RequestFacts } from "../request-facts.js";

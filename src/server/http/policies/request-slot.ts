@@ -1,4 +1,4 @@
-/** Slot of one request, lent to others while its query waits for a store. */
+/** The slot of a request, released to others while its query waits for a store. */
 import { SMALL_WORK } from "../../../engine/contract/query.js";
 import { CancelledError } from "../../../shared/errors.js";
 import type { RequestFacts } from "../request-facts.js";

@@ -1,4 +1,4 @@
-/** Rate at which a connection sends its request. */
+/** Measures the rate at which a connection sends its request. */
 
 /** Fraction of the grace period until the caller's token is known. */
 const UNKNOWN_PART = 1 / 5;

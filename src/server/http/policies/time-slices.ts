@@ -1,4 +1,4 @@
-/** Time slices of the event loop: long work takes turns, so that a turn stays short. */
+/** Time slices on the event loop: long work is divided, so that each turn of the loop stays short. */
 import { openSync, readSync } from "node:fs";
 import { Accepting } from "./accepting.js";
 

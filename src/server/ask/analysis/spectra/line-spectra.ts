@@ -1,4 +1,4 @@
-/** Spectra and correlations along periodic axes, at each position along the directions that are kept. */
+/** Spectra and correlations along periodic axes, at each position along the directions that are not averaged. */
 import { compileExpression, componentsIn } from "../../../../analysis/expression.js";
 import { type InputKey, partsOfInput } from "../../../../analysis/names.js";
 import { nested } from "../../../../analysis/nested.js";

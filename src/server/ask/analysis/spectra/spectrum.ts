@@ -1,4 +1,4 @@
-/** Answers `spectrum`: sums of the modes of whole frames over shells, rings or lines. Other kinds have own files. */
+/** Answers `spectrum`: sums of the modes of whole frames over shells, rings or lines. Other files have other kinds. */
 import { compileExpression, componentsIn } from "../../../../analysis/expression.js";
 import type { GroupAnswer } from "../../../../analysis/reductions.js";
 import {
