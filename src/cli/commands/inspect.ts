@@ -142,8 +142,8 @@ function inspectAll(address: string, flags: InspectFlags): void {
 }
 
 /**
- * Stores a confirmation. @param place where it is stored; absent: beside the files, or in the folder of descriptors
- * where that is not writable @throws MisuseError while a line is open or red
+ * Stores a confirmation. @param place where it is stored; absent: where it was before, beside the files, or in the folder
+ * of descriptors where that is not writable @throws MisuseError while a line is open or red
  */
 function confirm(found: Recognised, first: string, home: string, place?: ConfirmationPlace): string {
   const open = openLines(found.descriptor.questions);
@@ -153,7 +153,12 @@ function confirm(found: Recognised, first: string, home: string, place?: Confirm
       `--yes: ${open.length === 1 ? "a line is" : `${open.length} lines are`} open or red: ${flags}`,
     );
   }
-  return keepDraft(found, first, home, descriptorFolder(readConfig().config), LIMITS["engine.chunkBytes"], place);
+  const apart = descriptorFolder(readConfig().config);
+  const known = confirmationFor(first, apart);
+  const { name } = found.written;
+  const isSame = known !== null && [`${name}.json`, `${name}.dataset.json`].includes(basename(known));
+  const again = isSame ? { path: known, isApart: !isConfirmation(basename(known)) } : undefined;
+  return keepDraft(found, first, home, apart, LIMITS["engine.chunkBytes"], place ?? again);
 }
 
 /** The place of a confirmation in a folder of descriptors. */
