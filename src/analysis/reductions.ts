@@ -155,7 +155,8 @@ export function mergeStates(reduction: AnyReduction, a: ReductionState, b: Reduc
       const [into, from] = [a as Conditional, b as Conditional];
       const bins = into.bins.slice();
       for (let at = 0; at < bins.length; at += BIN)
-        if (from.bins[at] > 0) bins.set(pack(mergeMoments(unpack(bins, at), unpack(from.bins, at))), at);
+        if (bins[at] === 0) bins.set(from.bins.subarray(at, at + BIN), at);
+        else if (from.bins[at] > 0) bins.set(pack(mergeMoments(unpack(bins, at), unpack(from.bins, at))), at);
       return { bins, outside: into.outside + from.outside, ...bothLeftOut(into, from) };
     }
     case "extremes":
@@ -182,6 +183,7 @@ const bothLeftOut = (a: LeftOut, b: LeftOut): LeftOut => ({
   infinite: a.infinite + b.infinite,
 });
 
+/** Numbers of a bin, in the order of `pack`. */
 const BIN = 6;
 const pack = ({ count, weight, mean, m2, min, max }: Moments) => [count, weight, mean, m2, min, max];
 
@@ -327,12 +329,12 @@ export function finishState(
       return { counts: listed(counts), weights: inBins, weight: cell * weight, ...outside, missing, infinite };
     }
     case "conditional": {
-      const { bins: inBins, outside } = state as Conditional;
-      const bins = Array.from({ length: inBins.length / BIN }, (_, bin) => unpack(inBins, BIN * bin));
-      const listed = <T>(value: (bin: Moments) => T) => nested(bins.map(value), reduction.bins);
-      const mean = listed((bin) => (bin.count === 0 ? null : bin.mean));
-      const variance = listed((bin) => (bin.count === 0 ? null : bin.m2 / bin.weight));
-      const [counts, weights] = [listed(({ count }) => count), listed(({ weight }) => cell * weight)];
+      const { bins, outside } = state as Conditional;
+      const places = Array.from({ length: bins.length / BIN }, (_, bin) => BIN * bin);
+      const listed = (value: (at: number) => number | null) => nested(places.map(value), reduction.bins);
+      const mean = listed((at) => (bins[at] === 0 ? null : bins[at + 2]));
+      const variance = listed((at) => (bins[at] === 0 ? null : bins[at + 3] / bins[at + 1]));
+      const [counts, weights] = [listed((at) => bins[at]), listed((at) => cell * bins[at + 1])];
       return { mean, variance, counts, weights, outside, missing, infinite };
     }
     case "extremes": {

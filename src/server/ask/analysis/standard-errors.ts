@@ -69,7 +69,7 @@ export function withErrors<State>(
     return [name, effective.map((n, i) => (n < LEAST ? null : jackknifed(without.map((list) => list[i]))))];
   });
   const least = errors.some(([, list]) => (list as Leaves).includes(null));
-  const shaped = errors.map(([name, list]) => [`${name}_se`, shapedAs(answer[name], [...(list as Leaves)])]);
+  const shaped = errors.map(([name, list]) => [`${name}_se`, shapedAs(answer[name], (list as Leaves).values())]);
   const reason = `null: fewer than ${LEAST} independent blocks of ${blocks.length}`;
   return { ...answer, ...Object.fromEntries(shaped), blocks: blocks.length, ...(least ? { se_reason: reason } : {}) };
 }
@@ -87,6 +87,6 @@ function jackknifed(list: Leaves): number | null {
 }
 
 /** Arranges a list of numbers in the nested lists of `value`. */
-function shapedAs(value: unknown, list: (number | null)[]): unknown {
-  return Array.isArray(value) ? value.map((one) => shapedAs(one, list)) : list.shift();
+function shapedAs(value: unknown, list: Iterator<number | null>): unknown {
+  return Array.isArray(value) ? value.map((one) => shapedAs(one, list)) : list.next().value;
 }
