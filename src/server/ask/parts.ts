@@ -40,19 +40,15 @@ export async function compute(context: Context, work: Work, isStream = false): P
   return widths.map((width) => new LongNumbers("<f4", width * count * times, unread));
 }
 
-/** Particles that are tracked together, some after others in a job. */
-export interface Runs {
-  readonly count: number;
-  /** Numbers of a particle in each array. */
-  readonly widths: readonly number[];
-  /** The numbers of particles `from` to `to - 1`. */
-  run(from: number, to: number): Promise<readonly Float32Array[]>;
-}
-
-/** The arrays of all particles, or of the particles of a task. */
-export async function computeRuns(context: Context, { count, widths, run }: Runs): Promise<readonly Values[]> {
+/** Arrays of particles, all or those of a task. `widths`: numbers of a particle in each; `run` computes those of some. */
+export async function computeRuns(
+  context: Context,
+  count: number,
+  widths: readonly number[],
+  run: (from: number, to: number) => Promise<readonly Float32Array[]>,
+): Promise<readonly Values[]> {
   if (context.part === null) return run(0, count);
-  const fill = async (_round: number, from: number, to: number, into: readonly Float32Array[]): Promise<void> => {
+  const fill = async (_time: number, from: number, to: number, into: readonly Float32Array[]): Promise<void> => {
     for (const [i, numbers] of (await run(from, to)).entries()) into[i]?.set(numbers);
   };
   return compute(context, { count, times: 1, widths, fill });

@@ -9,7 +9,7 @@ import type { Query, Result, SpectrumQuery } from "../../../engine/contract/quer
 import { timesOf } from "../../http/describe.js";
 import type { TimeSlices } from "../../http/policies/time-slices.js";
 import type { CallAnswer, Restated, TableAnswer } from "../answer.js";
-import type { Context } from "../context.js";
+import { type Context, checkFits } from "../context.js";
 import { wrong } from "../faults.js";
 import { DRAWN_RECORDS, type EvaluateAt, evaluatorFor, randomPoints } from "../points/point-columns.js";
 import type { MemberValues, RequestedPoints } from "../question/member-values.js";
@@ -72,7 +72,10 @@ export function analysisOf(context: Context, question: MemberValues, placesOf = 
     reduce: async (nodes, parts) => (await finish({ reduction: reductionOf(nodes, parts) }, nodes)).reduced as Merged,
     sum: async (spectrum, nodes) => (await finish({ spectrum }, nodes)).sums as SpectrumSums,
     evaluate: evaluatorFor(life, dataset),
-    admit: (points) => life.reserveGeneratedPoints(points, DRAWN_RECORDS),
+    admit: async (points) => {
+      checkFits(context, points, 1, "points");
+      await life.reserveGeneratedPoints(points, DRAWN_RECORDS);
+    },
     slices: life.slices,
     most: service.config.limits["analysis.numbers"],
   };

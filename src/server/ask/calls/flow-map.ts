@@ -67,7 +67,7 @@ export async function flow_map(context: Context, question: MemberValues): Promis
   };
   const count = pointsOf(samples.grid);
   const widths = parts.map(({ columns }) => columns.length);
-  const numbers = await computeRuns(context, { count, widths, run: mapped });
+  const numbers = await computeRuns(context, count, widths, mapped);
   const quantities = parts.map(({ name, shape, columns }, q): AnsweredQuantity => {
     const unit = name === "map" ? unitOf(dataset, "length") : null;
     return { name, columns, shape, unit, values: numbers[q] as Values };

@@ -130,7 +130,7 @@ export async function paths(context: Context, question: MemberValues): Promise<C
   const { names, width, kept, times } = layout;
   const widths = [width, ...quantities.map(({ columns }) => columns.length)].map((one) => one * kept);
   const run = async (from: number, to: number) => (await tracked(await source.read(from, to))).numbers;
-  const numbers = part === null ? known : await computeRuns(context, { count: source.count, widths, run });
+  const numbers = part === null ? known : await computeRuns(context, source.count, widths, run);
   const count = source.count * kept;
   const records = numbers[0] as Values;
   const [time, length] = [unitOf(dataset, "time"), unitOf(dataset, "length")];

@@ -1,7 +1,7 @@
 /** Points of a question: rows, an input, or random points, read in parts or all at once. */
 import { createHash } from "node:crypto";
 import { excerpt } from "../../../shared/errors.js";
-import type { Context } from "../context.js";
+import { type Context, checkFits } from "../context.js";
 import { wrong } from "../faults.js";
 import { randomPoints } from "../points/point-columns.js";
 import type { MemberValues, RequestedPoints } from "./member-values.js";
@@ -92,7 +92,9 @@ export async function pointsOf(
   return heldPoints(context, await openPoints(context, values, isTimed, isGrouped), records);
 }
 
-export async function heldPoints({ life }: Context, { count, read }: PointSource, records: number): Promise<Points> {
+export async function heldPoints(context: Context, { count, read }: PointSource, records: number): Promise<Points> {
+  const { life } = context;
+  checkFits(context, count, 1, "points");
   await life.reserveGeneratedPoints(count, records);
   const triples = life.floats(3 * count);
   let [times, velocities]: [Float64Array | null, Float32Array | null] = [null, null];
