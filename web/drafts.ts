@@ -46,6 +46,8 @@ interface Waiting {
 export const waiting = signal<Waiting | null>(null);
 const isShown = signal(false);
 const draft = signal<Draft | null>(null);
+/** Requests whose answers are awaited. */
+const pending = signal(0);
 /** The address of the picture of a slice of the draft. */
 const picture = signal<string | null>(null);
 const failure = signal("");
@@ -67,10 +69,13 @@ const pathOf = (id: string) => `api/drafts/${encodeURIComponent(id)}`;
 
 async function run(steps: () => Promise<void>): Promise<void> {
   failure.value = "";
+  pending.value++;
   try {
     await steps();
   } catch (error) {
     failure.value = error instanceof Error ? error.message : String(error);
+  } finally {
+    pending.value--;
   }
 }
 
@@ -112,7 +117,7 @@ function confirm(id: string): void {
     datasets.value = list.datasets;
     await open({ ...EMPTY, dataset });
     saveLink("push");
-    say(`${dataset} is served`);
+    say(`${dataset} is served. To withdraw it, delete ${dataset}.dataset.json beside its file.`);
     await readWaiting();
   });
 }
@@ -122,8 +127,11 @@ const bullets = (title: string, texts: readonly string[], style = "") =>
     ? nothing
     : html`<section><h3>${title}</h3><ul class=${style}>${texts.map((text) => html`<li>${text}</li>`)}</ul></section>`;
 
-/** The key of a line: the text in the field of one line must not move to the next one. */
-const keyOf = ({ flag, question }: Line) => `${flag} ${question}`;
+/** Keys of lines, kept while their questions change: neither text nor focus moves from one field to another. */
+function keysOf(lines: readonly Line[]): string[] {
+  const names = lines.map(({ flag, about }) => `${flag} ${about}`);
+  return names.map((name, i) => `${name} ${names.slice(0, i).filter((other) => other === name).length}`);
+}
 
 /** The answer in a typed text: of the line's own flag, or of a flag that it names, such as `--spacing 0.1`. */
 export function answerIn(text: string, flag: string): Readonly<Record<string, string | null>> {
@@ -154,6 +162,8 @@ function lineView({ id, answers }: Draft, { about, red, question, answer: known,
 function draftView(one: Draft): TemplateResult {
   const { id, what, problems, why, mind, assumed, look, unused, files, series, mayConfirm, command } = one;
   const notes = one.notes.map(({ question }) => question);
+  const keys = keysOf(one.open);
+  const doubts = look.filter((text) => text.includes("probably wrong"));
   const isChanged = Object.keys(one.answers).length > 0;
   return html`<div class="panel">
     <h3>${one.file}: ${one.producer}</h3>
@@ -161,11 +171,29 @@ function draftView(one: Draft): TemplateResult {
       event: Event,
     ) => answer(id, { name: (event.target as HTMLInputElement).value.trim() || null })} />
       ${what.map(({ label, text }) => html`<span class="quiet">${label}</span><span>${text}</span>`)}</div>
-    ${bullets("It cannot be served", problems, "error")}
-    ${one.open.length === 0 ? nothing : html`<h3>Open</h3>${repeat(one.open, keyOf, (line) => lineView(one, line))}`}
+    ${bullets("It cannot be served", problems, "error")}${bullets("Mind", [...doubts, ...mind], "error")}
+    ${
+      one.open.length === 0
+        ? nothing
+        : html`<h3>Open</h3>${repeat(
+            one.open,
+            (_, i) => keys[i],
+            (line) => lineView(one, line),
+          )}`
+    }
     ${picture.value === null ? nothing : html`<img class="slice" src=${picture.value} alt="Middle plane of the first field" />`}
-    ${bullets("Look", look)}${bullets("Why", why)}${bullets("Mind", mind)}${bullets("Assumed", assumed)}${bullets("Notes", notes)}
-    <details ?open=${unused.length <= 40}><summary>Not used (${unused.length})</summary>${bullets("", unused, "quiet")}</details>
+    ${bullets(
+      "Look",
+      look.filter((text) => !doubts.includes(text)),
+    )}${bullets("Why", why)}${bullets("Assumed", assumed)}${bullets("Notes", notes)}
+    <input type="text" class="wide" spellcheck="false" placeholder="Another answer, such as --length 6.2832,6.2832,3.1416" aria-label="Another answer" @change=${(
+      event: Event,
+    ) => {
+      const field = event.target as HTMLInputElement;
+      answer(id, answerIn(field.value, "another answer"));
+      field.value = "";
+    }} />
+    <details ?open=${unused.length > 0 && unused.length <= 40}><summary>Not used (${unused.length})</summary>${bullets("", unused, "quiet")}</details>
     <div class="chips">${
       files > 1
         ? html`<button aria-pressed=${series ? "true" : "false"} @click=${() => answer(id, { series: !series })}>All ${files} files as one dataset</button>`
@@ -174,7 +202,11 @@ function draftView(one: Draft): TemplateResult {
       isChanged
         ? html`<button @click=${() => answer(id, Object.fromEntries(Object.keys(one.answers).map((flag) => [flag, null])))}>Take answers back</button>`
         : nothing
-    }<button class="primary" ?disabled=${!mayConfirm} @click=${() => confirm(id)}>Confirm</button></div>
+    }<button class="primary" ?disabled=${!mayConfirm || pending.value > 0} @click=${() => confirm(id)}>Confirm</button>${
+      mayConfirm
+        ? nothing
+        : html`<span class="quiet">${problems.length > 0 ? "What cannot be served cannot be confirmed." : "Answer what is open first."}</span>`
+    }</div>
     <section><div class="card-head"><h3>The same by command line</h3><button class="plain" @click=${() => void copy(command, "Command")}>Copy</button></div><pre role="group" tabindex="0" aria-label="Command">${command}</pre></section>
   </div>`;
 }
@@ -194,7 +226,7 @@ export function emptyView(): TemplateResult | typeof nothing {
   const count = waiting.value?.waiting ?? 0;
   const who = confirmable() === 0 ? ", by fieldprobe inspect on its machine or by a token that may manage data" : "";
   return html`<section class="empty" aria-label="No dataset"><h2>The service has no dataset yet.</h2>
-    <p>${count === 0 ? "Put an HDF5 file or a Zarr store into a data folder, and reload this page after half a minute" : `${count} ${count === 1 ? "file waits" : "files wait"} to be confirmed${who}`}.</p>${fileButtons()}</section>`;
+    <p>${count === 0 ? "Put an HDF5 or NetCDF-4 file or a Zarr store into a data folder, and reload this page after half a minute" : `${count} ${count === 1 ? "file waits" : "files wait"} to be confirmed${who}`}.</p>${fileButtons()}</section>`;
 }
 
 /** The dialog of drafts. */
@@ -204,7 +236,7 @@ export function draftsDialog(): TemplateResult | typeof nothing {
     isShown.value = false;
   };
   return html`<dialog class="sheet" aria-label="Add data" ${ref(opened)} @close=${close}>
-    <header><h2>Add data</h2><button aria-label="Close" @click=${close}>×</button></header>
+    <header><h2>Add data</h2><span class="quiet" role="status">${pending.value > 0 ? "Reading" : ""}</span><button aria-label="Close" @click=${close}>×</button></header>
     <div class="body two"><div>${confirmable() > 0 ? fileButtons() : html`<p class="quiet">Nothing waits. Files in the data folders appear here until they are confirmed.</p>`}</div>
       <div>${failure.value === "" ? nothing : html`<p class="error" role="alert">${failure.value}</p>`}${draft.value === null ? nothing : draftView(draft.value)}</div>
     </div></dialog>`;

@@ -44,20 +44,24 @@ describe.skipIf(reason !== "")(`adding data${reason}`, () => {
     await page.waitForSelector('.sheet h3:has-text("bare.h5")');
     expect(await page.isDisabled('.sheet button:text-is("Confirm")')).toBe(true);
     expect(await findingsOf(page)).toEqual([]);
-    // Whatever is asked first is answered, until nothing is open.
+    // Whatever is asked is answered, each while the answers before are on their way, until nothing is open.
     const answers: Record<string, string> = {
       ...{ dims: "z,y,x,c", spacing: "0.25", length: "2", origin: "0,0,0", periodic: "xyz", faces: "open" },
     };
     const inputs = page.locator('.sheet section input[aria-label*=": "]');
-    for (let n = 0; n < 8 && (await inputs.count()) > 0; n++) {
-      const flag = ((await inputs.first().getAttribute("aria-label")) as string).split(":")[0] as string;
+    const given = new Set<string>();
+    while ((await inputs.count()) > 0) {
+      const labels = await inputs.evaluateAll((all) => all.map((one) => one.getAttribute("aria-label") ?? ""));
+      const flag = labels.map((label) => label.split(":")[0] as string).find((name) => !given.has(name));
+      if (flag === undefined) {
+        await page.waitForFunction(() => document.querySelector(".sheet header [role=status]")?.textContent === "");
+        continue;
+      }
+      given.add(flag);
       expect(Object.keys(answers)).toContain(flag);
-      await inputs.first().fill(answers[flag] as string);
-      await inputs.first().press("Enter");
-      await page.waitForFunction(
-        (name) => document.querySelector('pre[aria-label="Command"]')?.textContent?.includes(`--${name} `),
-        flag,
-      );
+      const field = page.locator(`.sheet input[aria-label^="${flag}: "]`).first();
+      await field.pressSequentially(answers[flag] as string);
+      await page.keyboard.press("Tab");
     }
     await page.waitForSelector(".sheet img.slice");
     expect(await page.innerText(".sheet")).toContain("dimensions z y x c, from your answer");

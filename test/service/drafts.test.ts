@@ -99,7 +99,9 @@ describe("a service on this machine alone", () => {
     const early = await send(`${url}/confirm`, "POST");
     expect(early.status).toBe(409);
     expect(existsSync(join(folder, "u.dataset.json"))).toBe(false);
-    const draft = (await send(url, "PATCH", ANSWERS)).json as Draft;
+    // Answers that overlap are all kept.
+    await Promise.all(Object.entries(ANSWERS).map(([flag, text]) => send(url, "PATCH", { [flag]: text })));
+    const draft = (await send(url)).json as Draft;
     expect(draft).toMatchObject({ open: [], mayConfirm: true });
     expect(draft.command).toBe(
       `fieldprobe inspect ${join(folder, "u.h5")} --dims z,y,x,c --spacing 0.25 --origin 0,0,0 --periodic xyz --yes`,

@@ -5,8 +5,10 @@ import { Command } from "commander";
 import { foreignAddress, isAddress, withoutFileScheme } from "../../shared/addresses.js";
 import { descriptorFolder, LIMITS, readConfig } from "../../shared/config.js";
 import { DataError, RequestError } from "../../shared/errors.js";
+import { describeApart } from "../../storage/catalog/apart.js";
 import {
   type ConfirmationPlace,
+  changedSince,
   confirmationFor,
   isConfirmation,
   renewed,
@@ -56,7 +58,7 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
 async function inspectAtTerminal(paths: readonly string[], flags: InspectFlags): Promise<void> {
   const asks = flags.json !== true && flags.yes !== true && process.stdin.isTTY && process.stdout.isTTY;
   const found = inspectPlaces(paths, flags, asks);
-  if (!asks || found === null || isComplete(found)) return;
+  if (!asks || found === null || isComplete(found) || confirmationOf(paths, flags) !== null) return;
   const answered = await answerAtTerminal(found, flags, (next) => inspectPlaces(paths, next, asks) ?? found);
   if (answered === null) process.exitCode = 1;
   else inspectPlaces(paths, { ...answered, yes: true });
@@ -75,7 +77,9 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = fal
   else if (flags.isQuiet !== true) {
     const refusal = show(found, home, first, flags.all);
     const isConfirmed = flags.yes === true && openLines(found.descriptor.questions).length === 0;
-    if (refusal !== null && !isConfirmed && !asks) reportRefusal(`${basename(first)} ${refusal}`);
+    const known = confirmationOf(paths, flags);
+    if (known !== null) tellConfirmed(known);
+    else if (refusal !== null && !isConfirmed && !asks) reportRefusal(`${basename(first)} ${refusal}`);
   }
   const { yes, descriptors } = flags;
   if (yes === true) {
@@ -83,6 +87,21 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = fal
     if (flags.isQuiet !== true) tellWritten(path);
   }
   return found;
+}
+
+/** The confirmation that claims a file which is inspected without answers; null if there is none. */
+function confirmationOf([first, ...more]: readonly string[], flags: InspectFlags): string | null {
+  const isAnswered = flags.yes === true || Object.keys(answersOf(flags)).length > 0;
+  if (first === undefined || more.length > 0 || isAnswered) return null;
+  return confirmationFor(first, descriptorFolder(readConfig().config));
+}
+
+/** Says that a file is confirmed, or how it has changed since. */
+function tellConfirmed(path: string): void {
+  const found = describeApart(path, "", ["/"]);
+  const changed = "problems" in found ? `${path}: ${found.problems.join("; ")}` : changedSince(found);
+  if (changed !== null) reportRefusal(changed);
+  else print([`Confirmed by ${path}, and served so. Answers with --yes replace it; without it, the file waits again.`]);
 }
 
 /** The draft of files. Throws MisuseError for unknown names in flags. */

@@ -26,6 +26,8 @@ const MOST_LISTED = 1000;
 /** Headers by which a proxy says that a caller is elsewhere. */
 const OF_PROXIES = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
+const FORBIDDEN = "Data that wait are for tokens with the right manage (fieldprobe token add NAME --manage).";
+
 type Texts = ReadonlyMap<string, readonly string[]>;
 
 /** What a person has answered about a file. */
@@ -34,8 +36,6 @@ interface Said {
   /** Whether the files that differ in one number are read as one dataset. */
   readonly series: boolean;
 }
-
-const NOTHING: Said = { texts: new Map(), series: false };
 
 interface Waiting {
   readonly id: string;
@@ -49,6 +49,7 @@ interface Waiting {
 class Drafts {
   readonly #service: Service;
   readonly #said = new Map<string, Said>();
+  readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor(service: Service) {
     this.#service = service;
@@ -74,8 +75,12 @@ class Drafts {
     return found;
   }
 
-  said({ location }: Waiting): Said {
-    return this.#said.get(location) ?? NOTHING;
+  /** Runs steps after earlier ones for the same draft, with the answers of those. */
+  inTurn<T>({ location }: Waiting, steps: (said: Said) => Promise<T>): Promise<T> {
+    const run = () => steps(this.#said.get(location) ?? { texts: new Map(), series: false });
+    const turn = (this.#turns.get(location) ?? Promise.resolve()).then(run, run);
+    this.#turns.set(location, turn);
+    return turn;
   }
 
   /** Reads a draft, and keeps the answers if it can be read with them. Throws RequestError. */
@@ -124,24 +129,21 @@ function mayManage({ config, auth }: Service, request: FastifyRequest): boolean 
   }
 }
 
-function requireManager(service: Service, life: RequestLife, request: FastifyRequest): void {
-  if (life.canManageData || isOwner(service.config, request)) return;
-  throw new HttpRefusal(
-    403,
-    "Data that wait are for tokens with the right manage (fieldprobe token add NAME --manage).",
-  );
-}
-
-/** Answers updated from a body: texts, numbers, or lists; null takes an answer back. */
-async function readSaid(life: RequestLife, request: FastifyRequest, before: Said): Promise<Said> {
-  if (request.headers["content-type"] === undefined) return before;
+/** The object of answers in a body, empty without one. */
+async function givenIn(life: RequestLife, { method, headers }: FastifyRequest): Promise<object> {
+  if (method === "GET" || headers["content-type"] === undefined) return {};
   const bytes = await readWhole(life, BODY_BYTES);
   const body = bytes.length === 0 ? {} : readJsonBody(bytes);
   if (typeof body !== "object" || body === null || Array.isArray(body))
     throw new RequestError("InvalidRequest", "The body is an object of answers.", { member: "body" });
+  return body;
+}
+
+/** Adds answers: texts, numbers, or lists of them; null takes an answer back. */
+function withAnswers(before: Said, given: object): Said {
   const texts = new Map(before.texts);
   let { series } = before;
-  for (const [flag, value] of Object.entries(body)) {
+  for (const [flag, value] of Object.entries(given)) {
     if (flag === "series") {
       if (typeof value !== "boolean") throw wrong("series", "true or false is needed");
       series = value;
@@ -209,11 +211,13 @@ export function draftRoutes(api: FastifyInstance, service: Service): void {
   const managed = (
     request: FastifyRequest<Named>,
     reply: FastifyReply,
-    steps: (life: RequestLife, waiting: Waiting) => Promise<FastifyReply>,
+    steps: (life: RequestLife, waiting: Waiting, said: Said) => Promise<FastifyReply>,
   ) =>
     compute(service, { name: "draft" }, request, reply, async (life) => {
-      requireManager(service, life, request);
-      return steps(life, drafts.find(request.params.id));
+      if (!life.canManageData && !isOwner(service.config, request)) throw new HttpRefusal(403, FORBIDDEN);
+      const waiting = drafts.find(request.params.id);
+      const given = await givenIn(life, request);
+      return drafts.inTurn(waiting, (said) => steps(life, waiting, withAnswers(said, given)));
     });
   api.get(
     "/drafts",
@@ -245,9 +249,8 @@ export function draftRoutes(api: FastifyInstance, service: Service): void {
       },
     },
     (request, reply) =>
-      managed(request as never, reply, async (life, waiting) => {
+      managed(request as never, reply, async (life, waiting, said) => {
         const type = negotiate(request.headers.accept, ["application/json", "image/png"]);
-        const said = drafts.said(waiting);
         const view = await drafts.read(waiting, said);
         addVary(reply, "Accept");
         const isPicture = request.query.format === undefined ? type === "image/png" : request.query.format === "png";
@@ -266,10 +269,9 @@ export function draftRoutes(api: FastifyInstance, service: Service): void {
       },
     },
     (request, reply) =>
-      managed(request, reply, async (life, waiting) => {
-        const said = await readSaid(life, request, drafts.said(waiting));
-        return reply.send(documentOf(service, waiting, said, await drafts.read(waiting, said)));
-      }),
+      managed(request, reply, async (_, waiting, said) =>
+        reply.send(documentOf(service, waiting, said, await drafts.read(waiting, said))),
+      ),
   );
   api.post<Named>(
     "/drafts/:id/confirm",
@@ -284,8 +286,7 @@ export function draftRoutes(api: FastifyInstance, service: Service): void {
       },
     },
     (request, reply) =>
-      managed(request, reply, async (life, waiting) => {
-        const said = await readSaid(life, request, drafts.said(waiting));
+      managed(request, reply, async (_, waiting, said) => {
         const { name, open, problems } = await drafts.read(waiting, said, true);
         const left = [...problems, ...open.map(({ question, flag }) => `${question} (${flag})`)];
         if (left.length > 0) throw new HttpRefusal(409, `It cannot be confirmed yet: ${left.join(" ")}`);

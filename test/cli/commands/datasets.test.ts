@@ -130,6 +130,8 @@ describe("fieldprobe inspect", () => {
     expect([elsewhere.status, elsewhere.stderr]).toEqual([0, `wrote ${join(folder, "apart", "u.json")}\n`]);
     const yes = await fieldprobe("inspect", path, ...answers, "--despite", "values", "--yes");
     expect([yes.status, yes.stderr]).toEqual([0, `wrote ${join(folder, "u.dataset.json")}\n`]);
+    const known = await fieldprobe("inspect", path);
+    expect([known.status, known.stdout]).toEqual([0, expect.stringMatching(/^Confirmed by .*u\.dataset\.json, and /m)]);
     const checked = (await fieldprobe("check", folder)).stdout;
     expect(checked).toMatch(/^u \(.*u\.dataset\.json\)$/m);
     expect(checked).toContain("v.h5: needs a look");
