@@ -534,10 +534,10 @@ export class Stage {
     if (this.#overlays.get(index) === key) return;
     this.#overlays.set(index, key);
     c.clearRect(rect.x, rect.y, rect.width, rect.height);
-    const isBehind = [0, 1, 2].map((a) => camera.forward[a] > 0);
+    const hiddenAxes = [0, 1, 2].map((a) => camera.forward[a] > 0);
     const label = quantityOf(colour.what).symbol;
     const bar = drawBar(c, ink, rect, { range, map, volume: null, label, lit: true });
-    this.#overlay.show(index, [...drawAxisNames(c, ink, rect, camera, low, high, isBehind), ...bar]);
+    this.#overlay.show(index, [...drawAxisNames(c, ink, rect, camera, low, high, hiddenAxes), ...bar]);
   }
 }
 

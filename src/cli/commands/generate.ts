@@ -46,8 +46,10 @@ function triple(min: number): (text: string) => Triple {
   };
 }
 
-const seed = (fallback: number) =>
-  new Option("--seed <number>", "same seed, same numbers").argParser(wholeNumber(0, 0xffffffff)).default(fallback);
+const seed = (defaultSeed: number) =>
+  new Option("--seed <number>", "seed of the random numbers")
+    .argParser(wholeNumber(0, 0xffffffff))
+    .default(defaultSeed);
 
 interface CubeFlags {
   readonly nodes: Triple;
@@ -61,7 +63,7 @@ interface CubeFlags {
 }
 
 /** @throws MisuseError if the folder cannot become a dataset of the name */
-function target(out: string, name: string): { folder: string; name: string } {
+function destinationOf(out: string, name: string): { folder: string; name: string } {
   const folder = resolve(out);
   if (!NAME_PATTERN.test(name)) {
     throw new MisuseError(`--name ${name}: 1 to 64 letters, digits, "_", "." and "-" are needed`);
@@ -81,10 +83,10 @@ function checkWritable(path: string): void {
 async function generateCube(kind: CubeKind, flags: CubeFlags): Promise<void> {
   const { nodes, steps, filter, seed, chunk = null } = flags;
   const size = nodes[0] === nodes[1] && nodes[1] === nodes[2] ? `${nodes[0]}` : nodes.join("x");
-  const place = target(flags.out, flags.name ?? `${kind}${size}`);
-  const options: CubeOptions = { kind, nodes, steps, chunk, filter, seed, ...place };
-  const progress = progressOf(place.name);
-  report(place, await writeCube(options, progress.update).finally(progress.stop));
+  const destination = destinationOf(flags.out, flags.name ?? `${kind}${size}`);
+  const options: CubeOptions = { kind, nodes, steps, chunk, filter, seed, ...destination };
+  const progress = progressOf(destination.name);
+  report(destination, await writeCube(options, progress.update).finally(progress.stop));
 }
 
 interface IsotropicFlags {
@@ -101,15 +103,15 @@ interface IsotropicFlags {
 
 async function generateIsotropic(flags: IsotropicFlags): Promise<void> {
   const { nodes, viscosity, seed, spinUp, steps: frames, packed = false } = flags;
-  const place = target(flags.out, flags.name ?? `isotropic${nodes}`);
+  const destination = destinationOf(flags.out, flags.name ?? `isotropic${nodes}`);
   if (flags.spectrum !== undefined) checkWritable(flags.spectrum);
   const aliases = flags.name === undefined ? [`iso${nodes}`] : [];
-  const progress = progressOf(place.name);
-  const options = { nodes, viscosity, seed, spinUp, frames, aliases, packed, ...place };
+  const progress = progressOf(destination.name);
+  const options = { nodes, viscosity, seed, spinUp, frames, aliases, packed, ...destination };
   const { manifest, reports, kmax } = await writeIsotropic(options, progress.update).finally(progress.stop);
   if (flags.spectrum !== undefined) writeFileSync(flags.spectrum, spectrumPlot(meanSpectrum(reports), kmax));
   process.stdout.write(`${flowTable(reports)}\n`);
-  report(place, manifest);
+  report(destination, manifest);
 }
 
 function flowTable(reports: readonly FrameReport[]): string {
@@ -157,12 +159,12 @@ function lengthPair(text: string): readonly [number, number] {
 
 async function generateChannel(flags: ChannelFlags): Promise<void> {
   const { out, name, steps: frames, ...physics } = flags;
-  const place = target(out, name ?? "turbulent-channel");
-  const progress = progressOf(place.name);
-  const options = { ...physics, frames, ...place };
+  const destination = destinationOf(out, name ?? "turbulent-channel");
+  const progress = progressOf(destination.name);
+  const options = { ...physics, frames, ...destination };
   const { manifest, report: averages } = await writeChannel(options, progress.update).finally(progress.stop);
   process.stdout.write(`${channelTable(averages, flags.reynolds)}\n`);
-  report(place, manifest);
+  report(destination, manifest);
 }
 
 /** Averages over planes, both halves and time, in wall units. */
@@ -178,9 +180,9 @@ function channelTable({ y, profiles, bulk }: ChannelReport, reynolds: number): s
   return lines.join("\n");
 }
 
-function report(place: { folder: string; name: string }, manifest: Manifest): void {
+function report(destination: { folder: string; name: string }, manifest: Manifest): void {
   const files = Object.entries(manifest.files);
-  process.stdout.write(`${place.name} in ${place.folder}\n`);
+  process.stdout.write(`${destination.name} in ${destination.folder}\n`);
   for (const [path, { bytes, sha256 }] of files) process.stdout.write(`  ${path}  ${bytes} bytes  sha256 ${sha256}\n`);
 }
 

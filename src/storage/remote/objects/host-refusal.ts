@@ -15,15 +15,15 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Codes after which the same request may succeed, whatever the status. Source: as above. */
-const PASSING: ReadonlySet<string> = new Set([
+const TRANSIENT: ReadonlySet<string> = new Set([
   ...["BadDigest", "InternalError", "OperationAborted", "RequestTimeout", "ServiceUnavailable", "SlowDown"],
 ]);
 
 export interface HostRefusal {
   readonly code: string | null;
-  readonly isPassing: boolean;
+  readonly isTransient: boolean;
   /** The code, its meaning and the id of the request; empty if the host gives no reason. */
-  readonly words: string;
+  readonly reason: string;
 }
 
 export function refusalIn(body: Uint8Array, requestId: string | undefined): HostRefusal {
@@ -31,15 +31,15 @@ export function refusalIn(body: Uint8Array, requestId: string | undefined): Host
   const code = members.get("Code") ?? null;
   const id = members.get("RequestId") ?? requestId;
   const advice = code === null ? undefined : ADVICE.get(code);
-  const words = [
+  const parts = [
     code === null ? null : plain(code),
     advice === undefined ? null : `(${advice})`,
     id === undefined ? null : `request ${plain(id)}`,
   ].filter((part) => part !== null);
   return {
     code,
-    isPassing: code !== null && PASSING.has(code),
-    words: words.length === 0 ? "" : `, ${words.join(" ")}`,
+    isTransient: code !== null && TRANSIENT.has(code),
+    reason: parts.join(" "),
   };
 }
 

@@ -23,7 +23,7 @@ export interface ObjectTarget {
 }
 
 /** Files flushed at a time: one journal commit serves several. */
-const SETTLED_AT_ONCE = 16;
+const FLUSHED_AT_ONCE = 16;
 /** Bytes of a part, unless there would be more parts than hosts allow. */
 const PART_BYTES = 16 * 1024 * 1024;
 const MOST_PARTS = 10_000;
@@ -81,9 +81,9 @@ class FolderTarget implements ObjectTarget {
   }
 
   async flush(keys: readonly string[]): Promise<void> {
-    const left = keys.values();
-    const settleNext = async () => {
-      for (const key of left) {
+    const remaining = keys.values();
+    const flushNext = async () => {
+      for (const key of remaining) {
         const path = join(this.location, key);
         try {
           const file = await open(path, "r+");
@@ -93,7 +93,7 @@ class FolderTarget implements ObjectTarget {
         }
       }
     };
-    await Promise.all(Array.from({ length: SETTLED_AT_ONCE }, settleNext));
+    await Promise.all(Array.from({ length: FLUSHED_AT_ONCE }, flushNext));
   }
 
   async remove(key: string): Promise<void> {
@@ -151,7 +151,7 @@ export class BucketTarget implements ObjectTarget {
    * Source: Amazon S3 API reference, CreateMultipartUpload, UploadPart and CompleteMultipartUpload.
    *
    * @param signal ends it between two parts
-   * @throws DataError if the host refuses a part, BusyError if it does not answer; there is no object then
+   * @throws DataError if the host refuses a part, BusyError if it does not answer; no object is left behind
    */
   async writeFile(key: string, path: string, signal: AbortSignal): Promise<void> {
     const file = await open(path);
@@ -196,9 +196,9 @@ export class BucketTarget implements ObjectTarget {
       const headers = { "content-type": "application/xml" };
       const done = await this.#objects.send(`${address}?${upload}`, { method: "POST", body, headers });
       // A slow host begins to answer before it knows whether it succeeds.
-      const { code, isPassing, words } = refusalIn(done?.bytes ?? new Uint8Array(0), undefined);
-      if (isPassing) throw new BusyError(`${address} is not written yet: its host says${words.slice(1)}`);
-      if (code !== null) throw refused(`its host says${words.slice(1)}`);
+      const { code, isTransient, reason } = refusalIn(done?.bytes ?? new Uint8Array(0), undefined);
+      if (isTransient) throw new BusyError(`${address} is not written yet: its host says ${reason}`);
+      if (code !== null) throw refused(`its host says ${reason}`);
       if ((await this.lastByte(key))?.size !== size) throw refused("its host has not put all of its parts together");
     } catch (error) {
       await this.#objects.send(`${address}?${upload}`, { method: "DELETE" }).catch(() => undefined);

@@ -203,11 +203,12 @@ export class RemoteObjects {
     unless: string | null,
   ): null | typeof UNCHANGED {
     if (status === 304 && unless !== null) return UNCHANGED;
-    const { code, isPassing, words } = refusalIn(body, textOf(headers["x-amz-request-id"]));
+    const { code, isTransient, reason } = refusalIn(body, textOf(headers["x-amz-request-id"]));
+    const text = reason === "" ? `status ${status}` : `status ${status}, ${reason}`;
     if ((status === 404 || status === 410) && code !== "NoSuchBucket") return null;
-    if (status >= 500 || status === 429 || status === 408 || isPassing)
-      throw new Unanswered(`status ${status}${words}`, retryAfter(textOf(headers["retry-after"])));
-    throw new DataError(`${address} is refused by its host: status ${status}${words}`);
+    if (status >= 500 || status === 429 || status === 408 || isTransient)
+      throw new Unanswered(text, retryAfter(textOf(headers["retry-after"])));
+    throw new DataError(`${address} is refused by its host: ${text}`);
   }
 
   async #follow(

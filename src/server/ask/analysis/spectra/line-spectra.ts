@@ -56,13 +56,13 @@ async function sumModes(
   const over = averagedOver(plain);
   const transformed = AXES.map((a) => transformedAxes.includes(a)) as unknown as OfAxes<boolean>;
   checkTransforms(dataset, transformed, "axis");
-  const isPlace = AXES.map((a) => !transformed[a] && !over.includes(LETTERS[a])) as unknown as OfAxes<boolean>;
+  const resolvedAxes = AXES.map((a) => !transformed[a] && !over.includes(LETTERS[a])) as unknown as OfAxes<boolean>;
   const own = fluctuationsOf(texts, question);
   const ofFrames = question.remove === "frame" ? [] : (["t"] as const);
-  const removed = [...LETTERS.filter((_, a) => !isPlace[a]), ...ofFrames];
+  const removed = [...LETTERS.filter((_, a) => !resolvedAxes[a]), ...ofFrames];
   const { analysis, about } = await withMeans(plain, own, removed);
   const shapes = shapesOf(texts, analysis.nodes.base.names);
-  const fixed = question.at === undefined ? null : await fixedAt(question.at, own, isPlace, analysis);
+  const fixed = question.at === undefined ? null : await fixedAt(question.at, own, resolvedAxes, analysis);
   const { nodes, texts: each } = fixed ?? { nodes: analysis.nodes, texts: own };
   const columns = each.flatMap((text, i) => componentsIn(text, shapes[i] as "scalar"));
   const { extent, order, names, weights } = nodes.base;
@@ -71,7 +71,7 @@ async function sumModes(
     ...(transformedAxes.length === 1
       ? { kind: "line", axis: transformedAxes[0] as AxisNumber }
       : { kind: "modes", axis: null }),
-    ...{ transformed, resolvedAxes: isPlace, columns, order, names, weights },
+    ...{ transformed, resolvedAxes, columns, order, names, weights },
     ...{ nodes: [nx, ny, nz], components: columns.length as 1 | 2 | 3 },
     terms: ["energy", ...(texts.length === 2 ? (["co", "quad"] as const) : [])],
     periods: dataset.axes.map((axis) => axis.nodes * axis.spacing) as unknown as OfAxes<number>,
@@ -82,7 +82,7 @@ async function sumModes(
   const sums = await analysis.sum({ plan, frames: nodes.frames, times: nodes.base.times, derived }, nodes);
   for (const one of sums) for (let i = 0; i < one.length; i++) one[i] = (one[i] as number) / frames;
   const [energy, co = null, quad = null] = sums as [Float64Array, Float64Array?, Float64Array?];
-  const averaged = plan.nodes.reduce((product, n, a) => product * (transformed[a] || isPlace[a] ? 1 : n), 1);
+  const averaged = plan.nodes.reduce((product, n, a) => product * (transformed[a] || resolvedAxes[a] ? 1 : n), 1);
   return {
     ...{ plan, co, quad, realisations: averaged * frames },
     energies: columns.map((_, c) => energy.subarray(c * length, (c + 1) * length)),
@@ -94,14 +94,14 @@ async function sumModes(
 async function fixedAt(
   at: string,
   [first = "", second = first]: readonly string[],
-  isPlace: OfAxes<boolean>,
+  resolvedAxes: OfAxes<boolean>,
   analysis: Analysis,
 ): Promise<{ readonly nodes: AnalysedNodes; readonly texts: readonly string[] }> {
   const { nodes, dataset, most } = analysis;
   const [, letter = "", value = ""] = /^([xyz]):([-+.\deE]+)$/.exec(at) ?? [];
   const a = LETTERS.indexOf(letter as "x");
   if (a < 0 || !Number.isFinite(Number(value))) throw wrong("at", "expected an axis and a place, such as y:0.1");
-  if (!isPlace[a]) throw wrong("at", `${letter} has no places: leave it out of over`);
+  if (!resolvedAxes[a]) throw wrong("at", `${letter} has no places: leave it out of over`);
   const { base } = nodes;
   const along = base.coordinates[a] as Float64Array;
   const off = along.map((one) => Math.abs(one - Number(value)));
