@@ -26,7 +26,8 @@ export interface DigitList {
 /** A list for each prefix. */
 export interface Digits extends LeftOut {
   readonly lists: readonly DigitList[];
-  /** Weight of all known values. */
+  /** Number and weight of all known values. */
+  readonly count: number;
   readonly weight: number;
 }
 
@@ -41,8 +42,9 @@ function wordsOf(digits: readonly number[], widths: readonly number[]): Int32Arr
   return words;
 }
 
-/** The number with the given digits, which have 64 bits together. */
+/** The number with the given digits, which have 64 bits together, or that was listed in their place. */
 export function numberOf(digits: readonly number[], widths: readonly number[]): number {
+  if (digits.length === 1) return digits[0];
   const [low, high] = wordsOf(digits, widths);
   const flip = ~high >> 31;
   return new Float64Array(Int32Array.of(low ^ flip, high ^ (flip | 0x80000000)).buffer)[0];
@@ -97,7 +99,8 @@ export function digitsOf(
       if (weights !== null) sums[at] += weights[i];
     }
   }
-  if (weights === null) weight = values.length - leftOut.missing - leftOut.infinite;
+  const count = values.length - leftOut.missing - leftOut.infinite;
+  if (weights === null) weight = count;
   const lists = found.map((nodes, p): DigitList => {
     if (listed > 0) {
       nodes.sort((a, b) => values[a] - values[b]);
@@ -116,7 +119,7 @@ export function digitsOf(
     }
     return { digits, counts: numbers, weights: weighed };
   });
-  return { lists, weight, ...leftOut };
+  return { lists, count, weight, ...leftOut };
 }
 
 /** Merges the list of later values. */
@@ -143,5 +146,6 @@ function mergeLists(a: DigitList, b: DigitList): DigitList {
 /** Merges the weights of later values. */
 export function mergeDigits(a: Digits, b: Digits): Digits {
   const lists = a.lists.map((list, p) => mergeLists(list, b.lists[p]));
-  return { lists, weight: a.weight + b.weight, missing: a.missing + b.missing, infinite: a.infinite + b.infinite };
+  const leftOut = { missing: a.missing + b.missing, infinite: a.infinite + b.infinite };
+  return { lists, count: a.count + b.count, weight: a.weight + b.weight, ...leftOut };
 }

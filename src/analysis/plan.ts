@@ -82,8 +82,7 @@ export function reducePart(plan: ReductionPlan, box: PartBox, columns: readonly 
   const [distance2, weights] = [distanceIn(plan), weightsIn(plan, box)];
   const nodes = box.count.reduce((product, n, a) => product * (plan.kept[a] ? 1 : n), 1);
   // Groups use the same memory one after another, unless the part is one group.
-  const shared = nodes === columns[0]?.length ? [] : [...columns, ...(weights === null ? [] : [weights])];
-  const memories = shared.map(() => new Float64Array(nodes));
+  const memories = nodes === columns[0]?.length ? [] : [...columns, weights].map(() => new Float64Array(nodes));
   const states = plan.reductions.map((): [number, ReductionState][] => []);
   for (const [group, corner] of groupsOf(plan, box)) {
     const sample = { ...sampleOf(plan, box, columns, corner, distance2, weights, memories), group };

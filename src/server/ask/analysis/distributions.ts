@@ -7,7 +7,7 @@ import type { GroupAnswer } from "../../../analysis/reductions.js";
 import { wrong } from "../faults.js";
 import type { Analysis } from "./analysis.js";
 import { whereHolds } from "./conditions.js";
-import type { Row } from "./reductions.js";
+import { coordinatesOf, type Row } from "./reductions.js";
 
 /** Most quantiles of a reduction. */
 const MOST_QUANTILES = 32;
@@ -23,10 +23,12 @@ const ROUNDING = 1e-12;
 /** A reduction in terms of others: their rows, and how its result follows from theirs. */
 export interface Expanded {
   readonly rows: readonly Row[];
+  /** Whether the answer names the quantities of the rows, and `finish` reduces them. */
+  readonly isOwn?: boolean;
   finish(results: readonly GroupAnswer[], analysis: Analysis, scale: number): GroupAnswer | Promise<GroupAnswer>;
 }
 
-/** Quantiles of a quantity, with the counts of its mean. Throws RequestError. */
+/** Quantiles of a quantity, with the counts of its values. Throws RequestError. */
 export function quantiles({ quantiles: text, at, ...more }: Row, index: number): Expanded {
   const member = `reduce[${index}]`;
   const isProbability = (p: unknown) => typeof p === "number" && p >= 0 && p <= 1;
@@ -37,10 +39,8 @@ export function quantiles({ quantiles: text, at, ...more }: Row, index: number):
   if (odd !== undefined) throw wrong(`${member}.${odd}`, "quantiles have at");
   return {
     rows: [{ moments: text, order: 1 }],
-    async finish([result], analysis) {
-      const { of: _, mean: __, min: ___, max: ____, ...counts } = result as GroupAnswer;
-      return { ...(await quantilesOf(text, at, analysis)), ...counts };
-    },
+    isOwn: true,
+    finish: (_, analysis) => quantilesOf(text, at, analysis),
   };
 }
 
@@ -51,10 +51,11 @@ async function quantilesOf(text: string, at: readonly number[], { nodes, reduce 
   const lengths = extent.filter((_, a) => kept[a]);
   const groups = lengths.reduce((product, n) => product * n, 1);
   const widths = groups * at.length > MOST_OF_FEW ? MANY_DIGITS : FEW_DIGITS;
-  const found = Array.from({ length: groups }, () =>
-    at.map((p) => ({ p, digits: [] as number[], below: 0, count: 0 })),
-  );
+  const start = (p: number) => ({ p, digits: [] as number[], below: 0, count: 0 });
+  const found = Array.from({ length: groups }, () => at.map(start));
+  const nest = (list: readonly unknown[]): unknown => nested(list, lengths.toReversed());
   let [passes, listed] = [0, 0];
+  let states: readonly Digits[] = [];
   for (; listed === 0 && passes < widths.length; passes++) {
     // Quantiles with the same digits so far have one list.
     const keys = found.map((own) => [...new Map(own.map((one) => [one.digits.join(), one]))]);
@@ -63,7 +64,8 @@ async function quantilesOf(text: string, at: readonly number[], { nodes, reduce 
     listed = left <= MOST_LISTED ? left : 0;
     const reductions = [{ kind: "digits", of: 0, widths, prefixes, listed } as const];
     const merged = await reduce(nodes, { columns: [text], reductions });
-    for (const [g, { lists, weight }] of (merged.states(0) as readonly Digits[]).entries())
+    states = merged.states(0) as readonly Digits[];
+    for (const [g, { lists, weight }] of states.entries())
       for (const one of weight > 0 ? (found[g] as (typeof found)[number]) : []) {
         const list = (keys[g] as (typeof keys)[number]).findIndex(([key]) => key === one.digits.join());
         const { digits, counts, weights } = lists[list] as DigitList;
@@ -74,12 +76,10 @@ async function quantilesOf(text: string, at: readonly number[], { nodes, reduce 
         one.count = counts[d] as number;
       }
   }
-  const values = found.map((own) =>
-    own.map(({ digits: [first = null, ...more] }) =>
-      more.length === 0 ? first : numberOf([first as number, ...more], widths),
-    ),
-  );
-  return { of: text, at: [...at], values: nested(values, lengths.toReversed()), passes };
+  const values = found.map((own) => own.map(({ digits }) => (digits.length > 0 ? numberOf(digits, widths) : null)));
+  const counted = (name: "count" | "missing" | "infinite") => nest(states.map((one) => one[name]));
+  const counts = { count: counted("count"), missing: counted("missing"), infinite: counted("infinite") };
+  return { of: text, at: [...at], values: nest(values), passes, ...coordinatesOf(nodes.base), ...counts };
 }
 
 /** Moments beyond the fourth from means of powers of fluctuations; null for other reductions. Throws RequestError. */

@@ -12,7 +12,7 @@ import {
 import { formulaOf } from "../../../analysis/names.js";
 import { nested } from "../../../analysis/nested.js";
 import { foldStates } from "../../../analysis/parity.js";
-import { distanceIn, groupExtent, placeIn, type ReductionPlan } from "../../../analysis/plan.js";
+import { distanceIn, groupExtent, type Merged, placeIn, type ReductionPlan } from "../../../analysis/plan.js";
 import {
   type AnyReduction,
   type BinRange,
@@ -74,19 +74,23 @@ export interface ReductionOptions {
   readonly by?: number | undefined;
   /** The axis whose halves are folded, and the signs of quantities; null: no folding. */
   readonly fold: { readonly axis: 0 | 1 | 2; signsOf(text: string): readonly number[] } | null;
+  /** Rows whose quantities are named only. */
+  readonly named: ReadonlySet<Row>;
 }
 
 /** Computes reductions over the nodes of an analysis, or over its points. */
 export async function reduceRows(
   rows: readonly Row[],
   analysis: Analysis,
-  { by, fold }: ReductionOptions,
+  { by, fold, named }: ReductionOptions,
 ): Promise<GroupAnswer> {
   const { nodes, most } = analysis;
   const columns = new Columns(nodes);
   const pending = rows.map((one, i) => readReduction(one, i, columns));
   const known = await findRanges(pending, columns, analysis);
-  const groups = pending.map((one) => reductionsFor(one, (column) => known.get(column) as BinRange));
+  const groups = pending.map((one) =>
+    named.has(one.question) ? [] : reductionsFor(one, (column) => known.get(column) as BinRange),
+  );
   const reductions = groups.flat();
   checkSize(reductions, nodes.base, most);
   if (by !== undefined) checkBlocks(by, reductions, nodes.base);
@@ -95,12 +99,12 @@ export async function reduceRows(
   const reduced = by === undefined ? nodes : regrouped(nodes, [kept[0], kept[1], kept[2], true]);
   const { texts } = columns;
   const plan: ReductionPlan = { ...reduced.base, columns: texts, reductions };
-  const merged = await analysis.reduce(reduced, { columns: texts, reductions });
+  const merged = reductions.length === 0 ? null : await analysis.reduce(reduced, { columns: texts, reductions });
   const described = fold === null ? { ...plan, kept } : halfOf({ ...plan, kept }, fold.axis);
   const answers: GroupAnswer[] = [];
   for (const [i, reduction] of reductions.entries()) {
     await analysis.slices.pause();
-    const states = merged.states(i);
+    const states = (merged as Merged).states(i);
     const found =
       reduction.kind === "extremes"
         ? await pickAll(reduction, states as readonly Extremes[], plan, reduced, analysis)

@@ -56,7 +56,8 @@ export async function statistics(context: Context, question: MemberValues): Prom
   };
   if (u_tau !== undefined && units !== "plus") throw wrong("u_tau", "it is for units=plus");
   const wall = units === "plus" && !isDrawn ? await wallUnitsOf(plain) : null;
-  const reduced = await reduceRows(held?.rows ?? rows, { ...analysis, nodes }, { by, fold });
+  const own = new Set(expanded.flatMap((one) => (one.isOwn ? one.rows : [])));
+  const reduced = await reduceRows(held?.rows ?? rows, { ...analysis, nodes }, { by, fold, named: own });
   const found = reduced.results as GroupAnswer[];
   const scale = wall === null ? 1 : wall.nu / wall.u_tau ** 4;
   const results: GroupAnswer[] = [];
