@@ -55,10 +55,8 @@ export function momentsOf(values: Float64Array, weights: Float64Array | null = n
   return { count, missing, infinite, weight, min, max, ...centralSums(sums, estimate, weight) };
 }
 
-type FirstSums = Pick<Moments, "count" | "infinite" | "weight" | "min" | "max"> & { readonly sum: number };
-
 /** Count, sum and extremes of the finite values. */
-function firstSums(values: Float64Array, weights: Float64Array | null): FirstSums {
+function firstSums(values: Float64Array, weights: Float64Array | null) {
   let count = 0;
   let infinite = 0;
   let weight = 0;

@@ -13,7 +13,6 @@ import { coordinatesOf, type Row } from "./reductions.js";
 const MOST_QUANTILES = 32;
 /** Bits of the digits: few large ones, or small ones for more than `MOST_OF_FEW` quantiles of all positions together. */
 const FEW_DIGITS = [18, 14, 16, 16];
-const MANY_DIGITS = new Array<number>(8).fill(8);
 const MOST_OF_FEW = 64;
 /** Most values that are listed instead of counting their next digits. */
 const MOST_LISTED = 2 ** 17;
@@ -50,7 +49,7 @@ async function quantilesOf(text: string, at: readonly number[], { nodes, reduce 
   compileScalar(text, names, "reduce.quantiles");
   const lengths = extent.filter((_, a) => kept[a]);
   const groups = lengths.reduce((product, n) => product * n, 1);
-  const widths = groups * at.length > MOST_OF_FEW ? MANY_DIGITS : FEW_DIGITS;
+  const widths = groups * at.length > MOST_OF_FEW ? new Array<number>(8).fill(8) : FEW_DIGITS;
   const start = (p: number) => ({ p, digits: [] as number[], below: 0, count: 0 });
   const found = Array.from({ length: groups }, () => at.map(start));
   const nest = (list: readonly unknown[]): unknown => nested(list, lengths.toReversed());
@@ -63,8 +62,7 @@ async function quantilesOf(text: string, at: readonly number[], { nodes, reduce 
     const left = keys.flat().reduce((sum, [, { count }]) => sum + count, 0);
     listed = left <= MOST_LISTED ? left : 0;
     const reductions = [{ kind: "digits", of: 0, widths, prefixes, listed } as const];
-    const merged = await reduce(nodes, { columns: [text], reductions });
-    states = merged.states(0) as readonly Digits[];
+    states = (await reduce(nodes, { columns: [text], reductions })).states(0) as readonly Digits[];
     for (const [g, { lists, weight }] of states.entries())
       for (const one of weight > 0 ? (found[g] as (typeof found)[number]) : []) {
         const list = (keys[g] as (typeof keys)[number]).findIndex(([key]) => key === one.digits.join());

@@ -75,14 +75,14 @@ export interface ReductionOptions {
   /** The axis whose halves are folded, and the signs of quantities; null: no folding. */
   readonly fold: { readonly axis: 0 | 1 | 2; signsOf(text: string): readonly number[] } | null;
   /** Rows whose quantities are named only. */
-  readonly named: ReadonlySet<Row>;
+  readonly named?: ReadonlySet<Row>;
 }
 
 /** Computes reductions over the nodes of an analysis, or over its points. */
 export async function reduceRows(
   rows: readonly Row[],
   analysis: Analysis,
-  { by, fold, named }: ReductionOptions,
+  { by, fold, named = new Set() }: ReductionOptions,
 ): Promise<GroupAnswer> {
   const { nodes, most } = analysis;
   const columns = new Columns(nodes);
