@@ -189,7 +189,7 @@ export const MEMBERS = {
   where: {
     type: "condition",
     description:
-      "Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms are over the region; statistics leaves out, and counts, the nodes that fail it.",
+      "Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms (about zero; of fluctuations: rms(fluc(e))) are over the region; statistics leaves out, and counts, the nodes that fail it.",
     example: "norm(omega) > 2*rms(norm(omega))",
   },
   limit: {
@@ -204,7 +204,7 @@ export const MEMBERS = {
     type: "reductions",
     description:
       'List of {"moments": q, "order": 4} (order up to 8), {"quantiles": q, "at": [p, …]}, {"covariance": [q, …]}, {"histogram": q, "bins": n, "range": [a, b]}, {"joint": [q1, q2], "bins": [n, m], "range": [[a, b], [c, d]]}, {"conditional": q, "on": c, "bins": n, "range": [a, b]} (or on [c1, c2], with bins and range for each), {"extremes": q, "count": n, "apart": r} (at least r apart), budget:k, and budget:uv for any Reynolds stress. Without range, bins cover all values.',
-    defaultText: "the moments of each quantity in what",
+    defaultText: "the moments of each quantity in what, whose variance is the square of the rms of its fluctuations",
     example: '{"histogram":"u.x","bins":20,"range":[-2,2]}',
   },
   over: {
@@ -446,7 +446,7 @@ export const MEMBERS = {
   },
   job: {
     type: "boolean",
-    description: "Run the question as a job (POST only).",
+    description: "Run the question as a job (POST only), whose result has the format asked for.",
     defaultText: "false",
     example: "true",
   },
@@ -542,7 +542,7 @@ export const CALLS = {
   find: {
     summary: "Nodes where a condition holds",
     description:
-      'Rows of i, j, k, x, y, z and the quantities in what, largest first by the first quantity; without what, in node order. Each row is a node: the first ten usually lie in one vortex. For ten vortices use structures, which answers one row per structure, or statistics with reduce {"extremes": q, "count": 10, "apart": r}. total counts all nodes where the condition holds, missing those where the first quantity has no value, which are not listed.',
+      "Rows of i, j, k, x, y, z and the quantities in what, largest first by the first quantity; without what, in node order. Each row is a node: the first ten usually lie in one vortex. For ten vortices use structures, which has one row per structure; extremes with apart (statistics) only keep their distance, so that several may lie in one vortex. total counts all nodes where the condition holds, missing those where the first quantity has no value, which are not listed.",
     kind: "rows",
     members: ["what", "where", "limit", ...BOX, ...STORED, ...AT_NODES, ...OF_MEANS, "level", "units", "format", "job"],
     required: [],
@@ -658,7 +658,7 @@ export const CALLS = {
   spectrum: {
     summary: "Spectra of whole frames",
     description:
-      "Sums of modes over shells, rings or lines, with the turbulence scales of the velocity; frequency spectra are means over segments in time.",
+      "Sums of modes over shells, rings or lines, with the turbulence scales of the velocity (in JSON; CSV has the spectra alone); frequency spectra are means over segments in time.",
     kind: "table",
     members: [
       "what",
@@ -765,7 +765,7 @@ export const CALLS = {
   structures: {
     summary: "Connected sets of nodes where a condition holds",
     description:
-      "One row per structure, largest volume first: volume, centre, bounding box, and the integral, mean and extremes of what; sort by the maximum of what to find the strongest. Structures continue across periodic boundaries.",
+      "One row per structure, largest volume first: volume, centre, bounding box, and the integral, mean and extremes of what. For the strongest, sort the rows by the maximum of what. A low threshold joins neighbours and a high one leaves out weak structures: try two. Structures continue across periodic boundaries.",
     kind: "table",
     members: [
       "what",
@@ -809,7 +809,7 @@ export function choicesOf(name: MemberName, call: CallName): readonly string[] {
   if (name === "format") return callOf(call).formats;
   if (name === "method") return ["nearest", "Lag4", "Lag6", "Lag8", ...SPLINES];
   if (name === "derivatives") {
-    const atNodes = ["nodes", "find", "spectrum", "structures"].includes(call);
+    const atNodes = !callOf(call).members.includes("method");
     return ["Fd4", "Fd6", "Fd8", "spectral", ...(atNodes ? [] : ["Fd4Lag4", ...SPLINES])];
   }
   if (name === "integrator" && call === "flow_map") return ["rk4", "heun"];

@@ -279,16 +279,17 @@ class Calls(Asking):
 
         Rows of i, j, k, x, y, z and the quantities in what, largest first by the first quantity; without
         what, in node order. Each row is a node: the first ten usually lie in one vortex. For ten vortices use
-        structures, which answers one row per structure, or statistics with reduce {"extremes": q, "count":
-        10, "apart": r}. total counts all nodes where the condition holds, missing those where the first
-        quantity has no value, which are not listed.
+        structures, which has one row per structure; extremes with apart (statistics) only keep their
+        distance, so that several may lie in one vortex. total counts all nodes where the condition holds,
+        missing those where the first quantity has no value, which are not listed.
 
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
                 description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
                 or name = expression. Default: none: rows are in node order.
-            where: Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms are over the region;
-                statistics leaves out, and counts, the nodes that fail it.
+            where: Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms (about zero; of
+                fluctuations: rms(fluc(e))) are over the region; statistics leaves out, and counts, the nodes
+                that fail it.
             limit: Maximum number of rows. Default: 1000.
             x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
                 axis.
@@ -627,14 +628,16 @@ class Calls(Asking):
                 method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             filter: Filter for filter(e) and tau, as KIND:WIDTH: gaussian, sharp or tophat (applied to whole
                 frames), or box (the mean over a cube around each point).
-            where: Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms are over the region;
-                statistics leaves out, and counts, the nodes that fail it.
+            where: Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms (about zero; of
+                fluctuations: rms(fluc(e))) are over the region; statistics leaves out, and counts, the nodes
+                that fail it.
             reduce: List of {"moments": q, "order": 4} (order up to 8), {"quantiles": q, "at": [p, …]},
                 {"covariance": [q, …]}, {"histogram": q, "bins": n, "range": [a, b]}, {"joint": [q1, q2],
                 "bins": [n, m], "range": [[a, b], [c, d]]}, {"conditional": q, "on": c, "bins": n, "range":
                 [a, b]} (or on [c1, c2], with bins and range for each), {"extremes": q, "count": n, "apart":
                 r} (at least r apart), budget:k, and budget:uv for any Reynolds stress. Without range, bins
-                cover all values. Default: the moments of each quantity in what.
+                cover all values. Default: the moments of each quantity in what, whose variance is the square
+                of the rms of its fluctuations.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer is resolved
                 along the others. One or more of x, y, z, t. Default: all; for means in nodes, find and
                 structures x,y,z.
@@ -691,8 +694,8 @@ class Calls(Asking):
     ) -> Table:
         """Spectra of whole frames.
 
-        Sums of modes over shells, rings or lines, with the turbulence scales of the velocity; frequency
-        spectra are means over segments in time.
+        Sums of modes over shells, rings or lines, with the turbulence scales of the velocity (in JSON; CSV
+        has the spectra alone); frequency spectra are means over segments in time.
 
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
@@ -875,8 +878,9 @@ class Calls(Asking):
                 method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             filter: Filter for filter(e) and tau, as KIND:WIDTH: gaussian, sharp or tophat (applied to whole
                 frames), or box (the mean over a cube around each point).
-            where: Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms are over the region;
-                statistics leaves out, and counts, the nodes that fail it. Required.
+            where: Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms (about zero; of
+                fluctuations: rms(fluc(e))) are over the region; statistics leaves out, and counts, the nodes
+                that fail it. Required.
             lag: Nodes on each side of an event: one number, or one each for x, y and z. Default: 4; 0 along
                 stretched axes.
             orient: Rotates offsets, vectors and tensors at each event to the eigenvectors of the strain rate
@@ -1020,8 +1024,9 @@ class Calls(Asking):
         """Connected sets of nodes where a condition holds.
 
         One row per structure, largest volume first: volume, centre, bounding box, and the integral, mean and
-        extremes of what; sort by the maximum of what to find the strongest. Structures continue across
-        periodic boundaries.
+        extremes of what. For the strongest, sort the rows by the maximum of what. A low threshold joins
+        neighbours and a high one leaves out weak structures: try two. Structures continue across periodic
+        boundaries.
 
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
@@ -1049,8 +1054,9 @@ class Calls(Asking):
                 method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             filter: Filter for filter(e) and tau, as KIND:WIDTH: gaussian, sharp or tophat (applied to whole
                 frames), or box (the mean over a cube around each point).
-            where: Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms are over the region;
-                statistics leaves out, and counts, the nodes that fail it. Required.
+            where: Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms (about zero; of
+                fluctuations: rms(fluc(e))) are over the region; statistics leaves out, and counts, the nodes
+                that fail it. Required.
             connectivity: Neighbours of a node: 6 share a face, 18 also an edge, 26 also a corner. Default:
                 26.
             least: Minimum number of nodes of a listed structure. Default: 1.
