@@ -65,8 +65,12 @@ export function natsOptions({ servers, credentials, ca, cert, key }: Config["nat
     secret,
     ...(user === "" ? {} : pass === "" ? { token: user } : { user, pass }),
     ...(isSecure ? { tls: { ...tls, checkServerIdentity } as TlsOptions } : {}),
-    ...{ inboxPrefix: `${ROOT}.inbox`, reconnect: false, noAsyncTraces: true },
-    ...{ timeout: CONNECT_MS, pingInterval: PING_MS, maxPingOut: MOST_PINGS },
+    inboxPrefix: `${ROOT}.inbox`,
+    reconnect: false,
+    noAsyncTraces: true,
+    timeout: CONNECT_MS,
+    pingInterval: PING_MS,
+    maxPingOut: MOST_PINGS,
   };
 }
 

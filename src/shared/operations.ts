@@ -12,8 +12,22 @@ export const RECORDS = {
   Steps: ["x", "y", "z", "steps"],
   /** Final position of a particle, gradient of the flow map, eigenvalues of its Cauchy-Green tensor, and FTLE. */
   FlowMap: [
-    ...["x", "y", "z", "Fxx", "Fxy", "Fxz", "Fyx", "Fyy", "Fyz", "Fzx", "Fzy", "Fzz"],
-    ...["lambda1", "lambda2", "lambda3", "ftle"],
+    "x",
+    "y",
+    "z",
+    "Fxx",
+    "Fxy",
+    "Fxz",
+    "Fyx",
+    "Fyy",
+    "Fyz",
+    "Fzx",
+    "Fzy",
+    "Fzz",
+    "lambda1",
+    "lambda2",
+    "lambda3",
+    "ftle",
   ],
   ExitSteps: ["x", "y", "z", "exit", "steps"],
   Vector3: ["x", "y", "z"],
@@ -311,7 +325,14 @@ const atPoints = <
   fields: readonly KnownField[],
   spatial: S,
 ) => ({
-  ...{ name, wire: name, request: INTERPOLATED, result, family: "points" as const, kernel, fields, spatial },
+  name,
+  wire: name,
+  request: INTERPOLATED,
+  result,
+  family: "points" as const,
+  kernel,
+  fields,
+  spatial,
   addr: true as const,
 });
 /** A row of the octree filters. */
@@ -321,8 +342,15 @@ const filtered = <const N extends string, const R extends RecordName>(
   kernel: string,
   fields: readonly KnownField[],
 ) => ({
-  ...{ name, wire: name, request: FILTERED, result, family: "filter" as const, kernel, fields },
-  ...{ spatial: [] as const, addr: true as const },
+  name,
+  wire: name,
+  request: FILTERED,
+  result,
+  family: "filter" as const,
+  kernel,
+  fields,
+  spatial: [] as const,
+  addr: true as const,
 });
 /** A row of tracking; its kernel samples the flow. */
 const tracked = <const N extends string, const Q extends readonly Member[]>(
@@ -330,8 +358,15 @@ const tracked = <const N extends string, const Q extends readonly Member[]>(
   request: Q,
   wire: string = name,
 ) => ({
-  ...{ name, wire, request, result: "Point3" as const, family: "track" as const, kernel: "velocity" },
-  ...{ fields: VELOCITY, spatial: INTERPOLATIONS, addr: true as const },
+  name,
+  wire,
+  request,
+  result: "Point3" as const,
+  family: "track" as const,
+  kernel: "velocity",
+  fields: VELOCITY,
+  spatial: INTERPOLATIONS,
+  addr: true as const,
 });
 /** A row of the filters over boxes of nodes. */
 const boxed = <const N extends string, const R extends RecordName, const K extends string>(
@@ -339,26 +374,39 @@ const boxed = <const N extends string, const R extends RecordName, const K exten
   result: R,
   kernel: K,
 ) => ({
-  ...{ name, wire: name, request: BOX_FILTER, result, family: "box" as const, kernel, fields: [] as const },
-  ...{ spatial: [] as const, addr: true as const },
+  name,
+  wire: name,
+  request: BOX_FILTER,
+  result,
+  family: "box" as const,
+  kernel,
+  fields: [] as const,
+  spatial: [] as const,
+  addr: true as const,
 });
 /** A row of the cutouts by corner and widths. */
 const raw = <const N extends string>(name: N, fields: readonly KnownField[]) => ({
-  ...{
-    name,
-    wire: name,
-    request: RAW_CUTOUT,
-    result: "base64" as const,
-    family: "cutout" as const,
-    kernel: "none",
-    fields,
-  },
-  ...{ spatial: [] as const, addr: true as const },
+  name,
+  wire: name,
+  request: RAW_CUTOUT,
+  result: "base64" as const,
+  family: "cutout" as const,
+  kernel: "none",
+  fields,
+  spatial: [] as const,
+  addr: true as const,
 });
 /** A row of the array forms: numbers in lists, the function by its name. */
 const arrays = <const N extends string, const Q extends readonly Member[]>(name: N, request: Q) => ({
-  ...{ name, wire: name, request, result: "float" as const, family: "arrays" as const, kernel: "none" },
-  ...{ fields: [] as const, spatial: SPATIAL_INTERPOLATION, addr: false as const },
+  name,
+  wire: name,
+  request,
+  result: "float" as const,
+  family: "arrays" as const,
+  kernel: "none",
+  fields: [] as const,
+  spatial: SPATIAL_INTERPOLATION,
+  addr: false as const,
 });
 
 /** Operations of the older interface, in WSDL order. */
@@ -500,8 +548,16 @@ const ofField = <
   spatial: S,
   scalar: C,
 ) => ({
-  ...{ name, wire: name, request: ANY_FIELD, result, family: "points" as const, kernel, fields: [] as const, spatial },
-  ...{ addr: false as const, scalar },
+  name,
+  wire: name,
+  request: ANY_FIELD,
+  result,
+  family: "points" as const,
+  kernel,
+  fields: [] as const,
+  spatial,
+  addr: false as const,
+  scalar,
 });
 
 /** Operations of plain HTTP only. */
