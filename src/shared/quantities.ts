@@ -139,25 +139,26 @@ export interface Quantity {
   /** Spatial options, and the usual one; none for box filters, which take a filter width instead. */
   readonly methods: readonly SpatialInterpolation[];
   readonly method: SpatialInterpolation | null;
-  /** Whether it is of datasets that state their viscosity only. */
+  /** Whether it needs a dataset that states its viscosity. */
   readonly needsViscosity?: true;
 }
 
 /** How names of expressions are printed. */
 const SYMBOLS: Readonly<Record<string, string>> = {
-  ...{
-    A: "∇u",
-    w: "ω",
-    omega: "ω",
-    nu: "ν",
-    gradp: "∇p",
-    H_p: "∇∇p",
-    lapu: "∇²u",
-    force: "f",
-    magnetic: "b",
-    potential: "a",
-  },
-  ...{ density: "ρ", temperature: "T", grad_density: "∇ρ", grad_temperature: "∇T" },
+  A: "∇u",
+  w: "ω",
+  omega: "ω",
+  nu: "ν",
+  gradp: "∇p",
+  H_p: "∇∇p",
+  lapu: "∇²u",
+  force: "f",
+  magnetic: "b",
+  potential: "a",
+  density: "ρ",
+  temperature: "T",
+  grad_density: "∇ρ",
+  grad_temperature: "∇T",
   ...Object.fromEntries(["xx", "yy", "zz", "xy", "xz", "yz"].map((axes) => [axes, `τ${axes}`])),
 };
 /** What printed symbols mean. */
