@@ -246,7 +246,7 @@ function orderOf(text: string): string[] {
 
 function axesOf(text: string): AxisName[] {
   if (text === "none") return [];
-  const letters = [...text.toLowerCase().replaceAll(",", "")];
+  const letters = [...text.toLowerCase().replaceAll(/[,\s]/g, "")];
   if (!letters.every((letter) => (AXIS_NAMES as readonly string[]).includes(letter)))
     throw needed("the letters of axes are needed, as in xz, or none.");
   return letters as AxisName[];
