@@ -53,6 +53,7 @@ export async function withService<T>(
   if (Object.keys(answersOf(flags)).length === 0) return ask(flags.descriptors);
   if (place === null) throw new MisuseError(`answers such as --dims are for a file; ${dataset} is a name`);
   if (keeps) return confirmToServe(place, flags).then(() => ask(undefined));
+  if (flags.yes !== true) throw new MisuseError("answers hold for this call with --yes, once inspect shows them right");
   const own = mkdtempSync(join(tmpdir(), "fieldprobe-"));
   try {
     await confirmIn(own, place, flags);
