@@ -96,7 +96,7 @@ export class Stage {
   /** Bytes of textures, halved when the context is lost. */
   #memory = (matchMedia("(max-width: 700px)").matches ? 96 : 256) * 2 ** 20;
   #isQueued = false;
-  /** Pictures that differ from the one before in more than streaks: how many are finished, and the fences of others. */
+  /** Number of finished pictures and fences of unfinished ones, without pictures that differ only in streaks. */
   #finished = 0;
   #isChanged = false;
   #fences: WebGLSync[] = [];
@@ -109,13 +109,13 @@ export class Stage {
   #isStill = false;
   /** Milliseconds of the last pictures. */
   #cost = 50;
-  /** Fraction of the pixels along each side: a half in motion, once pictures take long, and until it ends. */
-  #part = 1;
+  /** Fraction of the pixels along each side: a half during motion, once pictures take long. */
+  #resolution = 1;
   #space = "";
   #hasSpace = false;
   #arrangement = "";
   readonly #drawn = new Map<number, string>();
-  /** What ticks and bars of panes were drawn for: they cost more than the picture without a graphics card. */
+  /** Keys of the ticks and bars drawn in panes: without a graphics card they cost more than the picture. */
   readonly #overlays = new Map<number, string>();
   #streaks: Streaks | null = null;
   #isFlowing = false;
@@ -148,7 +148,7 @@ export class Stage {
     canvas.addEventListener("webglcontextrestored", () => {
       start();
       this.#redraw();
-      say("The graphics were reset. Everything is drawn anew, in half of the memory.");
+      say("The graphics were reset. Everything is drawn again, with half of the memory.");
     });
     // Ticks that were written before their font had arrived are written again.
     document.fonts.addEventListener("loadingdone", () => this.#redraw());
@@ -174,7 +174,7 @@ export class Stage {
     return this.#finished;
   }
 
-  /** What is still to come, for tests. */
+  /** What the stage waits for, for tests. */
   get waitsFor(): object {
     return {
       isQueued: this.#isQueued,
@@ -252,9 +252,9 @@ export class Stage {
     const isNew = arrangement !== this.#arrangement;
     this.#arrangement = arrangement;
     const line = light ? [0.7, 0.72, 0.75] : [0.11, 0.13, 0.16];
-    if (!isDragging.value && !isPlaying.value) this.#part = 1;
-    else if (this.#cost > 25) this.#part = 0.5;
-    if (renderer?.begin(width, height, { ratio, part: this.#part }, line, isNew) === true) {
+    if (!isDragging.value && !isPlaying.value) this.#resolution = 1;
+    else if (this.#cost > 25) this.#resolution = 0.5;
+    if (renderer?.begin(width, height, { ratio, resolution: this.#resolution }, line, isNew) === true) {
       this.#drawn.clear();
       this.#space = "";
     }
@@ -284,8 +284,8 @@ export class Stage {
     if (fence !== null) this.#fences.push(fence);
     if (this.#fences.length > 8) this.finished();
     clearTimeout(this.#flowTimer);
-    // Streaks have no more pictures than leave most of the time to everything else; where pictures take long, they move
-    // on with those of time while it plays.
+    // Streaks leave most of the time to everything else. Where pictures take long, they advance only with the pictures of
+    // playing time.
     if (this.#isFlowing && !(isPlaying.value && this.#cost > 25)) this.#flow();
     this.#isUnfinished = more;
     if (more) this.draw();
@@ -299,7 +299,7 @@ export class Stage {
     this.#flow();
   }
 
-  /** Moves the streaks on, once nothing else is to be drawn; they stop when nobody has done anything for a while. */
+  /** Advances the streaks when nothing else is to be drawn; they stop a while after the last input. */
   #flow(): void {
     if (performance.now() - this.#lastInput > STREAKS_MS) {
       this.#isStill = true;
@@ -317,21 +317,21 @@ export class Stage {
     );
   }
 
-  /** Draws tiles of the surface while the view rests, and shows them every now and then. */
+  /** Draws tiles of the surface while the view is at rest, and shows them from time to time. */
   #refine(pane: SpacePane, layer: SurfaceLayer, show: () => void): void {
     this.#isRefining = true;
     clearTimeout(this.#timer);
     let last = performance.now();
     const go = () => {
-      const left = this.#renderer?.refine(pane.rect, layer) ?? null;
+      const remaining = this.#renderer?.refine(pane.rect, layer) ?? null;
       const now = performance.now();
-      const isDone = left === 0;
-      if (isDone || (left !== null && now - last > 400)) {
+      const isDone = remaining === 0;
+      if (isDone || (remaining !== null && now - last > 400)) {
         last = now;
         show();
       }
       if (isDone) this.#isRefining = false;
-      else this.#timer = window.setTimeout(go, left === null ? 6 : 0);
+      else this.#timer = window.setTimeout(go, remaining === null ? 6 : 0);
     };
     this.#timer = window.setTimeout(go, 140);
   }
@@ -362,23 +362,23 @@ export class Stage {
     index: number,
   ): boolean {
     const { rect } = pane;
-    const found = planeLayer(pane, now, pane.second);
-    if (found === null || now.centre === null) {
+    const planeA = planeLayer(pane, now, pane.second);
+    if (planeA === null || now.centre === null) {
       this.#writeLoading(c, index, rect, stageInk);
       return false;
     }
-    const { shown, isPending } = found;
+    const { shown, isPending } = planeA;
     const isDifference = now.show === "compare" && now.compare === "difference";
-    const against = isDifference ? planeLayer(pane, now, true) : null;
-    const layer = (against === null ? null : differenceOf(found.layer, against.layer)) ?? found.layer;
+    const planeB = isDifference ? planeLayer(pane, now, true) : null;
+    const layer = (planeB === null ? null : differenceOf(planeA.layer, planeB.layer)) ?? planeA.layer;
     const isSwiped = now.show === "compare" && now.compare === "swipe";
     const at = swipe.value * rect.width;
-    const other = isSwiped ? planeLayer(pane, now, true) : null;
+    const swipedPlane = isSwiped ? planeLayer(pane, now, true) : null;
     const mayFlow = this.#streaks !== null && !isSwiped && !isDifference;
-    const moving = mayFlow ? flowOf(pane, now) : null;
+    const nextFlow = mayFlow ? flowOf(pane, now) : null;
     // The first picture of a pane does not wait for its streaks.
-    const flow = this.#drawn.has(index) ? moving : null;
-    const isLate = flow !== moving;
+    const flow = this.#drawn.has(index) ? nextFlow : null;
+    const isLate = flow !== nextFlow;
     const streaks = flow === null ? null : (this.#streaks?.advance(index, flow) ?? null);
     if (streaks !== null) this.#isFlowing = true;
     const keyOf = (one: PlaneLayer | undefined) =>
@@ -393,7 +393,7 @@ export class Stage {
       ];
     const content = JSON.stringify([
       keyOf(layer),
-      keyOf(other?.layer),
+      keyOf(swipedPlane?.layer),
       isSwiped && at,
       shown.time,
       shown.method,
@@ -407,7 +407,7 @@ export class Stage {
     this.#drawn.set(index, isPending ? "" : key);
     const layers = [
       { ...layer, swipe: isSwiped ? at : 0 },
-      ...(other === null ? [] : [{ ...other.layer, swipe: -at }]),
+      ...(swipedPlane === null ? [] : [{ ...swipedPlane.layer, swipe: -at }]),
     ];
     const rules = rulesOf(pane, shown.dataset, now.centre, pixel.value);
     const isOnLight = isLightMap(layer.map);
@@ -415,7 +415,7 @@ export class Stage {
     renderer.planes(index, rect, layers, { ...grounds, mark }, { key: content, streaks, rules });
     if (isSame) return false;
     this.#isChanged = true;
-    const isSubtracted = layer !== found.layer;
+    const isSubtracted = layer !== planeA.layer;
     const hasNoDifference = isSubtracted && layer.picture !== null && layer.range.high === NO_DIFFERENCE;
     const note = isSubtracted
       ? `A − B, B: ${differencesOf(now)}${hasNoDifference ? ": no difference" : ""}`
@@ -429,12 +429,12 @@ export class Stage {
       label: isSubtracted ? "A − B" : quantityOf(layer.volume.what).symbol,
       ink: isOnLight ? DARK_INK : INK,
       shown,
-      swiped: isSwiped ? { at, other: other?.shown ?? shown, second: now.b } : null,
+      swiped: isSwiped ? { at, other: swipedPlane?.shown ?? shown, second: now.b } : null,
     });
     return isLate || (isPending && store.isBusy);
   }
 
-  /** Draws ticks, the bar of the first pane and the swipe line, unless they are as before. */
+  /** Draws ticks, the bar of the first pane and the swipe line, unless they are unchanged. */
   #drawPlaneOverlay(c: CanvasRenderingContext2D, index: number, pane: PlanePane, overlay: PlaneOverlay): void {
     const { centre, layer, label, ink, shown, swiped } = overlay;
     const { range, map, volume } = layer;
@@ -462,15 +462,15 @@ export class Stage {
     index: number,
   ): boolean {
     const { rect } = pane;
-    const found = surfaceLayer(now);
-    if (found === null) {
+    const surfaceState = surfaceLayer(now);
+    if (surfaceState === null) {
       this.#space = "";
       renderer.ground(rect, grounds);
       this.#writeLoading(c, index, rect, ink);
       return false;
     }
     this.#hasSpace = true;
-    const { layer } = found;
+    const { layer } = surfaceState;
     const { level, side, range, colour, fine } = layer;
     const key = JSON.stringify([
       now.camera,
@@ -487,46 +487,46 @@ export class Stage {
     ]);
     const lines = linesOf(layer, cross.value, now.stage === "light");
     const trail = trails.value;
-    const dyed = dyeTrails.value;
+    const dye = dyeTrails.value;
     const show = () => {
       const isLate = renderer.surface(rect, layer, key, grounds);
       renderer.segments(rect, layer.camera, lines, 1.2);
       renderer.segments(rect, layer.camera, trail, 2.2);
-      renderer.segments(rect, layer.camera, dyed, 1.6);
+      renderer.segments(rect, layer.camera, dye, 1.6);
       return isLate;
     };
-    const same = JSON.stringify([
+    const drawnKey = JSON.stringify([
       key,
-      found.isFinest,
+      surfaceState.isFinest,
       rect,
       cross.value,
       trail.length,
-      dyed.length,
+      dye.length,
       now.stage,
       isDragging.value,
       isPlaying.value,
     ]);
-    if (same === this.#space) return false;
+    if (drawnKey === this.#space) return false;
     this.#isChanged = true;
     clearTimeout(this.#timer);
     this.#isRefining = false;
     const isLate = show();
-    this.#space = isLate ? "" : same;
+    this.#space = isLate ? "" : drawnKey;
     const { what, value } = now.surface;
     const inside = value === null ? "" : ` = ${plainNumber(value, 3)}`;
     const surface = `${quantityOf(what).symbol}${inside}`;
     const shown = layer.faint === null ? surface : `${brushTitle(now.brush)} within ${surface}`;
     const title = `${shown}, coloured by ${quantityOf(layer.colour.what).symbol}`;
     const note = `surface of ${fine.dims.join(" × ")} samples, Lag8 of nodes`;
-    this.#setTitle(index, { title, note, isPending: found.isPending, isOnLight: now.stage === "light" });
+    this.#setTitle(index, { title, note, isPending: surfaceState.isPending, isOnLight: now.stage === "light" });
     this.#drawSpaceOverlay(c, index, pane, layer, ink);
-    // The whole picture is for the finest samples: others are replaced before it is done.
-    const isWhole = found.isFinest && !isDragging.value && !isPlaying.value;
-    if (!isLate && isWhole) this.#refine(pane, layer, show);
+    // Only pictures of the finest samples are refined: others are replaced before they are done.
+    const isFinal = surfaceState.isFinest && !isDragging.value && !isPlaying.value;
+    if (!isLate && isFinal) this.#refine(pane, layer, show);
     return isLate;
   }
 
-  /** Draws names of axes and the bar of space, unless they are as before. */
+  /** Draws names of axes and the bar of space, unless they are unchanged. */
   #drawSpaceOverlay(c: CanvasRenderingContext2D, index: number, pane: SpacePane, layer: SurfaceLayer, ink: Ink): void {
     const { rect } = pane;
     const { camera, low, high, range, map, colour } = layer;
@@ -541,7 +541,7 @@ export class Stage {
   }
 }
 
-/** What differs in B, in words. */
+/** What differs in B, as text. */
 function differencesOf({ b }: View): string {
   const parts = [
     b.dataset,

@@ -145,9 +145,9 @@ export class Renderer {
   #tile = 96;
   #bytes = 0;
   #frame = 0;
-  /** Pixels of the canvas a pixel of CSS, and the fraction of those of the screen along each side. */
+  /** Canvas pixels per CSS pixel, and the fraction of the screen pixels along each side. */
   #ratio = 1;
-  #part = 1;
+  #resolution = 1;
 
   constructor(canvas: HTMLCanvasElement, { half = false, limit = 256 * 2 ** 20 } = {}) {
     const gl = canvas.getContext("webgl2", { antialias: false, alpha: false, preserveDrawingBuffer: true });
@@ -164,20 +164,20 @@ export class Renderer {
   }
 
   /**
-   * Fits the canvas to its element, and clears it if its size or its panes have changed. @param scale pixels of the
-   * screen a pixel of CSS, and the fraction of them along each side that is drawn @returns whether it was cleared
+   * Fits the canvas to its element, and clears it if its size or its panes have changed. `scale`: screen pixels per CSS
+   * pixel, and the fraction of them along each side that is drawn. Returns whether the canvas was cleared.
    */
   begin(
     width: number,
     height: number,
-    scale: { readonly ratio: number; readonly part: number },
+    scale: { readonly ratio: number; readonly resolution: number },
     ground: readonly number[],
     isNew: boolean,
   ): boolean {
     const { gl } = this;
     this.#frame++;
-    this.#part = scale.part;
-    this.#ratio = scale.ratio * scale.part;
+    this.#resolution = scale.resolution;
+    this.#ratio = scale.ratio * scale.resolution;
     const canvas = gl.canvas as HTMLCanvasElement;
     const [w, h] = [width, height].map((side) => Math.max(1, Math.round(side * this.#ratio)));
     const isResized = canvas.width !== w || canvas.height !== h;
@@ -784,7 +784,7 @@ export class Renderer {
 
   /** Width and height of the lit picture of a pane, which has all pixels of the screen in motion as well. */
   #litSize({ width, height }: Rect): [number, number] {
-    const ratio = this.#ratio / this.#part;
+    const ratio = this.#ratio / this.#resolution;
     return [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
   }
 
