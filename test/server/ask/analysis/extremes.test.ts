@@ -49,7 +49,8 @@ async function extremes(
         }
     return merged;
   };
-  const slices = { each: async (count: number, use: (from: number, to: number) => void) => use(0, count) };
+  const each = async (count: number, use: (from: number, to: number) => void) => use(0, count);
+  const slices = { each, pause: async () => undefined };
   const nodes = regrouped(regionNodes({}, dataset, [0]), keptAxes(over, 1));
   const analysis = { reduce, slices, nodes, dataset, most: 1e6 } as unknown as Analysis;
   const { results } = await reduceRows([{ extremes: "x", ...asked }], analysis, { fold: null });
