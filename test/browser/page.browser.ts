@@ -264,8 +264,8 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     const { page } = watched;
     expect(new URL(page.url()).pathname).toBe("/view/walled");
     expect(await page.textContent(".trouble")).toContain("Links of fieldprobe 1.0 are not read");
-    await page.goto(`${stage.service.url}/view/walled?what=p&derivatives=Fd6&view.show=four`);
-    await page.getByText("Not read of this link: derivatives.").waitFor();
+    await page.goto(`${stage.service.url}/view/walled?what=p&derivatives=Fd6&time=77&method=Lag5`);
+    await page.getByText(/of this link: derivatives\..* lacks it: time 77, method Lag5\./).waitFor();
     await page.click(".trouble button");
     await page.locator(".trouble").waitFor({ state: "detached" });
     expectClean(watched);

@@ -4,6 +4,7 @@
  * recently used first.
  */
 import { type Signal, signal } from "@preact/signals-core";
+import { requireOne } from "./format.js";
 
 /** A question, as the body of `/api/ask`. */
 export interface Question {
@@ -100,6 +101,7 @@ export function addressOf({ dataset, call, ...members }: Question): string {
 /** The answer of a question for a grid of one quantity, as float32. */
 export async function askNumbers(question: Question, signal: AbortSignal): Promise<Float32Array> {
   const response = await send(addressOf({ ...question, format: "f32" }), {}, signal);
+  requireOne((JSON.parse(response.headers.get("fieldprobe-columns") ?? "[]") as unknown[]).length);
   return new Float32Array(await response.arrayBuffer());
 }
 
@@ -242,7 +244,8 @@ export class Store {
     } catch (error) {
       if (controller.signal.aborted) kept.state.value = IDLE;
       else {
-        const refusal = error instanceof Refusal ? error : new Refusal(0, "Page", String(error));
+        const refusal =
+          error instanceof Refusal ? error : new Refusal(0, "Page", String(error).replace(/^\w*Error: /, ""));
         kept.state.value = { answer: null, error: refusal, isPending: false, since: 0 };
       }
     } finally {

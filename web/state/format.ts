@@ -72,3 +72,8 @@ export function ticksOf(from: number, to: number, count: number, pi = false): nu
   for (let k = Math.ceil(from / step - 1e-9); k * step <= to + step * 1e-9; k++) ticks.push(k === 0 ? 0 : k * step);
   return ticks;
 }
+
+/** Throws Error for vectors and tensors. */
+export function requireOne(components: number): void {
+  if (components > 1) throw new Error("The page shows one number at each place: choose a component, or the norm.");
+}

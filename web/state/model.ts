@@ -12,7 +12,7 @@ import {
   wrapped,
 } from "./dataset.js";
 import { asFlowMap, durationOf } from "./flow-map.js";
-import { exactNumber } from "./format.js";
+import { exactNumber, requireOne } from "./format.js";
 import { type Plane, type Range, readLink, type View, writeLink } from "./link.js";
 import { firstQuantity, hasDerivatives, quantityOf } from "./quantities.js";
 import {
@@ -123,11 +123,26 @@ export async function openAddress(): Promise<void> {
     datasets.value = list.datasets;
     const usual = list.datasets.find(({ name }) => name === "isotropic64") ?? list.datasets[0];
     if (usual === undefined) return;
-    await open(readLink(wanted ?? usual.name, path === null ? "" : location.search));
+    const asked = path === null ? "" : location.search;
+    await open(readLink(wanted ?? usual.name, asked));
+    tellReplaced(new URLSearchParams(asked));
   } catch (error) {
     problem.value = error instanceof Error ? error.message : String(error);
     needsToken.value = error instanceof Refusal && error.status === 401;
   }
+}
+
+/** Says which members of a link are replaced, because the dataset does not have what they ask for. */
+function tellReplaced(asked: URLSearchParams): void {
+  const shown = new URLSearchParams(writeLink(view.peek()));
+  const isPeriodic = (name: string) => dataset.peek()?.axes.find((axis) => axis.name === name)?.periodic === true;
+  const replaced = ["x", "y", "z", "time", "method"].flatMap((name) => {
+    const [before, after] = [asked.get(name), shown.get(name)];
+    const isSame = before === null || before.toLowerCase() === after?.toLowerCase() || Number(before) === Number(after);
+    return isSame || (isPeriodic(name) && Number.isFinite(Number(before))) ? [] : [`${name} ${before}`];
+  });
+  if (replaced.length > 0)
+    unread.value = `${unread.value} Replaced, since the dataset lacks it: ${replaced.join(", ")}.`.trim();
 }
 
 /** Loads the description of the dataset of a view, and shows it. */
@@ -135,7 +150,9 @@ export async function open(next: View): Promise<void> {
   const signal = new AbortController().signal;
   const found = await describe(next.dataset, signal);
   const second = next.b.dataset === undefined ? null : await describe(next.b.dataset, signal);
-  const time = next.time ?? (found.times[Math.floor(found.times.length / 2)] as number);
+  const [first, last] = [found.times[0], found.times.at(-1)] as [number, number];
+  const isStored = next.time !== null && next.time >= first && next.time <= last;
+  const time = isStored ? (next.time as number) : (found.times[Math.floor(found.times.length / 2)] as number);
   batch(() => {
     dataset.value = found;
     secondDataset.value = second;
@@ -328,6 +345,7 @@ export function wantedValue(shown: Shown, at: Vec3, priority: number): Wanted<nu
     priority,
     load: async (signal) => {
       const { rows, data } = await askJson<Partial<Rows> & { data?: { ftle: number | null } }>(question, signal);
+      requireOne((rows?.[0]?.length ?? 0) - 3);
       return (data === undefined ? rows?.[0]?.[3] : data.ftle) ?? Number.NaN;
     },
   };
