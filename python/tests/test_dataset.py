@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import socket
 import threading
 
 import numpy as np
@@ -230,6 +231,9 @@ def test_dispersion_of_pairs(dataset):
 
 def test_jobs_return_what_calls_return(dataset, url):
     points = np.random.default_rng(5).uniform(0, 6, (200, 3)).astype(np.float32)
+    # As after a pause: the service has closed the connection.
+    dataset._transport._connection().connect()
+    dataset._transport._connection().sock.shutdown(socket.SHUT_RDWR)
     job = dataset.submit("values", ["u", "Q"], points=points, time=0.4)
     assert job.state in ("queued", "running", "done")
     answer, direct = job.result(), dataset.values(["u", "Q"], points, time=0.4)

@@ -23,7 +23,7 @@ export type PointSource =
   | {
       /** Places in a box, x fastest. */
       readonly kind: "places";
-      readonly counts: readonly [number, number, number];
+      readonly counts: readonly number[];
       readonly axes: readonly AxisPlaces[];
     };
 

@@ -251,21 +251,6 @@ describe("places of a dataset", () => {
     expect(await refusalOf({ dataset: "channel" })).toEqual([400, expect.stringMatching(/^nodes: .* "channel" move/)]);
   });
 
-  it("at random are the same however the job is cut, and other ones with another seed", async () => {
-    const ask = async (most: string, seed: number) => {
-      const url = await serve({ QUERY_POINTS: most });
-      const headers = { prefer: "respond-async", accept: OCTETS };
-      const started = await fetch(`${url}${CALL}&points.random=500&points.seed=${seed}`, { method: "POST", headers });
-      const result = await resultOf(url, started);
-      await service?.close();
-      return result;
-    };
-    const whole = await ask("100000", 7);
-    expect(whole).toHaveLength(2000);
-    expect((await ask("70", 7)).equals(whole)).toBe(true);
-    expect((await ask("70", 8)).equals(whole)).toBe(false);
-  });
-
   it.each([
     [{}, "An input is one of upload, nodes and grid."],
     [{ grid: { dataset: "isotropic32", samples: 65_536 } }, /^Input too large/],

@@ -90,6 +90,9 @@ class Transport:
     ) -> Answer:
         target = self._base + path + (f"?{urlencode(query)}" if query else "")
         headers.update(self.authorization)
+        if not again:
+            # The service may have closed a connection that was idle, which shows only when it is used.
+            self._close()
         for attempt in range(self._retries + 1):
             last = attempt == self._retries
             try:

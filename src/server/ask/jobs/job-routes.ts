@@ -233,9 +233,11 @@ async function answerEvents(
 ): Promise<FastifyReply> {
   const owner = ownerOf(service, request as FastifyRequest);
   const job = await jobOf(service, jobs, request);
-  const common = { "cache-control": "no-store", connection: "close" };
-  const headers = { ...(reply.getHeaders() as Record<string, string>), ...common };
+  const own = reply.getHeaders() as Record<string, string>;
+  const headers = { ...own, "cache-control": "no-store", connection: "close" };
   const { raw } = reply.hijack();
+  // A single task may take longer than a connection may be idle.
+  raw.setTimeout(0);
   raw.writeHead(200, { ...headers, "content-type": "text/event-stream; charset=utf-8" });
   const end = (): void => {
     leave();
@@ -285,12 +287,10 @@ async function readDescription({ engine }: Service, request: FastifyRequest): Pr
 
 /** The places of the nodes or the samples of a question. Throws RequestError if they do not lie in its dataset. */
 function placesOf(call: "nodes" | "grid", question: MemberValues, dataset: Dataset): PointSource {
-  const countsOf = (along: readonly { readonly count: number }[]) =>
-    along.map(({ count }) => count) as [number, number, number];
   if (call === "grid") {
     const along = samplesIn(question, dataset).grid.toReversed();
     const axes = along.map(({ origin, spacing }) => ({ first: 0, step: 1, origin, spacing }));
-    return { kind: "places", counts: countsOf(along), axes };
+    return { kind: "places", counts: along.map(({ count }) => count), axes };
   }
   if (dataset.frameVelocity.some((speed) => speed !== 0))
     throw wrong("nodes", `the nodes of "${dataset.name}" move; take grid at their places at your time`);
@@ -300,7 +300,7 @@ function placesOf(call: "nodes" | "grid", question: MemberValues, dataset: Datas
     if (coordinates === null) return { first: from, step, origin, spacing };
     return { coordinates: Array.from({ length: count }, (_, i) => coordinates[first + i * step] as number) };
   });
-  return { kind: "places", counts: countsOf(runs), axes };
+  return { kind: "places", counts: runs.map(({ count }) => count), axes };
 }
 
 function inputRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
