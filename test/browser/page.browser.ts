@@ -323,7 +323,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
       extension?.restoreContext();
       await restored;
     });
-    await page.waitForSelector('.trouble:has-text("in half of the memory")');
+    await page.waitForSelector('.trouble:has-text("with half of the memory")');
     await settled(page);
     expect(await pictureOf(page)).toBe(before);
     const half = await openPage(stage.browser, `${url}&half`);
