@@ -238,6 +238,8 @@ export class Inputs {
       const read = async (from: number, to: number) => Float64Array.from(placesIn(source, from, to - from));
       return { count: points, width: 3, read, close: async () => undefined };
     }
+    // State folders of earlier versions hold inputs of other kinds, which have no file.
+    if (!["upload", "rows"].includes(source.kind)) throw refuse("An earlier version made this input: make it again.");
     const path = this.#path(id, "data");
     const isOctets = ofRows === undefined && npy === null;
     const width = ofRows ?? npy?.columns ?? (isTimed ? 4 : 3);

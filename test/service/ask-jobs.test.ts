@@ -82,18 +82,17 @@ describe.each(CALL_NAMES)("a job of a wrong question of %s", (call: CallName) =>
 });
 
 describe("an input", () => {
-  it("is the points of calls and jobs, and the same as the random points that it was made of", async () => {
-    const box = { origin: [1, 1, 1], extent: [2, 2, 2] };
-    const { id } = (await (await post("inputs", { random: { points: 300, seed: 9, ...box } })).json()) as {
-      id: string;
-    };
+  it("is the points of calls and jobs, as when these are listed", async () => {
+    const grid = { dataset: "isotropic32", x: "1:3", y: "1:3", z: "1:3", samples: [5, 6, 10] };
+    const { id } = (await (await post("inputs", { grid })).json()) as { id: string };
     const asked = { what: "u, Q", time: 0.5 };
     const path = "datasets/isotropic32/values";
     const direct = (await (await post(path, { ...asked, points: { input: id } })).json()) as { rows: number[][] };
+    expect(direct.rows).toHaveLength(300);
     const job = await resultOf(await post(path, { ...asked, points: { input: id }, job: true }));
     expect(((await job.json()) as { rows: number[][] }).rows).toEqual(direct.rows);
-    const drawn = await post(path, { ...asked, points: { random: 300, seed: 9 }, x: "1:3", y: "1:3", z: "1:3" });
-    expect(((await drawn.json()) as { rows: number[][] }).rows).toEqual(direct.rows);
+    const listed = await post(path, { ...asked, points: direct.rows.map((row) => row.slice(0, 3)) });
+    expect(((await listed.json()) as { rows: number[][] }).rows).toEqual(direct.rows);
   });
 
   it("that there is not is refused by name", async () => {
