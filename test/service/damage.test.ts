@@ -40,7 +40,7 @@ beforeAll(async () => {
   const middle = bytes.length >> 1;
   bytes[middle] = (bytes[middle] as number) ^ 0x10;
   writeFileSync(join(folder, "damaged.h5"), bytes);
-  service = await serveTestData([folder]);
+  service = await serveTestData([folder], { STATE: scratchFolder(), EVENTS: "off" }, false);
   soap = await connect(service.url);
 });
 afterAll(() => service.close());
@@ -55,6 +55,11 @@ const CENTRES = Array.from({ length: (N / EDGE) ** 3 }, (_, i): [number, number,
 });
 
 describe("a damaged chunk", () => {
+  it("fails a job, of which the typed client says why", async () => {
+    const { id } = await soap.submit("damaged", "statistics", { what: "u", time: 0 });
+    await expect(soap.result(id)).rejects.toThrow("velocity of frame 0 cannot be read");
+  });
+
   it("fails the queries that touch it with DataError, again and again, and no others", async () => {
     const bad: [number, number, number][] = [];
     for (const point of CENTRES) {
