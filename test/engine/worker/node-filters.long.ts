@@ -26,8 +26,8 @@ function contextOf(name: OperationName, y: (random: number) => number): BatchCon
     operation,
     open: { dataset: { axes: AXES, time, fields: { velocity: { components: 3 } } }, source: () => null },
     sampler: { positions, reader: () => readerOf(field) },
-    stop: () => undefined,
-    pause: () => false,
+    checkCancel: () => undefined,
+    mustPause: () => false,
     out,
   } as unknown as BatchContext & { out: Float32Array };
 }
