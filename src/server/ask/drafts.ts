@@ -75,11 +75,11 @@ class Drafts {
     return found;
   }
 
-  /** Runs steps after earlier ones for the same draft, with the answers of those. */
+  /** Runs steps after earlier ones for the same draft, with their answers. Keeps no reply: that holds its request. */
   inTurn<T>({ location }: Waiting, steps: (said: Said) => Promise<T>): Promise<T> {
     const run = () => steps(this.#said.get(location) ?? { texts: new Map(), series: false });
-    const turn = (this.#turns.get(location) ?? Promise.resolve()).then(run, run);
-    this.#turns.set(location, turn);
+    const turn = (this.#turns.get(location) ?? Promise.resolve()).then(run);
+    this.#turns.set(location, Promise.allSettled([turn]).then(() => undefined));
     return turn;
   }
 
