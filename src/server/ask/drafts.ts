@@ -79,7 +79,10 @@ class Drafts {
   inTurn<T>({ location }: Waiting, steps: (said: Said) => Promise<T>): Promise<T> {
     const run = () => steps(this.#said.get(location) ?? { texts: new Map(), series: false });
     const turn = (this.#turns.get(location) ?? Promise.resolve()).then(run);
-    this.#turns.set(location, Promise.allSettled([turn]).then(() => undefined));
+    this.#turns.set(
+      location,
+      Promise.allSettled([turn]).then(() => undefined),
+    );
     return turn;
   }
 
