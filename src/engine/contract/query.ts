@@ -389,10 +389,7 @@ export interface Engine {
   levels(dataset: Dataset): LevelSet | null;
   /** Extrema of a quantity in cubes of 8^3 nodes. Throws DataError. */
   levelExtrema(set: LevelSet, quantity: LevelQuantity, frame: number): Promise<LevelExtrema>;
-  /**
-   * Weights of nodes by component: the sum, the minimum, and the sum over nodes that have a value.
-   * @throws DataError
-   */
+  /** Weights of nodes by component: sum, minimum, and sum over nodes that have a value. Throws DataError. */
   levelWeights(set: LevelSet, quantity: LevelQuantity, frame: number): Promise<LevelWeights>;
   /** Histograms of the components of a quantity. Throws DataError. */
   levelHistograms(set: LevelSet, quantity: LevelQuantity, frame: number): Promise<readonly Histogram[]>;

@@ -178,9 +178,10 @@ export interface ReduceTask extends ReadingTask {
   readonly fill?: number;
 }
 
-/** Stages: planes along x and y, rows along z that are summed or derived, planes back, and derived fields at points. */
+/** Stages: planes along x and y that are kept or summed, rows along z that are summed or derived, planes back, and derived fields at points. */
 type TransformStage =
   | { readonly stage: "forward"; readonly plan: TransformPlan }
+  | { readonly stage: "planes"; readonly plan: SpectrumPlan }
   | { readonly stage: "sum"; readonly plan: SpectrumPlan }
   | { readonly stage: "derive" | "back"; readonly plan: DerivedPlan }
   | {

@@ -35,18 +35,22 @@ function planeNumbers({ nodes, transformed }: TransformPlan): number {
 export async function sumSpectrum(query: SpectrumQuery, runner: TransformRunner): Promise<SpectrumSums> {
   const { plan, frames, times, derived } = query;
   const { space, atEnd } = runner;
-  const lent = space.lend(plan.columns.length * plan.nodes[2] * planeNumbers(plan));
-  atEnd(lent.release);
-  const { scratch } = lent;
+  const [, ny, nz] = plan.nodes;
+  // Planes whose rows stay as they are along z are summed at once.
+  const isAlongZ = plan.transformed[2];
+  const plane = plan.columns.length * planeNumbers(plan);
+  const { scratch, release } = space.lend(isAlongZ ? nz * plane : 0);
+  atEnd(release);
   const made = derived === null ? null : new DerivedFrames(derived, runner);
   const sums = emptySums(plan);
+  const add = (part: SpectrumSums): void => addSums(sums, part);
   for (const [i, frame] of frames.entries()) {
     await made?.make(frame, times[i]);
     const shared = { plan, scratch, frame, time: times[i], derived: made?.fields ?? null };
-    await inParts(plan.nodes[2], 8 * plan.columns.length * planeNumbers(plan), runner, { ...shared, stage: "forward" });
-    const row = 8 * plan.columns.length * plan.nodes[2] * 2 * halfOf(plan.nodes[0], plan.transformed[0]);
-    const add = (part: SpectrumSums): void => addSums(sums, part);
-    await inParts(plan.nodes[1], row, runner, { ...shared, stage: "sum" }, add);
+    if (isAlongZ) {
+      await inParts(nz, 8 * plane, runner, { ...shared, stage: "forward" });
+      await inParts(ny, (8 * plane * nz) / ny, runner, { ...shared, stage: "sum" }, add);
+    } else await inParts(nz, 8 * plane, runner, { ...shared, stage: "planes" }, add);
   }
   return sums;
 }

@@ -139,6 +139,11 @@ export class RegionExecution implements Evaluation {
     this.#life.abort();
   }
 
+  /** Members of each task that reads. */
+  #reading() {
+    return { dataset: this.#dataset, source: this.#source, cancel: this.#life.cancel };
+  }
+
   #run<T>(task: Task, isRepeatable = true): Promise<T> {
     return this.#life.counted(() => this.#life.run<T>(task, () => isRepeatable && !this.#life.over));
   }
@@ -187,27 +192,16 @@ export class RegionExecution implements Evaluation {
     const layers = Math.min(PART[2], Math.ceil(this.#region.count[2] / lanes));
     const { total, part } = divide(this.#region.count, [PART[0], PART[1], layers]);
     const parts: Hits[] = [];
-    let next = 0;
     let hits = 0;
-    const lane = async (): Promise<void> => {
-      while (next < total && !this.#life.over) {
-        const index = next++;
-        const found = await this.#run<Hits>({
-          kind: "search",
-          dataset: this.#dataset,
-          source: this.#source,
-          region: partOf(this.#region, part(index)),
-          method: query.spatialInterpolation ?? "None",
-          threshold: query.threshold as number,
-          most,
-          cancel: this.#life.cancel,
-        });
-        parts[index] = found;
-        hits += found.count;
-        this.#checkHits(hits);
-      }
+    const [method, threshold] = [query.spatialInterpolation ?? "None", query.threshold as number];
+    const task = { ...this.#reading(), kind: "search", method, threshold, most } as const;
+    const start = (index: number) => this.#run<Hits>({ ...task, region: partOf(this.#region, part(index)) });
+    const take = (found: Hits): void => {
+      parts.push(found);
+      hits += found.count;
+      this.#checkHits(hits);
     };
-    await Promise.all(Array.from({ length: lanes }, lane));
+    await inOrder(total, lanes, () => this.#life.over, start, take);
     return parts;
   }
 
@@ -248,15 +242,9 @@ export class RegionExecution implements Evaluation {
         const box = part(place);
         const region = { ...partOf(this.#region, box), frame: frames[at] };
         const states = await this.#run<PartStates>({
-          kind: "reduce",
-          dataset: this.#dataset,
-          source: this.#source,
-          plan,
-          region,
-          box: { ...box, frame: at },
+          ...{ ...this.#reading(), kind: "reduce", plan, region, box: { ...box, frame: at } },
           ...(skip?.isEmpty(region) ? { fill: skip.fill } : {}),
           derived: derivedFrames?.fields ?? null,
-          cancel: this.#life.cancel,
         });
         return [at, place, states];
       };
@@ -285,7 +273,7 @@ export class RegionExecution implements Evaluation {
   #transforms(): TransformRunner {
     const { pool, scratch } = this.#context;
     return {
-      task: { dataset: this.#dataset, source: this.#source, cancel: this.#life.cancel },
+      task: this.#reading(),
       parallelism: pool.parallelism,
       space: scratch,
       isOver: () => this.#life.over,
@@ -320,10 +308,10 @@ export class RegionExecution implements Evaluation {
       if (this.#life.over) throw new CancelledError();
       const out = this.#context.buffers.floats(nodesOf(box) * components);
       this.#lent.add(out);
-      const task = { kind: "cutout", dataset: this.#dataset, source: this.#source, ...evaluated } as const;
+      const task = { ...this.#reading(), kind: "cutout", region: partOf(region, box), out, ...evaluated } as const;
       await (sharing
         ? this.#life.counted(() => sharing.cutout(this.#checked, box, out, this.#life.sharing))
-        : this.#run({ ...task, region: partOf(region, box), out, cancel: this.#life.cancel }));
+        : this.#run(task));
       return out;
     };
     const start = (index: number): Promise<Float32Array> => {

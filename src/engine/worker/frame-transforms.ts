@@ -1,6 +1,6 @@
 /** Transforms of whole frames in a worker: planes along x and y, rows along z, and their modes. */
 import { actsAlong, type DerivedComponent, type DerivedPlan, ModeFactors } from "../../analysis/derived.js";
-import { SpectrumRows, type SpectrumSums } from "../../analysis/spectrum.js";
+import { type SpectrumPlan, SpectrumRows, type SpectrumSums } from "../../analysis/spectrum.js";
 import { halfOf, type PlaneTransforms } from "../../kernels/fft/plane-transforms.js";
 import type { DifferenceOrder } from "../../kernels/finite-difference.js";
 import { createScheme } from "../../kernels/index.js";
@@ -37,9 +37,10 @@ export class FrameTransforms {
     this.#planes ??= this.#make();
     switch (task.stage) {
       case "forward":
+      case "planes":
         return this.#forward(task, this.#planes, open, sampler);
       case "sum":
-        return this.#sum(task, this.#planes);
+        return this.#sum(task.plan, task, this.#planes);
       case "derive":
         return this.#derive(task, this.#planes, open);
       case "back":
@@ -49,8 +50,13 @@ export class FrameTransforms {
     }
   }
 
-  /** Evaluates planes of the columns and transforms them along x and y. */
-  #forward(task: Message<TransformTask>, planes: PlaneTransforms, open: OpenDataset, sampler: Sampler): null {
+  /** Evaluates planes of the columns and transforms them along x and y; keeps the planes, or returns sums of their modes. */
+  #forward(
+    task: Message<TransformTask> & { readonly stage: "forward" | "planes" },
+    planes: PlaneTransforms,
+    open: OpenDataset,
+    sampler: Sampler,
+  ): SpectrumSums | null {
     const { plan, from, count, scratch, time, frame, blend, derived = null, cancel } = task;
     const [nx, ny, nz] = plan.nodes;
     const half = halfOf(nx, plan.transformed[0]);
@@ -64,34 +70,23 @@ export class FrameTransforms {
       for (let row = 0; row * nx < values.length; row++)
         room.set(values.subarray(row * nx, (row + 1) * nx), 2 * half * (y + row));
     });
-    for (let c = 0; c < plan.columns.length; c++)
-      for (let z = 0; z < count; z++) {
-        throwIfCancelled(cancel);
-        const i = c * count + z;
-        if (plan.transformed[0]) planes.forwardAlongRows(i);
-        if (plan.transformed[1]) planes.alongColumns(i, ny, false);
-        writeScratch(scratch, (c * nz + from + z) * rooms[i].length, rooms[i]);
-      }
-    return null;
+    for (const [i, room] of rooms.entries()) {
+      throwIfCancelled(cancel);
+      if (plan.transformed[0]) planes.forwardAlongRows(i);
+      if (plan.transformed[1]) planes.alongColumns(i, ny, false);
+      const [c, z] = [Math.floor(i / count), i % count];
+      if (task.stage === "forward") writeScratch(scratch, (c * nz + from + z) * room.length, room);
+    }
+    if (task.stage === "forward") return null;
+    return sumRows(task.plan, half, { first: [0, from], count: [ny, count] }, (c, z) => rooms[c * count + z]);
   }
 
   /** Transforms rows of all planes along z, and sums their modes. */
-  #sum(task: Message<TransformTask> & { readonly stage: "sum" }, planes: PlaneTransforms): SpectrumSums {
-    const { plan, from, count } = task;
-    const nz = plan.nodes[2];
+  #sum(plan: SpectrumPlan, task: Message<TransformTask>, planes: PlaneTransforms): SpectrumSums {
     const half = this.#rowsAlongZ(task, planes);
-    const rows = new SpectrumRows(plan);
-    const rooms = plan.columns.map((_, c) => planes.plane(c));
-    for (let z = 0; z < nz; z++)
-      for (let y = 0; y < count; y++) {
-        const at = 2 * half * (z * count + y);
-        const parts = rooms.map((room) => ({
-          re: room.subarray(at, at + half),
-          im: room.subarray(at + half, at + 2 * half),
-        }));
-        rows.add(from + y, z, parts);
-      }
-    return rows.sums;
+    const length = 2 * half * task.count;
+    const rows = { first: [task.from, 0], count: [task.count, plan.nodes[2]] } as const;
+    return sumRows(plan, half, rows, (c, z) => planes.plane(c).subarray(z * length, (z + 1) * length));
   }
 
   /** Transforms rows of all planes along z, multiplies them by the factors of each component, and goes back along z. */
@@ -174,6 +169,25 @@ export class FrameTransforms {
     });
     return half;
   }
+}
+
+/** Sums the modes of rows (y, z). @param rowsOf the rows of a column at a z */
+function sumRows(
+  plan: SpectrumPlan,
+  half: number,
+  { first, count }: { readonly first: readonly [number, number]; readonly count: readonly [number, number] },
+  rowsOf: (column: number, z: number) => Float64Array,
+): SpectrumSums {
+  const sums = new SpectrumRows(plan);
+  for (let z = 0; z < count[1]; z++) {
+    const columns = plan.columns.map((_, c) => rowsOf(c, z));
+    for (let y = 0; y < count[0]; y++) {
+      const part = (room: Float64Array, place: number) => room.subarray(half * place, half * (place + 1));
+      const modes = columns.map((room) => ({ re: part(room, 2 * y), im: part(room, 2 * y + 1) }));
+      sums.add(first[0] + y, first[1] + z, modes);
+    }
+  }
+  return sums.sums;
 }
 
 /** The filter and the difference of a component along an axis that is not transformed; null if it has none. */

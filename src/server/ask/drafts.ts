@@ -79,10 +79,8 @@ class Drafts {
   inTurn<T>({ location }: Waiting, steps: (said: Said) => Promise<T>): Promise<T> {
     const run = () => steps(this.#said.get(location) ?? { texts: new Map(), series: false });
     const turn = (this.#turns.get(location) ?? Promise.resolve()).then(run);
-    this.#turns.set(
-      location,
-      Promise.allSettled([turn]).then(() => undefined),
-    );
+    const ended = Promise.allSettled([turn]).then(() => undefined);
+    this.#turns.set(location, ended);
     return turn;
   }
 
@@ -108,9 +106,7 @@ function shownPath(location: string, { data }: Pick<Config, "data">): string {
   return (below === undefined || below === "" ? location : below).split(sep).join("/");
 }
 
-/**
- * Whether a caller is on this machine, at a service that is for it alone: no tokens, not public, not behind a proxy.
- */
+/** Whether a caller is on this machine, and the service for it alone: no tokens, not public, not behind a proxy. */
 function isOwner({ host, tokens, anonymous, baseUrl, trustProxy }: Config, { ip, headers }: FastifyRequest): boolean {
   const isPublic = tokens !== null || anonymous === true || trustProxy !== null;
   const isNamed = baseUrl !== null && !isLoopbackHost(new URL(baseUrl).hostname);
