@@ -133,28 +133,14 @@ describe("collections", () => {
     expect(ids((await events.get("/events?date=2026-11-01")).json)).toEqual([]);
   });
 
-  it.each([
-    "date=2026-02-30",
-    "date=2026-10-31,2026-10-30",
-    "date=2026-10-01,",
-    "date=2026-10-01,2026-10-02,2026-10-03",
-    "date=20261020",
-    "date=2026-2-3",
-    "date=2000-01-01,2026-01-01",
-    "start_date=2026-10-01,2026-10-02",
-    "open_to=alumni",
-    "order_by=color|asc",
-    "order_by=id|up",
-    "order_by=list",
-    "order_by=score",
-    "single_events=maybe",
-    "type=future",
-    "source=other",
-    "ids=a",
-    "tags=1,b",
-    "ids=1234567890123456",
-    "include_subterms=x",
-  ])("refuses ?%s", async (query) => {
+  it.each(
+    [
+      "date=2026-02-30 date=2026-10-31,2026-10-30 date=2026-10-01, date=2026-10-01,2026-10-02,2026-10-03 date=20261020",
+      "date=2026-2-3 date=2000-01-01,2026-01-01 start_date=2026-10-01,2026-10-02 open_to=alumni order_by=color|asc",
+      "order_by=id|up order_by=list order_by=score single_events=maybe type=future source=other ids=a tags=1,b",
+      "ids=1234567890123456 include_subterms=x",
+    ].flatMap((line) => line.split(" ")),
+  )("refuses ?%s", async (query) => {
     const { status, json } = await events.get(`/events?${query}`);
     expect([status, json.code, json.details[0].parameter]).toEqual([400, "invalid_parameter", query.split("=")[0]]);
   });
@@ -288,24 +274,9 @@ describe("collections", () => {
 
 describe("any request", () => {
   const names = [
-    "page",
-    "per_page",
-    "ids",
-    "tags",
-    "date",
-    "start_date",
-    "open_to",
-    "order_by",
-    "source",
-    "type",
-    "v",
-    "key",
-    "callback",
-    "single_events",
-    "include_subterms",
-    "x",
-    "id",
-  ];
+    "page per_page ids tags date start_date open_to order_by source type v key callback single_events include_subterms",
+    "x id",
+  ].flatMap((line) => line.split(" "));
   const value = fc.oneof(
     fc.string({ unit: "binary", maxLength: 20 }),
     fc.string({ unit: fc.constantFrom(..."0123456789,-|adescnT: %+\u0000"), maxLength: 24 }),

@@ -10,23 +10,15 @@ import { RemoteObjects } from "../../../../src/storage/remote/objects/remote-obj
 import { Stores } from "../../../../src/storage/remote/stores.js";
 
 describe("hosts of stores", () => {
-  it.each([
-    "http://127.0.0.1:9000/a.zarr",
-    "http://10.1.2.3/a.zarr",
-    "http://192.168.0.7/a.zarr",
-    "http://169.254.169.254/latest/meta-data",
-    "http://[::1]:80/a.zarr",
-    "http://[fd00::1]/a.zarr",
-    "http://[::ffff:127.0.0.1]/a.zarr",
-    "http://[64:ff9b::10.1.2.3]/a.zarr",
-    "http://[64:ff9b::a9fe:a9fe]/latest/meta-data",
-    "http://[64:ff9b:1::808:808]/a.zarr",
-    "http://[::192.168.0.7]/a.zarr",
-    "http://[2002:7f00:1::1]/a.zarr",
-    "http://[2002:c0a8:7::]/a.zarr",
-    "https://localhost/a.zarr",
-    "http://0x7f.1/a.zarr",
-  ])("refuses %s, unless its host was named", async (address) => {
+  it.each(
+    [
+      "http://127.0.0.1:9000/a.zarr http://10.1.2.3/a.zarr http://192.168.0.7/a.zarr",
+      "http://169.254.169.254/latest/meta-data http://[::1]:80/a.zarr http://[fd00::1]/a.zarr",
+      "http://[::ffff:127.0.0.1]/a.zarr http://[64:ff9b::10.1.2.3]/a.zarr http://[64:ff9b::a9fe:a9fe]/latest/meta-data",
+      "http://[64:ff9b:1::808:808]/a.zarr http://[::192.168.0.7]/a.zarr http://[2002:7f00:1::1]/a.zarr",
+      "http://[2002:c0a8:7::]/a.zarr https://localhost/a.zarr http://0x7f.1/a.zarr",
+    ].flatMap((line) => line.split(" ")),
+  )("refuses %s, unless its host was named", async (address) => {
     const hosts = new Hosts();
     await expect(hosts.check(address)).rejects.toThrow(/private network/);
     hosts.allow(address);
