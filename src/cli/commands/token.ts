@@ -1,20 +1,6 @@
 /** `fieldprobe token`: edits the token file of a service. It holds only digests, so a token is shown once. */
 import { randomBytes } from "node:crypto";
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  existsSync,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
 import { digestToken, isExpired, readTokenFile, type TokenEntry, tokenFileAt } from "../../server/http/auth.js";
 import { loadConfig } from "../../shared/config.js";
@@ -101,7 +87,7 @@ function alone<O extends FileOption>(change: (name: string, path: string, option
 }
 
 function readTokens(path: string): readonly TokenEntry[] {
-  if (!existsSync(path)) return [];
+  if (!fs.existsSync(path)) return [];
   try {
     return readTokenFile(path).file.tokens;
   } catch (error) {
@@ -133,7 +119,7 @@ function inFuture(ms: number): string {
 
 function list(options: FileOption): void {
   const path = pathOf(options);
-  if (!existsSync(path)) throw new MisuseError(`${path}: there is no such file; fieldprobe token add makes it`);
+  if (!fs.existsSync(path)) throw new MisuseError(`${path}: there is no such file; fieldprobe token add makes it`);
   for (const entry of readTokens(path)) process.stdout.write(`${describe(entry)}\n`);
 }
 
@@ -218,15 +204,15 @@ const NOT_REPLACED: readonly unknown[] = ["EBUSY", "EXDEV", "EACCES", "EPERM", "
 function writeTokens(path: string, tokens: readonly TokenEntry[]): void {
   const text = `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`;
   try {
-    const file = existsSync(path) ? realpathSync(path) : path;
+    const file = fs.existsSync(path) ? fs.realpathSync(path) : path;
     const temporary = `${file}.${process.pid}.new`;
     try {
-      writeFileSync(temporary, text, { mode: 0o600, flush: true });
-      if (existsSync(file)) inheritAccess(temporary, file);
-      renameSync(temporary, file);
+      fs.writeFileSync(temporary, text, { mode: 0o600, flush: true });
+      if (fs.existsSync(file)) inheritAccess(temporary, file);
+      fs.renameSync(temporary, file);
     } catch (error) {
-      rmSync(temporary, { force: true });
-      if (!NOT_REPLACED.includes((error as NodeJS.ErrnoException).code) || !existsSync(file)) throw error;
+      fs.rmSync(temporary, { force: true });
+      if (!NOT_REPLACED.includes((error as NodeJS.ErrnoException).code) || !fs.existsSync(file)) throw error;
       writeInPlace(file, text);
     }
   } catch (error) {
@@ -235,19 +221,19 @@ function writeTokens(path: string, tokens: readonly TokenEntry[]): void {
 }
 
 function inheritAccess(path: string, from: string): void {
-  const { uid, gid, mode } = statSync(from);
-  const own = statSync(path);
-  if (own.uid !== uid || own.gid !== gid) chownSync(path, uid, gid);
-  chmodSync(path, mode & 0o777);
+  const { uid, gid, mode } = fs.statSync(from);
+  const own = fs.statSync(path);
+  if (own.uid !== uid || own.gid !== gid) fs.chownSync(path, uid, gid);
+  fs.chmodSync(path, mode & 0o777);
 }
 
 /** Overwrites a file without emptying it first; restores its content if that fails. */
 function writeInPlace(path: string, text: string): void {
-  const before = readFileSync(path);
-  const file = openSync(path, "r+");
+  const before = fs.readFileSync(path);
+  const file = fs.openSync(path, "r+");
   const write = (content: Buffer) => {
-    for (let at = 0; at < content.length; ) at += writeSync(file, content, at, content.length - at, at);
-    ftruncateSync(file, content.length);
+    for (let at = 0; at < content.length; ) at += fs.writeSync(file, content, at, content.length - at, at);
+    fs.ftruncateSync(file, content.length);
   };
   try {
     write(Buffer.from(text));
@@ -255,6 +241,6 @@ function writeInPlace(path: string, text: string): void {
     write(before);
     throw error;
   } finally {
-    closeSync(file);
+    fs.closeSync(file);
   }
 }

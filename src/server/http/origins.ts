@@ -8,21 +8,9 @@ const HARMLESS = ["GET", "HEAD", "OPTIONS"];
 /** Values of Sec-Fetch-Site from other sites; ports do not distinguish sites. */
 const FOREIGN_SITES = ["cross-site", "same-site"];
 const EXPOSED = [
-  "Fieldprobe-Shape",
-  "Fieldprobe-Times",
-  "Fieldprobe-Columns",
-  "Fieldprobe-Assumed",
-  "Fieldprobe-Axes",
-  "Fieldprobe-Origin",
-  "Fieldprobe-Spacing",
-  "Fieldprobe-Range",
-  "Fieldprobe-Version",
-  "Fieldprobe-Manifest",
-  "Fieldprobe-Options",
-  "Fieldprobe-Frames",
-  "ETag",
-  "X-Request-Id",
-  "Retry-After",
+  "Fieldprobe-Shape, Fieldprobe-Times, Fieldprobe-Columns, Fieldprobe-Assumed, Fieldprobe-Axes, Fieldprobe-Origin",
+  "Fieldprobe-Spacing, Fieldprobe-Range, Fieldprobe-Version, Fieldprobe-Manifest, Fieldprobe-Options",
+  "Fieldprobe-Frames, ETag, X-Request-Id, Retry-After",
 ].join(", ");
 
 /**

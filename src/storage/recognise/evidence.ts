@@ -295,15 +295,7 @@ const SPACING_LISTS = ["spacing", "grid_spacing", "gridspacing", "delta", "delta
 const LENGTH_LISTS = ["length", "lengths", "l", "box_size", "boxsize", "box_length", "domain_size", "domain_length"];
 const PERIODIC_LISTS = ["periodic", "periodicity", "is_periodic", "periodic_axes", "periodic_dims", "cyclic", "wrap"];
 /** Lists of conditions at the ends, of which only periodic ones are read. */
-const CONDITION_LISTS = [
-  "bc",
-  "bcs",
-  "boundary",
-  "boundaries",
-  "boundary_condition",
-  "boundary_conditions",
-  "topology",
-];
+const CONDITION_LISTS = "bc bcs boundary boundaries boundary_condition boundary_conditions topology".split(" ");
 const ORIGIN_LISTS = ["origin"];
 /** Ends of a box: first nodes and last nodes, or outer faces of the end cells. */
 const LOWER_LISTS = ["domain_left_edge", "left_edge", "lower", "lower_bound", "lower_bounds", "lo"];

@@ -176,15 +176,7 @@ function describeXdmf(dataset: Dataset, { fields, frames, box }: Selection, file
       "      </Grid>",
     ].join("\n");
   });
-  return [
-    '<?xml version="1.0"?>',
-    '<Xdmf Version="2.0">',
-    "  <Domain>",
-    `    <Grid Name="${dataset.name}" GridType="Collection" CollectionType="Temporal">`,
-    ...grids,
-    "    </Grid>",
-    "  </Domain>",
-    "</Xdmf>",
-    "",
-  ].join("\n");
+  const head = `<?xml version="1.0"?>\n<Xdmf Version="2.0">\n  <Domain>\n`;
+  const open = `    <Grid Name="${dataset.name}" GridType="Collection" CollectionType="Temporal">\n`;
+  return `${head}${open}${grids.join("\n")}\n    </Grid>\n  </Domain>\n</Xdmf>\n`;
 }

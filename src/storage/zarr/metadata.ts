@@ -13,18 +13,10 @@ export const DOCUMENT_NAMES = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".z
 /** Codecs of Zarr 3 that only lay out the bytes of elements. */
 const PLAIN = new Set(["bytes", "transpose"]);
 /** Members of an array in Zarr 3 on which its values depend. */
-const THIRD_MEMBERS = [
-  "node_type",
-  "shape",
-  "data_type",
-  "chunk_grid",
-  "chunk_key_encoding",
-  "codecs",
-  "fill_value",
-  "attributes",
-  "dimension_names",
-  "storage_transformers",
-] as const;
+const THIRD_MEMBERS =
+  "node_type shape data_type chunk_grid chunk_key_encoding codecs fill_value attributes dimension_names storage_transformers".split(
+    " ",
+  );
 /** Bytes that the index of a shard and encoding may add per chunk. */
 const SHARD_ENTRY_BYTES = 16 + 64;
 const KNOWN_MEMBERS: ReadonlySet<string> = new Set(["zarr_format", ...THIRD_MEMBERS]);
