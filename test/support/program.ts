@@ -22,14 +22,16 @@ export interface Program {
  * @param settings by variable name without FIELDPROBE_
  * @param nodeOptions for the Node process, e.g. a module to load first
  * @param variables   others of its environment
+ * @param words       files that it is to serve, and flags
  */
 export async function startProgram(
   settings: Readonly<Record<string, string>>,
   nodeOptions: readonly string[] = [],
   variables: Readonly<Record<string, string>> = {},
+  words: readonly string[] = [],
 ): Promise<Program> {
   const named = Object.entries({ PORT: "0", ...settings }).map(([name, value]) => [`FIELDPROBE_${name}`, value]);
-  const child = spawn(process.execPath, [...nodeOptions, BIN, "serve"], {
+  const child = spawn(process.execPath, [...nodeOptions, BIN, "serve", ...words], {
     env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...variables, ...Object.fromEntries(named) },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -8,6 +8,8 @@ import { startService } from "../../main.js";
 import { isAddress, withoutFileScheme } from "../../shared/addresses.js";
 import { loadConfig } from "../../shared/config.js";
 import { nameOf } from "../../storage/catalog/scan-folders.js";
+import type { Dataset } from "../../storage/dataset/dataset.js";
+import { realPath } from "../../storage/dataset/files.js";
 import { isStore } from "../../storage/dataset/folder-names.js";
 import { type AnswerOptions, answersOf } from "../input/answer-flags.js";
 import { MisuseError } from "../input/arguments.js";
@@ -49,7 +51,7 @@ export async function withService<T>(
   const requested = place === null ? dataset : null;
   const data = place ?? flags.data;
   const ask = (descriptors: string | undefined) =>
-    answered(data, descriptors, requested, (url, names) => use(url, requested ?? only(dataset, names)));
+    answered(data, descriptors, requested, (url, datasets) => use(url, requested ?? only(place ?? dataset, datasets)));
   if (Object.keys(answersOf(flags)).length === 0) return ask(flags.descriptors);
   if (place === null) throw new MisuseError(`answers such as --dims are for a file; ${dataset} is a name`);
   if (keeps) return confirmToServe(place, flags).then(() => ask(undefined));
@@ -75,10 +77,14 @@ function placeOf(dataset: string): string | null {
 }
 
 /** The dataset of a path; if it is refused, its name, for which the service gives the reason. */
-function only(place: string, names: readonly string[]): string {
-  const [name, ...others] = names;
-  if (others.length > 0) throw new MisuseError(`${place} holds ${names.join(", ")}: name one, with --data ${place}`);
-  return name ?? nameOf(place);
+function only(place: string, datasets: readonly Dataset[]): string {
+  const real = realPath(place);
+  const own = datasets.filter(({ files, location }) =>
+    [location, ...files.map(({ path }) => path)].includes(real ?? place),
+  );
+  const [name, ...others] = (own.length > 0 ? own : datasets).map((one) => one.name);
+  if (others.length === 0) return name ?? nameOf(place);
+  throw new MisuseError(`${place} holds ${[name, ...others].join(", ")}: name one, with --data ${place}`);
 }
 
 /** Prints warnings as plain lines, without those about other datasets. */
@@ -96,17 +102,14 @@ async function answered<T>(
   data: string | undefined,
   descriptors: string | undefined,
   requested: string | null,
-  use: (url: string, names: readonly string[]) => Promise<T>,
+  use: (url: string, datasets: readonly Dataset[]) => Promise<T>,
 ): Promise<T> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !PUBLIC.test(name)));
   const given = Object.entries({ PORT: "0", DATA: data, DESCRIPTORS: descriptors });
   const settings = Object.fromEntries(given.filter(([, value]) => value !== undefined)) as Record<string, string>;
   const service = await startService(loadConfig(settings, env), plainLog(requested), true);
   try {
-    return await use(
-      service.url,
-      service.engine.datasets().map(({ name }) => name),
-    );
+    return await use(service.url, service.engine.datasets());
   } finally {
     await service.close();
   }

@@ -5,8 +5,8 @@ import { basename, dirname, join, sep } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { BusyError, DataError } from "../../shared/errors.js";
 import { isOutOfFiles, reasonOf } from "../../shared/system.js";
-import { type Descriptor, NAME_PATTERN, parseDescriptor } from "../dataset/descriptor.js";
-import { RealPaths, realPath, statusOf } from "../dataset/files.js";
+import { type Descriptor, NAME_PATTERN, parseDescriptor, placesIn } from "../dataset/descriptor.js";
+import { isIn, RealPaths, realPath, STEP_PLACE, statusOf } from "../dataset/files.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver } from "../dataset/folder-names.js";
 import {
   type CandidateOutcome,
@@ -106,13 +106,13 @@ function scanAll(folders: readonly string[], options: ChangesOptions, states: St
   const local = located.filter((location) => !isConfirmation(basename(location)));
   const apart = [...findApart(options.descriptors ?? null, roots, unreadable), ...confirmed];
   const claimedFiles = claimedBy(apart);
+  const alone = roots.filter(isSingle).flatMap((root) => realPath(root) ?? []);
   const described = apart.map((location) =>
     candidateAt(location, options, (known) => {
       const state = stateApart(location);
       const own = { state, changedMs: null, version: () => state };
       const observed = withChanges(own, location, states, known);
-      const beside = isFileEntry(location, roots) ? [] : [dirname(location)];
-      const describe = () => describeApart(location, observed.version(), [...roots, ...beside]);
+      const describe = () => describeAlone(location, observed.version(), roots, alone);
       return { observed, examine: () => examine(describe(), options) };
     }),
   );
@@ -262,9 +262,21 @@ function isListedStore(folder: string): boolean {
   }
 }
 
-/** Whether a descriptor is next to a file that is served alone: it may name no other file of its folder. */
-function isFileEntry(location: string, roots: readonly string[]): boolean {
-  return roots.some((root) => dirname(root) === dirname(location) && isSingle(root));
+/**
+ * Describes a dataset by a separate descriptor, which may read the data folders and its own; of the folder of a file
+ * that is served alone, only the files of the descriptor that claims it.
+ */
+function describeAlone(location: string, state: string, roots: readonly string[], alone: readonly string[]) {
+  const claimed = [...claimedBy([location])];
+  const named = alone.filter((file) => claimed.includes(file));
+  const own = claimed.filter((path) => named.some((file) => isIn(dirname(file), path)));
+  const folder = realPath(dirname(location));
+  const beside = alone.some((file) => dirname(file) === folder) ? [] : [dirname(location)];
+  const found = describeApart(location, state, [...roots, ...own, ...beside]);
+  if ("problems" in found || named.length === 0 || own.length === named.length) return found;
+  if (!placesIn(found.descriptor).some(({ file }) => STEP_PLACE.test(file))) return found;
+  const files = named.map((file) => basename(file)).join(", ");
+  return { ...found, warnings: [`It is the whole series that ${location} confirms, not ${files} alone.`] };
 }
 
 function isStoredFile(path: string): boolean {
@@ -380,10 +392,10 @@ function findApart(folder: string | null, roots: readonly string[], problems: Re
   if (folder === null) return [];
   try {
     const real = roots.flatMap((root) => realPath(root) ?? []);
-    const isHere = (path: string) => real.some((root) => path === root || path.startsWith(root + sep));
     return descriptorsIn(folder).filter((location) => {
       const claimed = [...claimedBy([location])];
-      return !isConfirmedText(location) || claimed.length === 0 || claimed.some(isHere);
+      const isHere = claimed.some((path) => real.some((root) => isIn(root, path)));
+      return !isConfirmedText(location) || claimed.length === 0 || isHere;
     });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];

@@ -1,10 +1,10 @@
 /** The files of a descriptor during verification: resolved inside their folder, opened once, with their problems. */
 import { realpathSync } from "node:fs";
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import type { FileStamp } from "../dataset/dataset.js";
-import { fileStamp, RealPaths, realPath, statusOf } from "../dataset/files.js";
+import { fileStamp, isIn, RealPaths, realPath, statusOf } from "../dataset/files.js";
 import type { StoredFile } from "../dataset/stored-file.js";
 import { ROOM_BYTES } from "../hdf5-bytes/open-bytes.js";
 import { openFile } from "../open-file.js";
@@ -124,7 +124,9 @@ export class Verification {
     const { files = [], missing = [] } = file.sources?.(path) ?? {};
     for (const source of files.filter((one) => statusOf(one) !== undefined)) {
       if (this.#roots !== null && !this.#roots.some((root) => isIn(root, source)))
-        throw new DataError(`${where}: its source ${source} is in none of the data folders`);
+        throw new DataError(
+          `${where}: its source ${source} is in none of the data folders, and its confirmation does not name it`,
+        );
       this.#records.set(source, fileStamp(source));
     }
     if (missing.length === 0) return;
@@ -148,9 +150,4 @@ export class Verification {
     this.#current?.close();
     this.#current = null;
   }
-}
-
-function isIn(folder: string, path: string): boolean {
-  const inside = relative(folder, path);
-  return !(inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside));
 }

@@ -1,6 +1,6 @@
 /** Stamps of files, and step numbers in names such as `p_{step:05d}.h5`. */
 import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import type { FieldPart, FileStamp } from "./dataset.js";
 
@@ -36,6 +36,12 @@ export function realPath(path: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Whether a path is a folder or below it; both without symbolic links. */
+export function isIn(folder: string, path: string): boolean {
+  const inside = relative(folder, path);
+  return !(inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside));
 }
 
 /** Paths without symbolic links, of many files in few folders: the links of a folder are followed once. */
