@@ -81,8 +81,11 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
     await page.context().close();
   });
 
-  it("fits 320 by 256 px: 1280 by 1024 at 400 % zoom", { timeout: 120_000 }, async () => {
-    const watched = await openPage(stage.browser, view("isotropic32", ""), { viewport: { width: 320, height: 256 } });
+  it.each([
+    { of: "1280 by 1024 at 400 % zoom", viewport: { width: 320, height: 256 } },
+    { of: "a phone", viewport: { width: 390, height: 844 } },
+  ])("fits the width of $of", { timeout: 120_000 }, async ({ viewport }) => {
+    const watched = await openPage(stage.browser, view("isotropic32", ""), { viewport });
     const { page } = watched;
     const overflow = await page.evaluate(
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,

@@ -351,15 +351,4 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     expectClean(half);
     for (const one of [page, half.page]) await one.context().close();
   });
-
-  it("fits a phone without scrolling sideways", { timeout: 120_000 }, async () => {
-    const size = { width: 390, height: 844 };
-    const watched = await openPage(stage.browser, `${stage.service.url}/view/isotropic32?${at}&view.flow=off`, {
-      viewport: size,
-    });
-    const { page } = watched;
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-    expectClean(watched);
-    await page.context().close();
-  });
 });

@@ -53,8 +53,3 @@ it("locks the bytes of every package, those of other platforms among them", () =
   const unlocked = Object.entries(packages).filter(([, { integrity, link }]) => integrity === undefined && !link);
   expect(unlocked.map(([path]) => path)).toEqual(["", "docs", "web"]);
 });
-
-it("is cited by the version it has", () => {
-  const { version } = JSON.parse(read("package.json")) as { version: string };
-  expect(read("CITATION.cff")).toContain(`\nversion: ${version}\n`);
-});

@@ -147,13 +147,14 @@ export function makeTarget(
   height: number,
   formats: readonly number[],
   how: number = gl.NEAREST,
+  levels = 1,
 ): Target {
   const framebuffer = gl.createFramebuffer();
   gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
   const textures = formats.map((format, i) => {
     const texture = gl.createTexture();
     gl.bindTexture(gl.TEXTURE_2D, texture);
-    gl.texStorage2D(gl.TEXTURE_2D, 1, format, width, height);
+    gl.texStorage2D(gl.TEXTURE_2D, levels, format, width, height);
     filter(gl, gl.TEXTURE_2D, how);
     gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0 + i, gl.TEXTURE_2D, texture, 0);
     return texture;

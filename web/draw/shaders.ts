@@ -150,10 +150,12 @@ out vec4 colour;
 void main() {
   vec2 at = gl_FragCoord.xy - pane.xy;
   vec4 shown = texelFetch(picture, ivec2(at), 0);
-  float light = (texture(streaks, at / pane.zw).r - 0.5) * 2.0 * shown.a;
-  // Light colours cannot become lighter: their streaks are fainter, so that the mean stays that of the bar.
+  // Less their mean over 8 by 8 pixels: the mean colour stays that of the bar.
+  vec2 uv = at / pane.zw;
+  float light = (textureLod(streaks, uv, 0.0).r - textureLod(streaks, uv, 2.0).r) * 2.0 * shown.a;
+  // Light colours cannot become lighter: their streaks are fainter.
   float most = max(shown.r, max(shown.g, shown.b));
-  float size = clamp(0.6 * (1.0 - most), 0.05, 0.2);
+  float size = clamp(0.6 * (1.0 - most), 0.05, 0.15);
   colour = vec4(clamp(shown.rgb * (1.0 + size * light) + 0.012 * light, 0.0, 1.0), 1.0);
 }`;
 

@@ -8,14 +8,14 @@ const NOISE = 128;
 const WARP = `#version 300 es
 precision highp float;
 uniform sampler2D before, noise, flow;
-uniform vec2 size, noiseOffset;
+uniform vec2 size;
 uniform float blend;
 out vec4 colour;
 void main() {
   vec2 uv = gl_FragCoord.xy / size;
   vec2 v = texture(flow, uv).rg;
   float old = texture(before, uv - v / size).r;
-  float grain = texture(noise, gl_FragCoord.xy / (1.6 * ${NOISE}.0) + noiseOffset).r;
+  float grain = texture(noise, gl_FragCoord.xy / (1.6 * ${NOISE}.0)).r;
   colour = vec4(mix(old, grain, blend), 0.0, 0.0, 1.0);
 }`;
 
@@ -76,14 +76,14 @@ export class Streaks {
     filter(gl, gl.TEXTURE_2D, gl.LINEAR, [true, true]);
   }
 
-  /** Advances the streaks of a pane by one picture; their mean is 0.5. */
+  /** Advances the streaks of a pane by one picture; level 2 of the texture holds their means over 4 by 4. */
   advance(index: number, flow: PaneFlow): WebGLTexture {
     const gl = this.#gl;
-    const [width, height] = [Math.max(8, Math.ceil(flow.width / 2)), Math.max(8, Math.ceil(flow.height / 2))];
+    const [width, height] = [flow.width, flow.height].map((one) => 8 * Math.max(1, Math.ceil(one / 16)));
     let pane = this.#panes.get(index);
     if (pane === undefined || pane.shown.width !== width || pane.shown.height !== height) {
-      const make = () => makeTarget(gl, width, height, [gl.R8], gl.LINEAR);
-      pane = { key: "", place: "", targets: [make(), make()], shown: make(), flow: gl.createTexture() };
+      const make = (levels = 1) => makeTarget(gl, width, height, [gl.R8], gl.LINEAR, levels);
+      pane = { key: "", place: "", targets: [make(), make()], shown: make(3), flow: gl.createTexture() };
       for (const { framebuffer } of pane.targets) {
         gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
         gl.disable(gl.SCISSOR_TEST);
@@ -108,6 +108,9 @@ export class Streaks {
     for (let i = 0; i < (isElsewhere ? 20 : 1); i++) this.#step(pane, width, height);
     this.#draw(this.#stretch, pane.shown, [pane.targets[0].textures[0], pane.flow], ["before", "flow"], width, height);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    gl.bindTexture(gl.TEXTURE_2D, pane.shown.textures[0]);
+    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR_MIPMAP_NEAREST);
+    gl.generateMipmap(gl.TEXTURE_2D);
     return pane.shown.textures[0];
   }
 
@@ -116,7 +119,6 @@ export class Streaks {
     const [from, to] = pane.targets;
     gl.useProgram(this.#warp.program);
     gl.uniform1f(this.#warp.at("blend"), 0.055);
-    gl.uniform2f(this.#warp.at("noiseOffset"), 0, 0);
     const textures = [from.textures[0], this.#noise, pane.flow];
     this.#draw(this.#warp, to, textures, ["before", "noise", "flow"], width, height);
     pane.targets.reverse();

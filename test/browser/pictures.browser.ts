@@ -1,0 +1,105 @@
+/** Pictures of the stage: colours under streaks, and two questions beside each other. */
+import { interpolateCividis, interpolateInferno } from "d3-scale-chromatic";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { expectClean, openPage, reason, useStage } from "./stage.js";
+
+/** Mean colours of squares of 16 by 16 pixels of the stage, in rows, and the mean difference of neighbours. */
+const squaresOf = (page: Page) =>
+  page.evaluate(() => {
+    const stage = document.querySelector(".stage > canvas") as HTMLCanvasElement;
+    const [columns, rows] = [stage.width >> 4, stage.height >> 4];
+    const c = new OffscreenCanvas(stage.width, stage.height).getContext("2d") as OffscreenCanvasRenderingContext2D;
+    c.drawImage(stage, 0, 0);
+    let roughness = 0;
+    const means = Array.from({ length: columns * rows }, (_, square) => {
+      const { data } = c.getImageData(16 * (square % columns), 16 * Math.floor(square / columns), 16, 16);
+      const reds = [...data].filter((_, i) => i % 4 === 0);
+      reds.reduce((before, red) => {
+        roughness += Math.abs(red - before) / data.length;
+        return red;
+      });
+      return [0, 1, 2].map((c) => data.reduce((sum, byte, i) => (i % 4 === c ? sum + byte / 256 : sum), 0));
+    });
+    return { columns, rows, means, roughness: roughness / means.length };
+  });
+
+describe.skipIf(reason !== "")(`pictures${reason}`, () => {
+  const stage = useStage();
+
+  async function shown(dataset: string, members: Readonly<Record<string, string>>, motion?: "no-preference") {
+    const query = new URLSearchParams({ x: "2.6", y: "3.6", z: "3.125", "view.show": "slice:z", "view.flow": "off" });
+    for (const [name, value] of Object.entries(members)) query.set(name, value);
+    for (const what of ["u.x", "u.y"]) query.append("view.range", `${what}:-2:2`);
+    const watched = await openPage(stage.browser, `${stage.service.url}/view/${dataset}?${query}`, {
+      reducedMotion: motion ?? "reduce",
+    });
+    const { page } = watched;
+    // Streaks grow stronger for some pictures.
+    if (motion !== undefined)
+      await page.evaluate(async () => {
+        for (let i = 0; i < 100; i++) await new Promise(requestAnimationFrame);
+      });
+    const numbers = await page.locator("[data-served], [data-second]").allTextContents();
+    const found = { ...(await squaresOf(page)), numbers };
+    expectClean(watched);
+    await page.context().close();
+    return found;
+  }
+
+  it.each([
+    { map: "inferno", colour: interpolateInferno },
+    { map: "cividis", colour: interpolateCividis },
+  ])(
+    "keep under streaks the mean of every 16 by 16 pixels within a fiftieth of the range: $map",
+    {
+      timeout: 120_000,
+    },
+    async ({ map, colour }) => {
+      const members = { what: "norm(u)", time: "1", "view.range": "norm(u):0:3", "view.map": map };
+      const plain = await shown("isotropic32", members);
+      const streaked = await shown("isotropic32", { ...members, "view.flow": "streaks" }, "no-preference");
+      const bar = Array.from({ length: 501 }, (_, i) => {
+        const text = colour(i / 500);
+        return text.startsWith("#")
+          ? [1, 3, 5].map((from) => Number.parseInt(text.slice(from, from + 2), 16))
+          : (text.match(/\d+/g) ?? []).map(Number);
+      });
+      /** The place on the bar of the nearest colour, from 0 to 1. */
+      const placeOf = (mean: readonly number[]) => {
+        const far = bar.map((one) => one.reduce((sum, value, c) => sum + (value - (mean[c] as number)) ** 2, 0));
+        return far.indexOf(Math.min(...far)) / 500;
+      };
+      const off = streaked.means.map((mean, i) => Math.abs(placeOf(mean) - placeOf(plain.means[i] as number[])));
+      expect(off.length).toBeGreaterThan(1000);
+      expect(Math.max(...off)).toBeLessThan(0.02);
+      expect(streaked.roughness).toBeGreaterThan(1.4 * plain.roughness);
+    },
+  );
+
+  it.each([
+    ["quantity", "isotropic32", { what: "u.y" }],
+    ["time", "isotropic32", { time: "1.6" }],
+    ["method", "isotropic32", { method: "nearest" }],
+    ["dataset", "lopsided", { dataset: "perforated" }],
+  ] as const)(
+    "show on each side of the line its own question: another %s",
+    {
+      timeout: 240_000,
+    },
+    async (_, dataset, b: Readonly<Record<string, string>>) => {
+      const a = { what: "u.x", time: "1", method: "Lag4", "view.map": "vik" };
+      const { dataset: other = dataset, ...differs } = b;
+      const [first, second] = [await shown(dataset, a), await shown(other, { ...a, ...differs })];
+      expect(second).not.toEqual(first);
+      const compared = Object.fromEntries(Object.entries(b).map(([name, value]) => [`b.${name}`, value]));
+      const swiped = await shown(dataset, { ...a, ...compared, "view.show": "compare" });
+      expect(swiped.numbers).toEqual([...first.numbers, ...second.numbers]);
+      for (const [at, mean] of swiped.means.entries()) {
+        const column = at % swiped.columns;
+        if (Math.abs(column - swiped.columns / 2) < 2) continue;
+        expect(mean).toEqual((column < swiped.columns / 2 ? first : second).means[at]);
+      }
+    },
+  );
+});
