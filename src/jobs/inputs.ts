@@ -14,14 +14,12 @@ type UploadForm = "octets" | "npy" | "csv";
 export type PointSource =
   | { readonly kind: "upload"; readonly form: UploadForm; readonly bytes: number }
   | {
-      /** Rows of a question. */
       readonly kind: "rows";
       readonly points: number;
       /** As the question repeats them. */
       readonly stated: unknown;
     }
   | {
-      /** Places in a box, x fastest. */
       readonly kind: "places";
       readonly counts: readonly number[];
       readonly axes: readonly AxisPlaces[];
@@ -37,11 +35,9 @@ export interface JobInput {
   readonly owner: string | null;
   readonly createdAt: number;
   readonly source: PointSource;
-  /** Whether it has been received in full. */
   readonly complete: boolean;
   /** Number of points with three numbers each; null until the upload is complete. */
   readonly points: number | null;
-  /** Layout of a complete .npy file. */
   readonly npy: NpyLayout | null;
   /** Numbers of a point, in float64; absent: points are float32, or as in the .npy file. */
   readonly width?: number;
@@ -53,7 +49,6 @@ export interface JobInput {
 export interface InputRows {
   readonly count: number;
   readonly width: number;
-  /** Rows `from` to `to - 1`. */
   read(from: number, to: number): Promise<Float64Array>;
   close(): Promise<void>;
 }
@@ -67,7 +62,6 @@ export const MOST_POINT_BYTES: Readonly<Record<UploadForm, number>> = { octets: 
 
 const refuse = (message: string): RequestError => new RequestError("InvalidRequest", message);
 
-/** The number of points; null for an upload. */
 function countOf(source: PointSource): number | null {
   if (source.kind === "upload") return null;
   return "points" in source ? source.points : source.counts.reduce((product, count) => product * count, 1);
@@ -225,12 +219,7 @@ export class Inputs {
     return complete;
   }
 
-  /**
-   * Opens the points of an input.
-   *
-   * @param isTimed whether each has a time, as a fourth number
-   * @throws RequestError if it has other points, or has not been received in full
-   */
+  /** Opens points, with `isTimed` those of four numbers. Throws RequestError for others, and unfinished uploads. */
   async open({ id, source, points, complete, npy, width: ofRows }: JobInput, isTimed: boolean): Promise<InputRows> {
     if (!complete || points === null) throw refuse("The input has not been received in full.");
     if (source.kind === "places") {
@@ -329,7 +318,6 @@ async function readLines(
   return points.columns.length;
 }
 
-/** Some of the places of a box. */
 function placesIn({ counts, axes }: Extract<PointSource, { kind: "places" }>, from: number, count: number) {
   const out = new Float32Array(3 * count);
   for (let i = 0; i < count; i++) {

@@ -13,7 +13,7 @@ import { type NatsOptions, natsOptions, openNats, ROOT } from "../shared/nats.js
 import { makeFolder, reasonOf } from "../shared/system.js";
 import { type Job, type JobState, type TaskOutput, UNFINISHED } from "./job.js";
 import { newId } from "./job-files.js";
-import { type GenerationFor, goesOn, type JobQueue, OF_JOB, restarted, type TakenTask } from "./job-queue.js";
+import { extended, type GenerationFor, goesOn, type JobQueue, OF_JOB, restarted, type TakenTask } from "./job-queue.js";
 
 /** The stream of tasks and the bucket of jobs. */
 const NAME = `${ROOT}-jobs`;
@@ -425,6 +425,19 @@ class JetStreamQueue implements JobQueue {
         return { job: { ...job, doneTasks: job.doneTasks - lost.length }, done: flipped(done, lost) };
       });
       if (changed !== null) await this.#publishMissing(open, changed);
+    });
+  }
+
+  extend({ job: before, number }: TakenTask): Promise<void> {
+    return this.#use(async (open) => {
+      const changed = await this.#update(open, before.id, ({ job, done }) => {
+        if (!goesOn(job, before) || job.tasks !== number) return null;
+        const changes = extended(job);
+        const bits = Buffer.concat([bitsOf(done), bitsOf(noneDone(changes.tasks))]);
+        return { job: { ...job, ...changes }, done: bits.toString("base64") };
+      });
+      if (changed !== null) await this.#publishMissing(open, changed);
+      this.#acknowledge(before, number);
     });
   }
 

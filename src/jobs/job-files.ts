@@ -4,7 +4,6 @@ import { type FileHandle, open, readdir, rename, rm, stat } from "node:fs/promis
 import { join } from "node:path";
 import type { TaskOutput } from "./job.js";
 
-/** The digest of an output, which its file name contains. */
 export type OutputBytes = Pick<TaskOutput, "bytes" | "crc">;
 
 export interface JobFolders {
@@ -23,7 +22,6 @@ export function isId(text: string): boolean {
   return /^[0-9a-f]{24}$/.test(text);
 }
 
-/** The folder with the outputs of the tasks of a job. */
 export function tasksFolder({ state }: JobFolders, id: string): string {
   return join(state, "tasks", id);
 }

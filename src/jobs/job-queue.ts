@@ -1,5 +1,5 @@
 /** Interface of the persistent queue of jobs and their tasks; the processes of a cluster share one. */
-import { type Job, type JobState, type TaskOutput, UNFINISHED } from "./job.js";
+import { type Job, type JobCut, type JobState, type TaskOutput, tasksOf, UNFINISHED } from "./job.js";
 
 /** The generation under which this process may take tasks: other than the job's it restarts them, null takes none. */
 export type GenerationFor = (job: Job) => string | null;
@@ -17,15 +17,19 @@ export function restarted(job: Job, generation: string): Job {
   return { ...job, generation, doneTasks: 0, restarts: (job.restarts ?? 0) + (job.generation === undefined ? 0 : 1) };
 }
 
+/** The cut and the tasks of a job with another pass. */
+export function extended({ cut }: Job): Pick<Job, "cut" | "tasks"> {
+  const longer = { ...(cut as JobCut), times: (cut as JobCut).times + 1 };
+  return { cut: longer, tasks: tasksOf(longer) };
+}
+
 /** A task that this process runs; number `job.tasks` writes the result. */
 export interface TakenTask {
   readonly job: Job;
   readonly number: number;
-  /** Number of failed attempts. */
   readonly attempts: number;
 }
 
-/** Keeps jobs and hands out their tasks. */
 export interface JobQueue {
   /** Subscribes to changes of jobs by other processes; absent in a queue of one process. */
   watch?(changed: (id: string) => void): void;
@@ -45,6 +49,8 @@ export interface JobQueue {
   putBack(task: TakenTask, failed?: boolean): Promise<void>;
   /** Discards the outputs of some tasks, to compute them again; without effect if the job has ended or restarted. */
   redo(job: Job, numbers: readonly number[]): Promise<void>;
+  /** Adds the tasks of another pass, in place of the task that would have written the result. */
+  extend(last: TakenTask): Promise<void>;
   /** The outputs of the tasks of a job, by number; null for tasks that are not done. */
   outputs(id: string): Promise<readonly (TaskOutput | null)[]>;
   remove(id: string): Promise<void>;

@@ -12,13 +12,14 @@ import {
   type JobResult,
   rangeOf,
   type TaskOutput,
+  tasksOf,
   UNFINISHED,
 } from "./job.js";
 import { bodyFile, type JobFolders } from "./job-files.js";
 import type { JobQueue, TakenTask } from "./job-queue.js";
 import { JobSlots } from "./job-slots.js";
 import type { ResultStore } from "./result-store.js";
-import { DamagedOutputs, removeOutputs, type TaskAnswer, writeOutput, writeResult } from "./task-outputs.js";
+import { DamagedOutputs, filesOf, removeOutputs, type TaskAnswer, writeOutput, writeResult } from "./task-outputs.js";
 
 /** Delay before a task is tried again, after the service was too busy for it or failed. */
 const RETRY_MS = 2_000;
@@ -27,14 +28,23 @@ const MOST_ATTEMPTS = 3;
 const MOST_RESTARTS = 8;
 const PROBLEM_BYTES = 64 * 1024;
 
-/** The part of a call that a task answers: the numbers of a range, or the whole call from the files of its tasks. */
-export type TaskPart = { readonly range: CutRange } | { readonly cut: JobCut; readonly paths: readonly string[] };
+/**
+ * The part of a call that a task answers: the numbers of a range, or without one the whole call from the files of its
+ * tasks; a range of a pass has the files of the passes before.
+ */
+export interface TaskPart {
+  readonly range?: CutRange;
+  readonly cut: JobCut;
+  readonly paths: readonly string[];
+}
+
+/** The status of an answer that needs another pass over the data first. */
+export const ANOTHER_PASS = 202;
 
 export interface TaskCall extends JobCall {
   readonly owner: string | null;
   /** Made as it is read. */
   readonly body: { readonly bytes: number; readonly steps: Iterable<Buffer> | AsyncIterable<Buffer> };
-  /** Null: the whole call. */
   readonly part: TaskPart | null;
 }
 
@@ -52,7 +62,6 @@ export interface Generation {
 
 export interface JobHost {
   generationOf(call: JobCall): Generation;
-  /** Runs a call at low priority. */
   send(call: TaskCall, signal: AbortSignal): Promise<TaskAnswer>;
   readonly log: { warn(about: object, message: string): void; error(about: object, message: string): void };
 }
@@ -95,10 +104,7 @@ export class JobRunner {
   /** Time at which a task last succeeded, by `Date.now`. */
   progressAt = Date.now();
 
-  /**
-   * @param changed is called with each changed job @param bytesLeft bytes of results that an owner may still store
-   * today
-   */
+  /** `changed`: is called with each changed job; `bytesLeft`: bytes of results that an owner may still store today. */
   constructor(
     queue: JobQueue,
     inputs: Inputs,
@@ -198,7 +204,6 @@ export class JobRunner {
     await Promise.all([...this.#running.values()].map(({ ended }) => ended));
   }
 
-  /** Runs a task to its end, successful or not. */
   async #runTask(task: TakenTask, signal: AbortSignal): Promise<void> {
     const { id } = task.job;
     try {
@@ -229,7 +234,10 @@ export class JobRunner {
       this.#host.log.warn({ job: id, tasks: error.tasks }, "outputs of tasks are damaged: they are computed again");
       await this.#queue.redo(task.job, error.tasks);
       await this.#queue.putBack(task);
-    } else if (aborted || error instanceof Overtaken) await this.#queue.putBack(task);
+      // A later pass would otherwise be tried again and again until the earlier one is there.
+      if (task.number < task.job.tasks) this.#retryLater();
+    } else if (status === ANOTHER_PASS) await this.#queue.extend(task);
+    else if (aborted || error instanceof Overtaken) await this.#queue.putBack(task);
     else if (error instanceof BusyError) {
       if (task.attempts === 0) this.#host.log.warn({ job: id, reason: error.message }, "a job waits for its bucket");
       await this.#queue.putBack(task, true);
@@ -258,13 +266,20 @@ export class JobRunner {
       if (generation.id !== job.generation || !generation.holds()) throw new Overtaken();
       await this.#checkDue(job);
     };
-    const answer = await this.#send(job, job.cut === null ? null : { range: rangeOf(job.cut, number) }, signal);
-    // The bytes of a divided job are reserved; the size of a single task is not known in advance.
-    const left = job.cut === null ? await this.#bytesLeft(job.owner) : Number.POSITIVE_INFINITY;
+    const answer = await this.#send(job, job.cut && (await this.#partOf(job, job.cut, number)), signal);
+    // The bytes of most divided jobs are reserved; other sizes are not known in advance.
+    const left = job.cut?.bytes === undefined ? await this.#bytesLeft(job.owner) : Number.POSITIVE_INFINITY;
     const admit = (bytes: number) => checkBytes(bytes, left);
     const output = await writeOutput(this.#folders, job.id, number, answer, checkDue, admit);
     const ofJob = job.generation === undefined ? {} : { generation: job.generation };
     return { ...output, ...ofJob, ms: performance.now() - since };
+  }
+
+  async #partOf(job: Job, cut: JobCut, number: number): Promise<TaskPart> {
+    const range = rangeOf(cut, number);
+    const before = cut.inPasses ? tasksOf({ ...cut, times: range.round }) : 0;
+    const outputs = before === 0 ? [] : await this.#queue.outputs(job.id);
+    return { range, cut, paths: await filesOf(this.#folders, job, outputs, before) };
   }
 
   /** @throws Overtaken if a job has ended, or its tasks have been restarted */
@@ -305,7 +320,7 @@ export class JobRunner {
   /** Ends a job with its result, one job after another: otherwise results would not be counted against each other. */
   #end(job: Job, result: JobResult): Promise<Job | null> {
     const ended = this.#ending.then(async () => {
-      if (job.cut === null) checkBytes(result.bytes, await this.#bytesLeft(job.owner));
+      if (job.cut?.bytes === undefined) checkBytes(result.bytes, await this.#bytesLeft(job.owner));
       return this.#queue.change(job.id, ["running"], { state: "done", endedAt: Date.now(), result });
     });
     this.#ending = ended.catch(() => undefined);

@@ -25,10 +25,14 @@ export interface JobCut {
   readonly perTask: number;
   /** Expected bytes of the result, which are reserved until it exists; absent: unknown. */
   readonly bytes?: number;
+  /**
+   * The elements are shares of a pass over the data, and the times are passes: each needs the outputs of those before,
+   * and the last one known tells whether there is another.
+   */
+  readonly inPasses?: true;
 }
 
 export interface CutRange {
-  /** Index of the time. */
   readonly round: number;
   readonly from: number;
   readonly to: number;
@@ -49,7 +53,6 @@ export interface JobResult {
   readonly name: string;
   readonly type: string;
   readonly bytes: number;
-  /** Hex digest of the file. */
   readonly sha256: string;
 }
 
@@ -72,9 +75,7 @@ export interface Job {
   readonly owner: string | null;
   readonly state: JobState;
   readonly call: JobCall;
-  /** Null if the call is a single task. */
   readonly cut: JobCut | null;
-  /** The input with its points; absent: none. */
   readonly input?: JobPoints;
   /** The caller's name for it, by which repeating the question does not start it twice; absent: none. */
   readonly key?: JobKey;
@@ -109,7 +110,7 @@ export interface TaskOutput {
 
 /** The points of a job that count against the quotas of its owner: those at each of its times. */
 export function pointsOf({ cut }: Pick<Job, "cut">): number {
-  return cut === null ? 0 : cut.points * cut.times;
+  return cut === null || cut.inPasses ? 0 : cut.points * cut.times;
 }
 
 /** The bytes of a job that count against its owner's quotas: the size of its result, or the bytes reserved for it. */

@@ -28,7 +28,6 @@ import { openSqlQueue } from "./sql-queue.js";
 import { sweepOutputs } from "./task-outputs.js";
 
 const FINAL = JOB_STATES.filter((state) => !UNFINISHED.includes(state));
-/** Delay before a queue that cannot be opened is tried again. */
 const RETRY_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -231,20 +230,8 @@ export class Jobs {
     const generation = this.#host.generationOf(call).id;
     const tasks = cut === null ? 1 : tasksOf(cut);
     const job: Job = {
-      id,
-      owner,
-      call,
-      cut,
-      tasks,
-      state: "queued",
-      doneTasks: 0,
-      spentMs: 0,
-      createdAt: Date.now(),
-      startedAt: null,
-      endedAt: null,
-      problem: null,
-      result: null,
-      removed: false,
+      ...{ id, owner, call, cut, tasks, state: "queued", doneTasks: 0, spentMs: 0, createdAt: Date.now() },
+      ...{ startedAt: null, endedAt: null, problem: null, result: null, removed: false },
       ...(input === undefined ? {} : { input }),
       ...(key === undefined ? {} : { key }),
       ...(generation === null ? {} : { generation }),

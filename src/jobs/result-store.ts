@@ -28,7 +28,6 @@ export interface ResultStore {
   keep(name: string, signal: AbortSignal): Promise<void>;
   /** Whether a result exists with the bytes that were written, by its digest, computed once. Throws as `check`. */
   holds(result: JobResult): Promise<boolean>;
-  /** The path of a result; null in a bucket. */
   fileOf(name: string): string | null;
   read(name: string, first: number, last: number): Readable;
   /** Removes the files of one attempt at a result. */
@@ -46,7 +45,6 @@ export function resultStore(place: string, working: string, settings: StoreSetti
   return isBucket(place) ? new BucketResults(place, working, settings) : new FolderResults(place);
 }
 
-/** Cached comparisons of results with their digests. */
 class Comparisons {
   readonly #known = new Map<string, Promise<boolean>>();
 

@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { DataError } from "../shared/errors.js";
 import { openConnection, type SqlRow, type StoreConnection } from "../shared/sqlite.js";
 import { type Job, type JobState, type TaskOutput, UNFINISHED } from "./job.js";
-import { type GenerationFor, goesOn, type JobQueue, OF_JOB, restarted, type TakenTask } from "./job-queue.js";
+import { extended, type GenerationFor, goesOn, type JobQueue, OF_JOB, restarted, type TakenTask } from "./job-queue.js";
 
 const VERSION = 1;
 
@@ -79,9 +79,13 @@ class SqlQueue implements JobQueue {
     this.#db.transaction("write", () => {
       const cells = [id, owner, state, createdAt, spentMs, tasks, tasks, JSON.stringify(job)];
       this.#db.run("INSERT INTO job VALUES (?, ?, ?, ?, ?, ?, ?, ?)", cells);
-      for (let number = 0; number <= tasks; number++)
-        this.#db.run("INSERT INTO task VALUES (?, ?, 'waiting', 0, NULL)", [id, number]);
+      this.#addTasks(id, 0, tasks);
     });
+  }
+
+  #addTasks(id: string, from: number, to: number): void {
+    for (let number = from; number <= to; number++)
+      this.#db.run("INSERT INTO task VALUES (?, ?, 'waiting', 0, NULL)", [id, number]);
   }
 
   async find(id: string): Promise<Job | null> {
@@ -188,6 +192,20 @@ class SqlQueue implements JobQueue {
       for (const number of lost) this.#mark(id, number, "waiting");
       this.#count(id);
       this.#change(id, UNFINISHED, { doneTasks: job.doneTasks - lost.length });
+    });
+  }
+
+  async extend({ job: before, number }: TakenTask): Promise<void> {
+    const { id } = before;
+    this.#db.transaction("write", () => {
+      const job = this.#find(id);
+      if (job === null || !goesOn(job, before)) return;
+      const changes = extended(job);
+      this.#db.run("UPDATE job SET tasks = ? WHERE id = ?", [changes.tasks, id]);
+      this.#mark(id, number, "waiting");
+      this.#addTasks(id, number + 1, changes.tasks);
+      this.#count(id);
+      this.#change(id, UNFINISHED, changes);
     });
   }
 

@@ -48,12 +48,7 @@ export interface TaskAnswer {
   readonly body: AsyncIterable<Buffer>;
 }
 
-/**
- * Writes the answer to a task into a file.
- *
- * @param checkDue throws if the output is no longer wanted
- * @param admit    throws if it has too many bytes, before they are written
- */
+/** Writes the answer to a task into a file, unless `checkDue` or, before bytes are written, `admit` throws. */
 export async function writeOutput(
   folders: JobFolders,
   id: string,
@@ -97,6 +92,22 @@ async function verify(path: string, number: number, { bytes, crc }: TaskOutput):
   if (found !== crc) throw new DamagedOutputs([number]);
 }
 
+/** The files of the outputs of the first tasks of a job, compared with their checksums. Throws DamagedOutputs. */
+export async function filesOf(
+  folders: JobFolders,
+  { id, generation }: Job,
+  found: readonly (TaskOutput | null)[],
+  count: number,
+): Promise<readonly string[]> {
+  const all = Array.from({ length: count }, (_, number) => found[number] ?? null);
+  const missing = [...all.keys()].filter((n) => all[n] === null || all[n]?.generation !== generation);
+  if (missing.length > 0) throw new DamagedOutputs(missing);
+  const outputs = all as readonly TaskOutput[];
+  const paths = outputs.map((output, number) => taskFile(folders, id, number, output));
+  for (const [number, output] of outputs.entries()) await verify(paths[number] as string, number, output);
+  return paths;
+}
+
 /**
  * Writes the result of a job whose tasks are done, with its manifest and its checksum next to it. Every attempt gives
  * its files a name of its own, so that attempts of several processes never meet.
@@ -113,13 +124,8 @@ export async function writeResult(
   checkDue: () => Promise<void>,
 ): Promise<JobResult> {
   const { id, cut, call } = job;
-  const isOurs = (output: TaskOutput | null) => output !== null && output.generation === job.generation;
-  const missing = Array.from({ length: job.tasks }, (_, number) => number).filter((n) => !isOurs(found[n] ?? null));
-  if (missing.length > 0) throw new DamagedOutputs(missing);
-  const outputs = found as readonly TaskOutput[];
-  const [first] = outputs as readonly [TaskOutput];
-  const paths = outputs.map((output, number) => taskFile(folders, id, number, output));
-  for (const [number, output] of outputs.entries()) await verify(paths[number] as string, number, output);
+  const paths = await filesOf(folders, job, found, job.tasks);
+  const [first] = found as readonly [TaskOutput];
   const attempt = randomBytes(4).toString("hex");
   const name = `${id}-${attempt}.${ENDINGS[call.form ?? "json"]}`;
   makeFolder(folders.results);

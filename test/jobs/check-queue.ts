@@ -9,20 +9,9 @@ const OUTPUT: TaskOutput = { bytes: 12, crc: 7, ms: 5, headers: { "fieldprobe-sh
 
 export function jobWith(id: string, tasks: number, changes: Partial<Job> = {}): Job {
   return {
-    id,
-    owner: null,
-    state: "queued",
+    ...{ id, owner: null, state: "queued", cut: null, tasks, doneTasks: 0, spentMs: 0, createdAt: 1000 },
     call: { method: "POST", url: "/api/datasets/a/values", form: "f32" },
-    cut: null,
-    tasks,
-    doneTasks: 0,
-    spentMs: 0,
-    createdAt: 1000,
-    startedAt: null,
-    endedAt: null,
-    problem: null,
-    result: null,
-    removed: false,
+    ...{ startedAt: null, endedAt: null, problem: null, result: null, removed: false },
     ...changes,
   };
 }
@@ -41,7 +30,7 @@ export const NUMBERS: JobHost = {
     for await (const _ of body.steps);
     const answer = async function* (): AsyncGenerator<Buffer> {
       if (part === null) return;
-      if ("paths" in part) for (const path of part.paths) yield await readFile(path);
+      if (part.range === undefined) for (const path of part.paths) yield await readFile(path);
       else {
         const { from, to } = part.range;
         yield Buffer.from(Float32Array.from({ length: to - from }, (_, i) => from + i).buffer);
@@ -133,6 +122,21 @@ export function checkQueue(open: () => JobQueue): void {
       await queue.putBack(last);
       expect(await queue.take()).toMatchObject({ number: 1, job: { doneTasks: 1 } });
       expect(await queue.take()).toBeNull();
+      await queue.close();
+    });
+
+    it("adds the tasks of another pass in place of the one that writes the result", async () => {
+      const queue = open();
+      const cut = { points: 2, times: 1, perTask: 1, inPasses: true } as const;
+      await queue.add(jobWith("a", 2, { cut }));
+      for (const task of [await taken(queue), await taken(queue)]) await queue.done(task, OUTPUT);
+      await queue.extend(await taken(queue));
+      const [third, fourth] = [await taken(queue), await taken(queue)];
+      expect([third.number, fourth.number, await queue.take()]).toEqual([2, 3, null]);
+      expect(fourth.job).toMatchObject({ tasks: 4, doneTasks: 2, cut: { ...cut, times: 2 } });
+      for (const task of [fourth, third]) await queue.done(task, OUTPUT);
+      expect(await taken(queue)).toMatchObject({ number: 4, job: { doneTasks: 4 } });
+      expect(await queue.outputs("a")).toEqual([OUTPUT, OUTPUT, OUTPUT, OUTPUT]);
       await queue.close();
     });
 

@@ -135,20 +135,9 @@ export class FakeEngine implements Engine {
 
   status(): EngineStatus {
     return {
-      ready: this.ready,
-      workers: 1,
-      waiting: 0,
-      workersConfigured: 1,
-      queued: 0,
-      running: 0,
-      pointsInFlight: 0,
-      lentBytes: 0,
-      sharedBytes: 0,
-      bytesRead: 0,
-      inlined: 0,
-      cacheHits: 0,
-      cacheMisses: 0,
-      cacheBytes: 0,
+      ...{ ready: this.ready, workers: 1, waiting: 0, workersConfigured: 1, queued: 0, running: 0 },
+      ...{ pointsInFlight: 0, lentBytes: 0, sharedBytes: 0, bytesRead: 0, inlined: 0, cacheHits: 0, cacheMisses: 0 },
+      ...{ cacheBytes: 0 },
       peers: [],
       unverified: null,
       nats: null,

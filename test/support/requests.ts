@@ -3,17 +3,8 @@ import { type Member, OLDER_INTERPOLATION, type Operation } from "../../src/shar
 import { items, NAMESPACE } from "./soap-service.js";
 
 const VALUES: Readonly<Record<string, string>> = {
-  authToken: "a",
-  dataset: "isotropic32",
-  time: "0.25",
-  StartTime: "0.1",
-  EndTime: "0.3",
-  Tp: "0.25",
-  dt: "0.02",
-  nt: "2",
-  filterlength: "0.6",
-  nlayers: "2",
-  temporalInterpolation: "PCHIP",
+  ...{ authToken: "a", dataset: "isotropic32", time: "0.25", StartTime: "0.1", EndTime: "0.3", Tp: "0.25" },
+  ...{ dt: "0.02", nt: "2", filterlength: "0.6", nlayers: "2", temporalInterpolation: "PCHIP" },
   points: items([[1, 2, 3]]),
   InitialV: items([[4, 5, 6]], "Vector3"),
 };

@@ -41,7 +41,6 @@ export interface RegionBox {
 export interface ReductionQuery {
   readonly plan: ReductionPlan;
   readonly frames: readonly number[];
-  /** Inputs that transforms of whole frames provide. */
   readonly derived?: DerivedPlan | null;
   /** Parts that need not be read because all their columns are known; in this process alone. */
   readonly skip?: { readonly fill: number; readonly isEmpty: (box: Omit<FrameBox, "field">) => boolean };
@@ -51,7 +50,6 @@ export interface SpectrumQuery {
   readonly plan: SpectrumPlan;
   readonly frames: readonly number[];
   readonly times: readonly number[];
-  /** Inputs that transforms provide. */
   readonly derived: DerivedPlan | null;
 }
 
@@ -65,18 +63,15 @@ export interface DerivedQuery {
 /** A scalar expression that a cutout evaluates at its nodes. */
 export interface QuantityQuery extends Pick<ReductionPlan, "order" | "names"> {
   readonly expression: string;
-  /** Its components, each an expression. */
   readonly columns: readonly string[];
   /** Whole periods, in nodes, by which the coordinates of the box are shifted along each axis. */
   readonly ahead: Triple;
-  /** Inputs that transforms provide. */
   readonly derived: DerivedPlan | null;
 }
 
 /** The members of a request except its token and its points; members that its operation lacks are absent. */
 export interface Query {
   readonly operation: OperationName;
-  /** Absent in NullOp. */
   readonly dataset?: string;
   /** Whether its times came as float32 rather than in double precision. */
   readonly singleTimes?: boolean;
@@ -212,7 +207,6 @@ export interface Result {
   readonly heldBytes?: number;
   readonly reduced?: Merged;
   readonly sums?: SpectrumSums;
-  /** Derived inputs at points: the values of each component. */
   readonly atPoints?: readonly Float64Array[];
   readonly shape?: readonly number[];
   /** With `recordEvery`: the time of each record of a particle. */
@@ -222,7 +216,6 @@ export interface Result {
   release(): void;
 }
 
-/** Memory that is shared with the worker threads. */
 export interface LentMemory {
   readonly bytes: Uint8Array<SharedArrayBuffer>;
   giveBack(): void;
@@ -240,13 +233,11 @@ export function joinedValues({ values, items, components }: Result): Float32Arra
 }
 
 export interface PeerStatus {
-  /** Its machine and process. */
   readonly name: string;
   /** Whether it takes pieces: it is alive, is not draining, and runs the same code on some of the same data. */
   readonly usable: boolean;
   /** Datasets of which it holds the same bytes. */
   readonly shared: number;
-  /** Datasets that it has too, with other bytes. */
   readonly differing: number;
   /** Pieces that it has been sent and has not answered. */
   readonly outstanding: number;
@@ -263,7 +254,6 @@ export interface SharedGenerations {
 export interface PieceCounts {
   /** Evaluated by this process: it owns their regions, or no peer was available. */
   readonly own: number;
-  /** Sent to peers. */
   readonly asked: number;
   /** Pieces that the peer refused or did not answer, and that others evaluated. */
   readonly refused: number;

@@ -1,6 +1,8 @@
 /** Some parts of a reduction, and their states as bytes for other processes. */
 import { deserialize, serialize } from "node:v8";
+import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { MergedSome } from "../../analysis/parts.js";
+import type { SpectrumSums } from "../../analysis/spectrum.js";
 import { RequestError } from "../../shared/errors.js";
 
 /** Parts of some frames of a reduction. */
@@ -29,7 +31,7 @@ function noParts(): RequestError {
 }
 
 /** States as the bytes of float32 numbers, the form in which processes exchange values. */
-export function packStates(some: MergedSome): Float32Array {
+export function packStates(some: MergedSome | readonly Uint8Array[]): Float32Array {
   const bytes = serialize(some);
   const packed = new Float32Array(Math.ceil(bytes.length / 4));
   new Uint8Array(packed.buffer).set(bytes);
@@ -37,6 +39,15 @@ export function packStates(some: MergedSome): Float32Array {
 }
 
 /** The states that `packStates` has packed; they do not use the memory of `packed`. */
-export function unpackStates([packed]: readonly Float32Array[]): MergedSome {
-  return deserialize(Buffer.from(packed.slice().buffer)) as MergedSome;
+export function unpackStates<T = MergedSome>([packed]: readonly Float32Array[]): T {
+  return deserialize(Buffer.from(packed.slice().buffer)) as T;
+}
+
+/** The sums of a part of a frame, most of them 0. */
+export function packSums(sums: SpectrumSums): Uint8Array {
+  return deflateRawSync(serialize(sums), { level: 1 });
+}
+
+export function unpackSums(packed: Uint8Array): SpectrumSums {
+  return deserialize(inflateRawSync(packed)) as SpectrumSums;
 }

@@ -34,7 +34,6 @@ import type { StepBudget } from "../contract/task.js";
 export interface CheckedQuery {
   readonly query: Query;
   readonly operation: OperationRow;
-  /** Absent in NullOp. */
   readonly dataset: Dataset | null;
   /** Fields that it reads, in the order of its kernel. */
   readonly fields: readonly FieldName[];
@@ -59,7 +58,6 @@ const STEPS_PER_FRAME = 10;
 /** Bound on the particle steps of a background query, as a multiple of the bound of other queries. */
 const TASK_STEPS = 16;
 
-/** Evaluations of the velocity that a step takes. */
 const STAGES: Readonly<Record<Integrator, number>> = { heun: 2, rk4: 4, dopri5: 6 };
 
 /** Cost of evaluating velocity and gradient, in evaluations of the velocity. */
@@ -232,7 +230,6 @@ function invalid(member: string, text: string): RequestError {
   return new RequestError("InvalidRequest", text, { member });
 }
 
-/** Number of steps and signed step of a tracking query. */
 function checkSteps(query: Query, dataset: Dataset): { steps: number; step: number; last?: number } {
   const { StartTime: start = 0, EndTime: end, dt, nt, Tp: responseTime } = query;
   const { integrator = "heun", tolerance, flowMap } = query;

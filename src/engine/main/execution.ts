@@ -16,7 +16,6 @@ import { planByTiles } from "./plan/by-tiles.js";
 import { type LifeControl, type QueryContext, QueryLife } from "./query-life.js";
 import type { DividedTask } from "./sharing.js";
 
-/** Bytes of a record of three float32. */
 export const RECORD_BYTES = 12;
 /** Most float32 values in a part of a streamed result. One part per worker and two more may wait unread. */
 export const PART_VALUES = 1 << 19;
@@ -36,7 +35,6 @@ type State =
       readonly reject: (error: FieldprobeError) => void;
     };
 
-/** The progress of a result that is read in parts. */
 interface Stream {
   readonly done: Set<number>;
   /** Float32 values of parts that were started and have not been read. */
@@ -215,7 +213,6 @@ export class Execution implements Evaluation {
     return this.#stream === null || this.#isWholeResult || this.#stream.unread < this.#maxUnread;
   }
 
-  /** Most float32 values that may wait to be read. */
   get #maxUnread(): number {
     return (this.#context.pool.parallelism + 2) * PART_VALUES;
   }

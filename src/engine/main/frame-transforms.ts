@@ -1,6 +1,6 @@
 /** Transforms whole frames on the worker threads: planes along x and y first, and then rows of all planes along z. */
 import type { DerivedPlan } from "../../analysis/derived.js";
-import { addSums, emptySums, type SpectrumSums, type TransformPlan } from "../../analysis/spectrum.js";
+import type { SpectrumSums, TransformPlan } from "../../analysis/spectrum.js";
 import { halfOf } from "../../kernels/fft/plane-transforms.js";
 import type { FrameWeights } from "../../kernels/types.js";
 import type { DerivedQuery, SpectrumQuery } from "../contract/query.js";
@@ -31,9 +31,13 @@ function planeNumbers({ nodes, transformed }: TransformPlan): number {
   return 2 * halfOf(nodes[0], transformed[0]) * nodes[1];
 }
 
-/** Sums the modes of all frames of a query, in one order whatever the number of threads. */
-export async function sumSpectrum(query: SpectrumQuery, runner: TransformRunner): Promise<SpectrumSums> {
-  const { plan, frames, times, derived } = query;
+/** Sums the modes of frames of a query; takes the sums of their parts in one order whatever the number of threads. */
+export async function sumSpectrum(
+  { plan, frames, times, derived }: SpectrumQuery,
+  runner: TransformRunner,
+  [from, count]: readonly [first: number, count: number],
+  take: (part: SpectrumSums) => void,
+): Promise<void> {
   const { space, atEnd } = runner;
   const [, ny, nz] = plan.nodes;
   // Planes whose rows stay as they are along z are summed at once.
@@ -42,17 +46,14 @@ export async function sumSpectrum(query: SpectrumQuery, runner: TransformRunner)
   const { scratch, release } = space.lend(isAlongZ ? nz * plane : 0);
   atEnd(release);
   const made = derived === null ? null : new DerivedFrames(derived, runner);
-  const sums = emptySums(plan);
-  const add = (part: SpectrumSums): void => addSums(sums, part);
-  for (const [i, frame] of frames.entries()) {
-    await made?.make(frame, times[i]);
-    const shared = { plan, scratch, frame, time: times[i], derived: made?.fields ?? null };
+  for (let i = from; i < from + count; i++) {
+    await made?.make(frames[i], times[i]);
+    const shared = { plan, scratch, frame: frames[i], time: times[i], derived: made?.fields ?? null };
     if (isAlongZ) {
       await inParts(nz, 8 * plane, runner, { ...shared, stage: "forward" });
-      await inParts(ny, (8 * plane * nz) / ny, runner, { ...shared, stage: "sum" }, add);
-    } else await inParts(nz, 8 * plane, runner, { ...shared, stage: "planes" }, add);
+      await inParts(ny, (8 * plane * nz) / ny, runner, { ...shared, stage: "sum" }, take);
+    } else await inParts(nz, 8 * plane, runner, { ...shared, stage: "planes" }, take);
   }
-  return sums;
 }
 
 /** Makes the derived fields of one frame after another, in the same scratch space. */

@@ -2,6 +2,7 @@
 import { PART } from "../../analysis/fragments.js";
 import { divide, MergedParts, type Parts } from "../../analysis/parts.js";
 import type { PartStates, ReductionPlan } from "../../analysis/plan.js";
+import { addSums, emptySums, type SpectrumSums } from "../../analysis/spectrum.js";
 import { type Hits, recordsByValue } from "../../kernels/threshold.js";
 import { frameTime } from "../../kernels/time.js";
 import { CancelledError, FieldprobeError, LimitError, WorkerError } from "../../shared/errors.js";
@@ -11,7 +12,7 @@ import type { QueryTexts } from "../../text/text-task.js";
 import { firstNumber, type NodeRegion, partOf } from "../contract/node-region.js";
 import type { DerivedQuery, Evaluation, ReductionQuery, RegionBox, Result, SpectrumQuery } from "../contract/query.js";
 import { framesOf } from "../contract/query-frames.js";
-import { packStates, placesIn, type ReducedParts } from "../contract/reduced-parts.js";
+import { packStates, packSums, placesIn, type ReducedParts } from "../contract/reduced-parts.js";
 import type { Task } from "../contract/task.js";
 import type { CheckedQuery } from "./check-query.js";
 import { Collector } from "./collector.js";
@@ -259,8 +260,13 @@ export class RegionExecution implements Evaluation {
   }
 
   async #spectrum(query: SpectrumQuery): Promise<Result> {
-    const sums = await sumSpectrum(query, this.#transforms());
-    return this.#life.handOut({ items: 0, itemsPerPoint: 1, components: 1, values: [], sums });
+    const [sums, parts]: [SpectrumSums, Uint8Array[]] = [emptySums(query.plan), []];
+    const take = (part: SpectrumSums) =>
+      this.#onlyParts === null ? addSums(sums, part) : void parts.push(packSums(part));
+    const frames = this.#onlyParts?.frames ?? ([0, query.frames.length] as const);
+    await sumSpectrum(query, this.#transforms(), frames, take);
+    const values = this.#onlyParts === null ? [] : [packStates(parts)];
+    return this.#life.handOut({ items: 0, itemsPerPoint: 1, components: 1, values, sums });
   }
 
   async #derivedAt(requested: DerivedQuery): Promise<Result> {

@@ -46,7 +46,6 @@ interface PoolTask {
   readonly share: QueryShare;
   readonly expectedMs: number;
   readonly kill: AbortSignal | undefined;
-  /** Stops listening to `kill`. */
   forget: () => void;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;

@@ -131,7 +131,6 @@ export class QueryLife {
     return runWithRetries<T>(this.#context.pool, task, options, isWanted);
   }
 
-  /** Counts work as running until it has ended. */
   async counted<T>(work: () => Promise<T>): Promise<T> {
     this.#running++;
     try {

@@ -20,8 +20,20 @@ export interface Work {
   readonly widths: readonly number[];
   /** Parts have a multiple of this number of elements. */
   readonly granularity?: number;
+  /** Whether the elements are shares of a pass over the data. */
+  readonly inPasses?: true;
   /** Computes the numbers of elements `from` to `to - 1` at time number `time`. */
   fill(time: number, from: number, to: number, into: readonly Float32Array[]): Promise<void>;
+}
+
+/** Ends the call of a task that has computed its part, or null if tasks have to make another pass over the data. */
+export class EndOfTask extends Error {
+  readonly numbers: readonly Float32Array[] | null;
+
+  constructor(numbers: readonly Float32Array[] | null) {
+    super("the task has ended");
+    this.numbers = numbers;
+  }
 }
 
 /** Passed in place of a part to find out how a call divides, and whether it is refused; nothing is computed. */

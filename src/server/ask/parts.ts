@@ -1,12 +1,12 @@
 /** Computes the numbers of an answer: all at once, as they are sent, or for a task of a job. */
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, readFile } from "node:fs/promises";
 import { type JobCut, rangeOf, tasksOf } from "../../jobs/job.js";
 import { LongNumbers, type Values } from "../../storage/tools/long-numbers.js";
-import type { Context, Work } from "./context.js";
+import { type Context, DryRun, EndOfTask, type Work } from "./context.js";
 
 const WINDOW = 1 << 18;
 
-/** Computes the numbers of each quantity, or of the part that a task answers. @param isStream whether they are computed as they are sent */
+/** Computes the numbers of each quantity. Throws EndOfTask with those of the part that a task answers. @param isStream whether they are computed as they are sent */
 export async function compute(context: Context, work: Work, isStream = false): Promise<readonly Values[]> {
   const { part, life } = context;
   const { count, times, widths, fill } = work;
@@ -28,11 +28,11 @@ export async function compute(context: Context, work: Work, isStream = false): P
     }
     return numbers;
   }
-  if ("range" in part) {
+  if ("range" in part && part.range !== undefined) {
     const { round, from, to } = part.range;
     const numbers = arrays(to - from);
     await fill(round, from, to, numbers);
-    return numbers;
+    throw new EndOfTask(numbers);
   }
   if ("paths" in part) return filesOf(context, part.cut, part.paths, widths);
   part.work = work;
@@ -46,12 +46,37 @@ export async function computeRuns(
   count: number,
   widths: readonly number[],
   run: (from: number, to: number) => Promise<readonly Float32Array[]>,
+  granularity = 1,
 ): Promise<readonly Values[]> {
   if (context.part === null) return run(0, count);
   const fill = async (_time: number, from: number, to: number, into: readonly Float32Array[]): Promise<void> => {
     for (const [i, numbers] of (await run(from, to)).entries()) into[i]?.set(numbers);
   };
-  return compute(context, { count, times: 1, widths, fill });
+  return compute(context, { count, times: 1, widths, granularity, fill });
+}
+
+/** A pass of an analysis over the data, which divides into shares. */
+export interface Pass {
+  readonly shares: number;
+  /** Computes a share of `of`. */
+  compute(share: number, of: number): Promise<Float32Array>;
+  /** Takes the shares in their order. */
+  take(share: Float32Array): void;
+}
+
+/** Whether the tasks of a job compute pass number `number` of a call, or have computed it. Throws EndOfTask. */
+export async function inTasks({ part }: Context, number: number, { shares, compute, take }: Pass): Promise<boolean> {
+  if (part instanceof DryRun && shares > 1)
+    part.work ??= { count: shares, times: 1, widths: [], inPasses: true, fill: unread };
+  if (part === null || part instanceof DryRun) return false;
+  const { cut, range, paths } = part;
+  const own = paths.slice(number * cut.points, (number + 1) * cut.points);
+  if (own.length === 0) throw new EndOfTask(range === undefined ? null : [await compute(range.from, cut.points)]);
+  for (const path of own) {
+    const { buffer, byteOffset, length } = await readFile(path);
+    if (length > 0) take(new Float32Array(buffer.slice(byteOffset, byteOffset + length)));
+  }
+  return true;
 }
 
 function unread(): never {

@@ -1,15 +1,17 @@
 /** Runs the queries of a question, from start to result. */
 import { type Evaluation, type Query, type Result, writeTriples } from "../../engine/contract/query.js";
+import type { ReducedParts } from "../../engine/contract/reduced-parts.js";
 import type { PointLimit, RequestLife } from "../http/request-life.js";
 import { TripleWriter } from "../http/triple-writer.js";
 
-/** Runs a query. `write`: hands over its points, if any. Returns the result, which the caller releases. */
+/** Runs a query, or parts of its reduction. `write`: hands over its points, if any. The caller releases the result. */
 export async function runQuery(
   life: RequestLife,
   query: Query,
   write?: (evaluation: Evaluation) => void | Promise<void>,
+  parts: ReducedParts | null = null,
 ): Promise<Result> {
-  const evaluation = life.start(query);
+  const evaluation = life.start(query, false, parts);
   if (write !== undefined) await write(evaluation);
   await life.acquireSlot();
   const result = await evaluation.finish();

@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { SMALL_WORK } from "../../engine/contract/query.js";
+import { ANOTHER_PASS } from "../../jobs/job-runner.js";
 import { type CallName, callOf, FORMATS, type Format } from "../../shared/calls.js";
 import { CancelledError, excerpt, FieldprobeError } from "../../shared/errors.js";
 import { compute } from "../http/compute.js";
@@ -26,7 +27,7 @@ import { grid } from "./calls/grid.js";
 import { nodes } from "./calls/nodes.js";
 import { paths } from "./calls/paths.js";
 import { values } from "./calls/values.js";
-import type { Context, DryRun, Part } from "./context.js";
+import { type Context, type DryRun, EndOfTask, type Part } from "./context.js";
 import { checkAlone, ORDER, withFaults, wrong } from "./faults.js";
 import { jsonOf } from "./forms/text-forms.js";
 import { checkForm, sendAnswer, sendNumbers } from "./forms/write-answer.js";
@@ -120,9 +121,15 @@ async function runAndSend(
     const tag = service.tags.of(dataset, [call, form, members]);
     if (isFresh(request, reply, service.config, tag)) return reply.code(304).send();
   }
-  const answered = await runCall(context, call, question, form);
   if (life.task !== null) reply.header("fieldprobe-manifest", dataset.digest);
-  if (context.part !== null && "range" in context.part) return sendNumbers(answered, { service, life, reply });
+  const answered = await runCall(context, call, question, form).catch((error: unknown) => {
+    if (error instanceof EndOfTask) return error;
+    throw error;
+  });
+  if (answered instanceof EndOfTask) {
+    if (answered.numbers === null) return reply.code(ANOTHER_PASS).send();
+    return sendNumbers(answered.numbers, { service, life, reply });
+  }
   checkForm(answered, form);
   await life.finishComputing([{ values: [], heldBytes: bytesOf(answered.answer) }]);
   return sendAnswer(answered, form, { service, life, reply, thread, question });

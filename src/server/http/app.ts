@@ -147,7 +147,6 @@ function serverOptions(
     // The `onRequest` hook answers 503 while the server closes, with the headers that every answer has.
     return503OnClosing: false,
     logController: new LogController({ disableRequestLogging: true }),
-    // A child logger for each request would cost more than the line.
     childLoggerFactory: (shared: FastifyBaseLogger) => shared,
     genReqId: () => randomUUID(),
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
@@ -315,7 +314,6 @@ function hundredths(ms: number): number {
   return Math.round(ms * 100) / 100;
 }
 
-/** Refuses framing that proxies and servers may read differently. */
 function checkFraming({ rawHeaders, headers, httpVersion }: IncomingMessage): void {
   const coding = headers["transfer-encoding"];
   let hosts = 0;
@@ -341,10 +339,7 @@ function plainError(error: unknown, request: FastifyRequest, reply: FastifyReply
   return sendText(reply, request.raw, status, headers, body);
 }
 
-/**
- * Refuses a request that the HTTP parser cannot read, or that does not arrive in time.
- * @param answered whether an answer has begun, so that no other can be sent
- */
+/** Refuses a request that cannot be parsed, or is late. `answered`: an answer has begun, so no other can be sent. */
 function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, answered: boolean): void {
   // Without a TLS handshake no answer can be sent.
   const unsecured = /^ERR_(?:TLS|SSL)_/.test(error.code ?? "");

@@ -36,9 +36,7 @@ export type TokenEntry = TokenFile["tokens"][number];
 /** Rights of a checked request; `release` is called once, when it has been answered. */
 export interface Grant {
   readonly id: string | null;
-  /** Most points; 0 for any number. */
   readonly points: number;
-  /** Whether it may see and confirm data that wait. */
   readonly manage?: boolean;
   /** Counts one more query of the request. Throws AuthError `RateLimited`. */
   countFurtherQuery(): void;
@@ -62,7 +60,6 @@ export interface AuthLog {
 
 const FREE: Grant = { id: null, points: 0, countFurtherQuery: () => undefined, release: () => undefined };
 
-/** Every request is served, whatever token it carries. */
 export const OPEN_AUTH: Auth = { authorise: () => FREE, reload: () => undefined, close: () => undefined };
 
 export function digestToken(token: string): string {
@@ -161,7 +158,6 @@ class TokenBook {
   #accounts: ReadonlyMap<string, Account>;
   #complaint = "";
 
-  /** @throws when the file cannot be used */
   constructor(path: string, open: (entry: TokenEntry) => Account, log: AuthLog) {
     this.#path = path;
     this.#open = open;
@@ -175,10 +171,7 @@ class TokenBook {
     return search(this.#accounts, token);
   }
 
-  /**
-   * Reads the file again if it has changed. @returns false if it is unchanged. The same complaint is repeated only on
-   * request
-   */
+  /** Reads the file again if it has changed; else returns false. A complaint is repeated only on request. */
   look(anew = false): boolean {
     if (anew) this.#complaint = "";
     try {
@@ -200,7 +193,6 @@ class TokenBook {
     }
   }
 
-  /** Accounts keep what is left of their rate. */
   #accountsOf(file: TokenFile, before: ReadonlyMap<string, Account>): ReadonlyMap<string, Account> {
     return new Map(
       file.tokens.map((entry) => {
@@ -218,11 +210,7 @@ export interface WatchOptions {
   readonly date?: () => number;
 }
 
-/**
- * Authentication by the token file at `path`, or in a folder of that name, read again when it changes. @param anonymous
- * whether a request without token is served; an empty token counts as none @throws when the file cannot be used at the
- * start
- */
+/** Authentication by a token file, or one in a folder, read again when it changes. An empty token counts as none. */
 export function watchTokens(
   path: string,
   anonymous: boolean,

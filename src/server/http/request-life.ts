@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { isInStore, storeOf } from "../../engine/contract/dataset.js";
 import type { Engine, Evaluation, LentMemory, Query, Result } from "../../engine/contract/query.js";
+import type { ReducedParts } from "../../engine/contract/reduced-parts.js";
 import { LONGEST_MS } from "../../shared/config.js";
 import { CancelledError, DeadlineError, excerpt, tooManyPoints, unknownDataset } from "../../shared/errors.js";
 import { operationOf } from "../../shared/operations.js";
@@ -66,20 +67,15 @@ export class RequestLife {
   #background: boolean;
   /** What ends a rehearsal where it would compute; null: there is none. */
   #rehearsal: Error | null = null;
-  /** Maximum number of points of a task, for the queries so far. */
   taskPoints: number;
   /** Point limit of the token; 0: unlimited. */
   #tokenPoints = 0;
-  /** Permissions of the token; null until it is checked. */
   #grant: Grant | null = null;
-  /** Points and nodes of earlier queries of the request. */
   #carriedOver = 0;
-  /** Nodes of the searches and cutouts of the request. */
   #nodesRead = 0;
   #body: Body | null = null;
   /** Work of ended queries: many small queries make a large request. */
   #completedWork = 0;
-  /** Total work that was announced. */
   #declaredWork = 0;
   /** Records, beyond one per point, that count as points in flight. */
   #countedRecords = 0;
@@ -87,10 +83,8 @@ export class RequestLife {
   #deadline: number | null = null;
   #isDisconnected = false;
   #isEnded = false;
-  /** Whether a step of the request still runs. */
   #isRunning = false;
   readonly #lentBlocks: LentMemory[] = [];
-  /** Memory admitted for the analysis of the request. */
   #memory: { readonly bytes: number; readonly giveBack: () => void } = { bytes: 0, giveBack: () => undefined };
 
   /**
@@ -175,7 +169,6 @@ export class RequestLife {
     this.#grant?.countFurtherQuery();
   }
 
-  /** Begins to read the body. */
   openBody(): Body {
     const { config, slices } = this.#service;
     this.#body = new Body(this.#request.raw, config.limits["http.bodyBytes"], slices);
@@ -196,22 +189,14 @@ export class RequestLife {
     if (count > points) throw tooManyPoints(name, count, points);
   }
 
-  /**
-   * Counts points that the service generates, and waits until the records it keeps for them fit in memory.
-   * @param records of three float32 kept for each point
-   * @throws LimitError if a request may not have so many points
-   */
+  /** Counts generated points, and waits for memory for their records of three float32 each. Throws LimitError. */
   async reserveGeneratedPoints(points: number, records: number): Promise<void> {
     this.checkPoints(points);
     this.#request.facts.points += points;
     await this.#holdPoints(Math.ceil(points * records));
   }
 
-  /**
-   * Waits until the memory of an analysis is admitted, in place of a smaller earlier admission, until the request ends.
-   * The request holds no slot meanwhile.
-   * @throws BusyError if it is not admitted before the deadline, CancelledError if the client disconnects
-   */
+  /** Waits, without a slot, until the memory of an analysis is admitted in place of less. Throws BusyError. */
   async admitMemory(bytes: number): Promise<void> {
     if (this.#isDisconnected) throw new CancelledError();
     if (this.#rehearsal !== null || bytes <= this.#memory.bytes) return;
@@ -267,17 +252,12 @@ export class RequestLife {
     }
   }
 
-  /**
-   * Lends uninitialised shared memory until the request has ended and none of its steps runs: a step may still write
-   * after the client disconnected.
-   * @throws CancelledError if the client has disconnected
-   */
+  /** Lends uninitialised shared memory until the request has ended and its steps, which may still write, have too. */
   floats(count: number): Float32Array<SharedArrayBuffer> {
     const { buffer, byteOffset } = this.#lend(4 * count);
     return new Float32Array(buffer, byteOffset, count);
   }
 
-  /** As `floats`, for float64. */
   doubles(count: number): Float64Array<SharedArrayBuffer> {
     const { buffer, byteOffset } = this.#lend(8 * count);
     return new Float64Array(buffer, byteOffset, count);
@@ -315,19 +295,17 @@ export class RequestLife {
     return dataset;
   }
 
-  /** All datasets that are served. */
   datasets(): ReturnType<Engine["datasets"]> {
     return this.#service.engine.datasets();
   }
 
-  /** Reports the assumptions about the requested datasets in a header, which other clients ignore. */
   #reportAssumed(): void {
     const texts = new Set([...this.#datasets.values()].map(assumedText).filter((text) => text !== ""));
     this.#reply.header(ASSUMED_HEADER, [...texts].join("; "));
   }
 
   /** Starts a query; with `stream` its result may be a stream. It is aborted when the client disconnects. */
-  start(query: Query, stream = false): Evaluation {
+  start(query: Query, stream = false, parts: ReducedParts | null = null): Evaluation {
     const { engine, config } = this.#service;
     const timeoutMs = this.#background ? LONGEST_MS : config.limits["query.deadlineMs"];
     const deadlineMs = this.#deadline === null ? timeoutMs : this.#deadline - performance.now();
@@ -336,7 +314,7 @@ export class RequestLife {
     this.#noteDataset(requested.dataset);
     const dataset = requested.dataset === undefined ? undefined : this.find(requested.dataset);
     const onStoreWait = this.#slot.storeWait(dataset === undefined || !isInStore(dataset) ? null : storeOf(dataset));
-    const common = { deadlineMs, client: this.#client, stream, onStoreWait, background: this.#background };
+    const common = { deadlineMs, client: this.#client, stream, onStoreWait, background: this.#background, parts };
     const evaluation = engine.start(requested, { ...common, ...(dataset ? { dataset } : {}) });
     this.taskPoints = Math.min(this.taskPoints, evaluation.taskPoints ?? evaluation.limit.points);
     this.#evaluations.add(evaluation);
@@ -363,16 +341,13 @@ export class RequestLife {
     else if (name !== facts.dataset) facts.dataset = excerpt(name);
   }
 
-  /** Forgets a query that has ended. */
   forget(evaluation: Evaluation): void {
     if (this.#evaluations.delete(evaluation)) this.#completedWork += Math.max(QUERY_WORK, evaluation.work);
   }
 
   /**
-   * Waits for a slot once the body has been read. A request whose queries together are no longer small takes a new
-   * slot: large requests may have to wait longer.
-   * @param extraWork evaluations of a field, besides those of the queries so far
-   * @param extraRecords records of the answer beyond one per point, besides those of the queries so far
+   * Waits for a slot once the body has been read; a new one if the queries together are no longer small. `extraWork` and
+   * `extraRecords` come on top of those of the queries so far.
    */
   async acquireSlot(extraWork = 0, extraRecords = 0): Promise<void> {
     if (this.#isDisconnected) throw new CancelledError();
@@ -391,9 +366,7 @@ export class RequestLife {
     await this.#slot.take(work, this.#deadline);
   }
 
-  /**
-   * Counts the records of the answer beyond one per point as points in flight. Holds no slot while it waits.
-   */
+  /** Counts the records of the answer beyond one per point as points in flight. Holds no slot while it waits. */
   async #holdRecords(extraRecords: number): Promise<void> {
     let records = extraRecords;
     for (const evaluation of this.#evaluations) records += evaluation.extraRecords;
@@ -406,16 +379,11 @@ export class RequestLife {
     if (this.#isDisconnected) throw new CancelledError();
   }
 
-  /** The client whose share of slots and worker threads the request uses: its token or its connection. */
   get #client(): unknown {
     return this.#request.facts.token ?? this.#request.raw.socket;
   }
 
-  /**
-   * Releases slot and points: the results are complete, or are streams that count by the bytes they hold. Waits until
-   * the unread answers of all requests leave room for this one.
-   * @throws BusyError if they do not before the deadline, CancelledError if the client has disconnected
-   */
+  /** Releases slot and points of complete results, once unread answers leave room for this one. Throws BusyError. */
   async finishComputing(results: readonly Pick<Result, "values" | "heldBytes">[]): Promise<void> {
     this.#slot.endComputing();
     let bytes = 0;
@@ -439,15 +407,11 @@ export class RequestLife {
     else this.#releases.push(release);
   }
 
-  /** Stops the queries of the request. */
   abort(): void {
     for (const evaluation of this.#evaluations) evaluation.abort();
   }
 
-  /**
-   * Abandons a failed request that cannot be answered: its client has disconnected, or its answer has begun.
-   * @returns false if the error can still be answered
-   */
+  /** Abandons a failed request whose client has disconnected, or whose answer has begun; false for any other. */
   abandonIfUnanswerable(error: unknown): boolean {
     this.abort();
     const isCancelled = this.#isDisconnected || error instanceof CancelledError;

@@ -10,18 +10,15 @@ import type { ReaderPace } from "./policies/reader-pace.js";
 import type { TimeSlices } from "./policies/time-slices.js";
 import type { Service } from "./service.js";
 
-/** Size above which bodies are compressed. */
 const GZIP_BYTES = 64 * 1024;
 /**
  * Time and bytes for which the rest of a refused body is discarded before the socket is closed: clients that read no
  * answer before they have sent everything would otherwise find a broken connection.
  */
 const LINGER_MS = 10_000;
-/** Longest pause of a sender that is waited for. */
 const LINGER_IDLE_MS = 1_000;
 const LINGER_BYTES = 1024 * 1024 * 1024;
 
-/** Longest body that is written together with its head. */
 const SHORT_BYTES = 16 * 1024;
 
 /** Bytes handed to the socket at a time: the system copies them at once, in some tenths of a millisecond. */
@@ -70,7 +67,6 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-/** Declares that the answer depends on a further header of its request. */
 export function addVary(reply: FastifyReply, header: string): void {
   const vary = reply.getHeader("vary");
   reply.header("vary", vary === undefined ? header : `${vary}, ${header}`);
@@ -108,10 +104,7 @@ function sendWhole(reply: FastifyReply, contentType: string, chunks: readonly Bu
   if (raw.writableLength > 0) reader.handOver(body.length);
 }
 
-/**
- * Sends an answer whose chunks come one by one, at the pace of the socket; a failure on the way ends the connection. A
- * chunk may be reused when the next one is requested.
- */
+/** Sends chunks at the pace of the socket; a failure on the way ends the connection. A chunk lasts until the next. */
 export async function sendStream(
   reply: FastifyReply,
   contentType: string,

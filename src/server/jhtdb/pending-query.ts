@@ -10,7 +10,6 @@ import { TripleStore, TripleWriter } from "../http/triple-writer.js";
 /** Float32 values of a list of times above which a streamed answer is made time by time. */
 const STREAM_VALUES = 1 << 22;
 
-/** Queries of a time list that are in the engine at once. */
 const CONCURRENT = 4;
 
 export class PendingQuery {
@@ -23,7 +22,6 @@ export class PendingQuery {
   #points: TripleWriter | null = null;
   #admitted = 0;
 
-  /** @param times none of a track */
   constructor(life: RequestLife, limits: Limits, query: Query, times: readonly number[]) {
     this.#life = life;
     this.#limits = limits;
@@ -31,7 +29,6 @@ export class PendingQuery {
     this.#times = times;
   }
 
-  /** The destination of the points. */
   writer(): TripleWriter {
     this.#points = new TripleWriter(...this.#target());
     return this.#points;
@@ -209,7 +206,6 @@ export class PendingQuery {
     return evaluation;
   }
 
-  /** @throws LimitError if the points of all times exceed what a query may have */
   #checkCount({ limit }: Evaluation, times: number): void {
     const { points, name, tracking } = this.#life.limit(limit);
     const count = times * Math.max(1, this.#points?.count ?? 0);

@@ -42,15 +42,8 @@ const FLOW: Dataset = {
 /** A query that is good on FLOW. */
 function goodQuery(operation: Operation & { name: Query["operation"] }): Query {
   const values = {
-    dataset: "flow",
-    time: 0.5,
-    StartTime: 0.1,
-    EndTime: 0.5,
-    dt: 0.1,
-    nt: 4,
-    Tp: 0.1,
-    filterlength: 1,
-    nlayers: 1,
+    ...{ dataset: "flow", time: 0.5, StartTime: 0.1, EndTime: 0.5, dt: 0.1, nt: 4, Tp: 0.1, filterlength: 1 },
+    ...{ nlayers: 1 },
     spatialInterpolation: operation.spatial[0],
     temporalInterpolation: "PCHIP",
   };
@@ -80,17 +73,10 @@ const VALUES = [...TRACKING, ...SPLINES];
 const GRADIENTS = [...DIFFERENCES, ...SPLINES];
 const HESSIANS = GRADIENTS.filter((name) => !name.startsWith("M1"));
 const ACCEPTED: Readonly<Record<string, readonly string[]>> = {
-  GetVelocity: VALUES,
-  GetVelocityAndPressure: VALUES,
-  GetVelocityGradient: GRADIENTS,
-  GetPressureGradient: GRADIENTS,
-  GetVelocityHessian: HESSIANS,
-  GetPressureHessian: HESSIANS,
-  GetVelocityLaplacian: DIFFERENCES,
-  GetForce: SPATIAL_INTERPOLATION,
-  GetPosition: TRACKING,
-  GetPositionInertialParticle: TRACKING,
-  GetPositionParticleControl: TRACKING,
+  ...{ GetVelocity: VALUES, GetVelocityAndPressure: VALUES, GetVelocityGradient: GRADIENTS },
+  ...{ GetPressureGradient: GRADIENTS, GetVelocityHessian: HESSIANS, GetPressureHessian: HESSIANS },
+  ...{ GetVelocityLaplacian: DIFFERENCES, GetForce: SPATIAL_INTERPOLATION, GetPosition: TRACKING },
+  ...{ GetPositionInertialParticle: TRACKING, GetPositionParticleControl: TRACKING },
 };
 
 describe("checks before any work", () => {

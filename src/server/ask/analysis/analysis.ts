@@ -1,16 +1,19 @@
 /** An analysis: its question, its nodes, and passes over the nodes during the request. */
 import { compileScalar } from "../../../analysis/expression.js";
 import type { Moments } from "../../../analysis/moments.js";
+import { MergedParts } from "../../../analysis/parts.js";
 import { Merged, reducePart } from "../../../analysis/plan.js";
 import type { GroupAnswer } from "../../../analysis/reductions.js";
-import type { SpectrumSums } from "../../../analysis/spectrum.js";
+import { addSums, emptySums, type SpectrumSums } from "../../../analysis/spectrum.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { Query, Result, SpectrumQuery } from "../../../engine/contract/query.js";
+import { type ReducedParts, unpackStates, unpackSums } from "../../../engine/contract/reduced-parts.js";
 import { timesOf } from "../../http/describe.js";
 import type { TimeSlices } from "../../http/policies/time-slices.js";
 import type { CallAnswer, Restated, TableAnswer } from "../answer.js";
 import { type Context, checkFits } from "../context.js";
 import { wrong } from "../faults.js";
+import { inTasks } from "../parts.js";
 import { DRAWN_RECORDS, type EvaluateAt, evaluatorFor, randomPoints } from "../points/point-columns.js";
 import type { MemberValues, RequestedPoints } from "../question/member-values.js";
 import { pointsOf } from "../question/points.js";
@@ -42,6 +45,22 @@ export interface Analysis {
   readonly most: number;
 }
 
+type Analysing = Pick<Query, "reduction" | "spectrum">;
+
+/** Values of a task of a pass, in points of a call, and most tasks. */
+const SHARE = 32;
+const MOST_SHARES = 4096;
+
+/** The frames or the parts of one frame that are share `n` of `of`; null if it is empty. */
+function partsOfShare(n: number, of: number, frames: number, total: number): ReducedParts | null {
+  const each = Math.min(total, Math.floor(of / frames));
+  const ends = (share: number, shares: number, all: number) =>
+    [Math.floor((share * all) / shares), Math.floor(((share + 1) * all) / shares)] as const;
+  const [from, to] = each > 1 ? [Math.floor(n / each), Math.floor(n / each) + 1] : ends(n, of, frames);
+  const [first, end] = each > 1 ? ends(n % each, each, total) : [0, total];
+  return from >= to || to > frames ? null : { frames: [from, to - from], runs: [first, end - first] };
+}
+
 export type Tabled = CallAnswer<TableAnswer>;
 
 /** An answer that is a table. */
@@ -55,22 +74,57 @@ export function analysisOf(context: Context, question: MemberValues, placesOf = 
   const { frames, isList } = storedIn(question, dataset);
   const stored = timesOf(dataset.time);
   const times = frames.map((frame) => stored[frame] as number);
-  const finish = async (query: Pick<Query, "reduction" | "spectrum">, nodes: AnalysedNodes): Promise<Result> => {
+  const finish = async (query: Analysing, nodes: AnalysedNodes, parts: ReducedParts | null): Promise<Result> => {
     const { first, stride, frames: own, base, field } = nodes;
     const [nx, ny, nz] = base.extent;
     const box = { field, frame: own[0] as number, first, count: [nx, ny, nz], stride } as const;
-    if (query.reduction) await life.admitMemory(bytesOfReduction(query.reduction));
-    const result = await runQuery(life, { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes: box, ...query });
+    const cutout = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes: box, ...query } as const;
+    const result = await runQuery(life, cutout, undefined, parts);
+    const values = result.values.map((own) => own.slice());
     result.release();
     // Building the answer is work of the main thread.
     await life.slices.pause();
-    return result;
+    return { ...result, values };
+  };
+  let passes = 0;
+  /** Makes a pass over the frames of nodes, each of which has `total` parts; null if tasks have made it. */
+  const pass = async (
+    query: Analysing,
+    nodes: AnalysedNodes,
+    [total, columns]: readonly [total: number, columns: number],
+    take: (share: Float32Array) => void,
+  ): Promise<Result | null> => {
+    const [nx, ny, nz] = nodes.base.extent;
+    const frames = nodes.frames.length;
+    const work = (nx * ny * nz * frames * columns) / (SHARE * service.config.limits["query.points"]);
+    const tasks = Math.min(work, MOST_SHARES, frames * total);
+    const shares = tasks <= frames ? Math.ceil(tasks) : frames * Math.ceil(tasks / frames);
+    const compute = async (share: number, of: number): Promise<Float32Array> => {
+      const parts = partsOfShare(share, of, frames, total);
+      return (parts && (await finish(query, nodes, parts)).values[0]) ?? new Float32Array(0);
+    };
+    const isMade = await inTasks(context, passes++, { shares, compute, take });
+    return isMade ? null : finish(query, nodes, null);
   };
   return {
     ...{ question, dataset, isList, time: timeText(question, times, isList, frames) },
     nodes: placesOf(question, dataset, frames),
-    reduce: async (nodes, parts) => (await finish({ reduction: reductionOf(nodes, parts) }, nodes)).reduced as Merged,
-    sum: async (spectrum, nodes) => (await finish({ spectrum }, nodes)).sums as SpectrumSums,
+    reduce: async (nodes, given) => {
+      const reduction = reductionOf(nodes, given);
+      await life.admitMemory(bytesOfReduction(reduction));
+      const joined = new MergedParts(reduction.plan);
+      // The derived fields of a frame are made whole.
+      const size = [reduction.derived ? 1 : joined.parts.total, given.columns.length] as const;
+      const found = await pass({ reduction }, nodes, size, (share) => joined.addSome(unpackStates([share])));
+      return found === null ? joined.merged : (found.reduced as Merged);
+    },
+    sum: async (spectrum, nodes) => {
+      const sums = emptySums(spectrum.plan);
+      const found = await pass({ spectrum }, nodes, [1, spectrum.plan.columns.length], (share) => {
+        for (const part of unpackStates<readonly Uint8Array[]>([share])) addSums(sums, unpackSums(part));
+      });
+      return found === null ? sums : (found.sums as SpectrumSums);
+    },
     evaluate: evaluatorFor(life, dataset),
     admit: async (points) => {
       checkFits(context, points, 1, "points");

@@ -14,14 +14,16 @@ import { joinedValues, type Query, writeTriples } from "../../../engine/contract
 import { withoutNoise } from "../../../float32/format.js";
 import { tooManyPoints } from "../../../shared/errors.js";
 import type { SpatialInterpolation } from "../../../shared/operations.js";
+import { blockOf } from "../../../storage/tools/long-numbers.js";
 import type { TimeSlices } from "../../http/policies/time-slices.js";
 import type { RequestLife } from "../../http/request-life.js";
-import type { Context } from "../context.js";
+import { type Context, DryRun } from "../context.js";
 import { wrong } from "../faults.js";
+import { computeRuns } from "../parts.js";
 import { DRAWN_RECORDS, randomPoints } from "../points/point-columns.js";
 import { valuesAlong } from "../points/values-along.js";
 import type { MemberValues, RequestedPoints } from "../question/member-values.js";
-import { pointsOf } from "../question/points.js";
+import { openPoints } from "../question/points.js";
 import { spatialName } from "../question/what.js";
 import { intervalIn, stepIn } from "../question/when.js";
 import { type Box, boxIn, boxOfAll } from "../question/where.js";
@@ -48,30 +50,43 @@ export async function dispersion(context: Context, question: MemberValues): Prom
   const { every = 1, orders = [2], integrator = "rk4", open_faces = "stop", tolerance } = question;
   const step = stepIn(question, dataset);
   const increments = incrementsIn(question);
-  const { points, together } = await seedsOf(context, question);
+  const { count, together, read } = await seedsOf(context, question);
   const query: Query = {
     ...{ operation: "GetPositionByEnd", dataset: dataset.name, StartTime: interval.start, EndTime: interval.end },
     ...{ dt: step, recordEvery: every, integrator, openFaces: open_faces, exitTimes: true },
     spatialInterpolation: spatialName(question.method ?? "Lag8") as SpatialInterpolation,
     ...(tolerance === undefined ? {} : { tolerance }),
   };
-  const count = points.length / 3;
   const records = 2 + Math.abs(interval.end - interval.start) / step / every;
   checkIncrements(increments, records, count, together);
-  const most = Math.min(roomIn(life, query, count), PART_RECORDS / records);
+  const most = Math.min(roomIn(life, query, context.part === null ? count : 0), PART_RECORDS / records);
   const part = together * Math.max(1, Math.floor(most / together));
-  let sums: DispersionSums | null = null;
-  let times: readonly number[] = [];
+  const tracked = async (from: number, to: number) => pathsOf(context, query, await read(from, to), count);
+  // Without particles, it tells the layout of records.
+  let some = await tracked(0, context.part === null ? Math.min(part, count) : 0);
+  const { times } = some;
+  if (increments?.isAll && !areUniform(times))
+    throw wrong("origins", "all needs records at equal times: choose step and every so that they end at the end");
+  const widths = [some.width, 3].map((width) => width * some.records);
+  const numbersOf = async (from: number, to: number) => {
+    const { positions, velocities } = await tracked(from, to);
+    return [positions, velocities];
+  };
+  const held = context.part === null ? null : await computeRuns(context, count, widths, numbersOf, together);
+  if (context.part instanceof DryRun) return tabled({}, {});
+  const sums = dispersionSums(some.records, together, orders, increments);
   for (let from = 0; from < count; from += part) {
-    const some = await pathsOf(context, query, points.subarray(3 * from, 3 * (from + part)), count);
-    sums ??= dispersionSums(some.records, together, orders, increments);
+    const to = Math.min(count, from + part);
+    if (held !== null) {
+      const [positions, velocities] = (await Promise.all(
+        held.map((numbers, n) => blockOf(numbers, (widths[n] as number) * from, (widths[n] as number) * to)),
+      )) as [Float32Array, Float32Array];
+      some = { ...some, particles: to - from, positions, velocities };
+    } else if (from > 0) some = await tracked(from, to);
     await addAll(sums, some, life.slices);
-    ({ times } = some);
-    if (increments?.isAll && !areUniform(times))
-      throw wrong("origins", "all needs records at equal times: choose step and every so that they end at the end");
   }
   return tabled(
-    { times, ...dispersionMeans(sums as DispersionSums, question.remove !== "none") },
+    { times, ...dispersionMeans(sums, question.remove !== "none") },
     { step, orders, ...(increments === null ? {} : { origins: question.origins ?? "start" }) },
   );
 }
@@ -111,7 +126,7 @@ async function pathsOf(
   const result = await runQuery(life, query, (evaluation) => {
     writeTriples(evaluation.points, points);
     // One slot serves all parts.
-    life.declareWork((3 * evaluation.work * all) / particles);
+    if (particles > 0) life.declareWork((3 * evaluation.work * all) / particles);
   });
   try {
     const velocity = [compileExpression("u", namesFor(dataset), "with")];
@@ -153,40 +168,39 @@ async function addAll(sums: DispersionSums, part: PathPart, slices: TimeSlices):
 }
 
 interface Seeds {
-  readonly points: Float32Array;
+  readonly count: number;
   readonly together: GroupSize;
+  /** The start positions of whole groups. */
+  read(from: number, to: number): Promise<Float32Array>;
 }
 
 /** The start positions in order. Throws RequestError if they leave the domain, LimitError. */
 async function seedsOf(context: Context, question: MemberValues): Promise<Seeds> {
-  const { dataset, life } = context;
+  const { dataset, life, part } = context;
   const wanted = question.points as RequestedPoints;
   if ("rows" in wanted || "input" in wanted) {
-    const { triples, count } = await pointsOf(context, question, 0, false, true);
-    await life.reserveGeneratedPoints(count, DRAWN_RECORDS);
-    return { points: triples, together: ("rows" in wanted && wanted.together) || 1 };
+    const source = await openPoints(context, question, false, true);
+    const together = ("rows" in wanted && wanted.together) || 1;
+    if (part === null) await life.reserveGeneratedPoints(source.count, DRAWN_RECORDS);
+    return { count: source.count, together, read: async (from, to) => (await source.read(from, to)).triples };
   }
-  const box = boxIn(question, dataset);
-  const { slices } = life;
-  await life.reserveGeneratedPoints(countOf(wanted), DRAWN_RECORDS);
   const { seed } = wanted;
-  const drawn = (count: number, reach: number): Promise<Float32Array> => {
-    const { origin, extent } = insetBox(reach, dataset, box);
-    return randomPoints(slices, count, seed, origin, extent);
+  const { groups, together, corners, edge, reach } = groupsIn(wanted);
+  if (part === null) await life.reserveGeneratedPoints(groups * together, DRAWN_RECORDS);
+  const { origin, extent } = insetBox(reach, dataset, boxIn(question, dataset));
+  const read = async (from: number, to: number): Promise<Float32Array> => {
+    const [first, count] = [from / together, (to - from) / together];
+    const centres = await randomPoints(life.slices, count, seed, origin, extent, "points", first);
+    return together === 1 ? centres : turned(life.slices, centres, corners, edge, seed, first);
   };
-  if ("random" in wanted) return { points: await drawn(wanted.random, 0), together: 1 };
-  const { distance } = wanted;
-  if ("pairs" in wanted) {
-    const centres = await drawn(wanted.pairs, distance / 2);
-    return { points: await turned(slices, centres, PAIR, distance, seed), together: 2 };
-  }
-  const centres = await drawn(wanted.tetrads, distance * Math.sqrt(3 / 8));
-  return { points: await turned(slices, centres, TETRAD, distance, seed), together: 4 };
+  return { count: groups * together, together, read };
 }
 
-function countOf(wanted: Drawn): number {
-  if ("random" in wanted) return wanted.random;
-  return "pairs" in wanted ? 2 * wanted.pairs : 4 * wanted.tetrads;
+function groupsIn(wanted: Drawn) {
+  if ("random" in wanted) return { groups: wanted.random, together: 1, corners: [], edge: 0, reach: 0 } as const;
+  const edge = wanted.distance;
+  if ("pairs" in wanted) return { groups: wanted.pairs, together: 2, corners: PAIR, edge, reach: edge / 2 } as const;
+  return { groups: wanted.tetrads, together: 4, corners: TETRAD, edge, reach: edge * Math.sqrt(3 / 8) } as const;
 }
 
 /** Corners of a pair and of a regular tetrad around its centre, with edges of length 1. */
@@ -221,9 +235,10 @@ async function turned(
   corners: readonly (readonly number[])[],
   size: number,
   seed: number,
+  first: number,
 ): Promise<Float32Array> {
   const count = centres.length / 3;
-  const turns = await randomPoints(slices, count, seed, [0, 0, 0], [1, 2 * Math.PI, 2 * Math.PI], "directions");
+  const turns = await randomPoints(slices, count, seed, [0, 0, 0], [1, 2 * Math.PI, 2 * Math.PI], "directions", first);
   const points = new Float32Array(centres.length * corners.length);
   const turn = (i: number): void => {
     const [part, a, b] = turns.subarray(i, i + 3) as unknown as [number, number, number];

@@ -32,10 +32,8 @@ import { numbersOf } from "./analysis-memory.js";
 import { REDUCTIONS, type ReductionKind } from "./reduction-schemas.js";
 import { withErrors } from "./standard-errors.js";
 
-/** A reduction as the caller wrote it. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Columns to reduce, without duplicates. */
 export class Columns {
   readonly texts: string[] = [];
   readonly #nodes: AnalysedNodes["base"];
@@ -51,7 +49,6 @@ export class Columns {
     return known >= 0 ? known : this.texts.push(text as string) - 1;
   }
 
-  /** The columns of the components of a quantity. Throws as `of` does. */
   componentsOf(text: string, member: string): readonly number[] {
     const { shape } = compileExpression(text, this.#nodes.names, member);
     return componentsIn(text, shape).map((one) => this.of(one, member));
@@ -63,18 +60,15 @@ interface Pending {
   readonly question: Row;
   readonly kind: ReductionKind;
   readonly of: readonly number[];
-  /** Columns whose ranges have to be found. */
   readonly ranged: readonly number[];
   readonly ranges: readonly BinRange[] | null;
 }
 
-/** What is done with the groups of reductions. */
 export interface ReductionOptions {
   /** Frames per block, for standard errors from the series of blocks; absent: no standard errors. */
   readonly by?: number | undefined;
   /** The axis whose halves are folded, and the signs of quantities; null: no folding. */
   readonly fold: { readonly axis: 0 | 1 | 2; signsOf(text: string): readonly number[] } | null;
-  /** Rows whose quantities are named only. */
   readonly named?: ReadonlySet<Row>;
 }
 
@@ -238,7 +232,6 @@ function reductionsFor(
   }
 }
 
-/** @throws as `checkNumbers` does */
 export function checkSize(reductions: readonly AnyReduction[], plan: AnalysedNodes["base"], most: number): void {
   const groups = groupExtent(plan as ReductionPlan).reduce((product, n) => product * n, 1);
   checkNumbers(groups * reductions.reduce((sum, one) => sum + numbersOf(one), 0), most);
@@ -276,10 +269,7 @@ async function describeResult(
   return { ...headOf(reduction, texts), ...coordinatesOf(plan), ...(await nest(groups, plan, slices)) };
 }
 
-/**
- * Merges the states of one half of an axis with the states at mirrored positions. @throws RequestError for reductions
- * that cannot be folded
- */
+/** Merges the states of one half of an axis with those at mirrored positions. Throws RequestError. */
 function folded(
   reduction: AnyReduction,
   states: readonly ReductionState[],
@@ -294,7 +284,6 @@ function folded(
   return foldStates(reduction, states, groupExtent(plan), fold.axis, signs);
 }
 
-/** The plan of one half of an axis. */
 function halfOf(plan: ReductionPlan, axis: 0 | 1 | 2): ReductionPlan {
   const half = Math.ceil(plan.extent[axis] / 2);
   const along = plan.coordinates.map((list, a) => (a === axis ? list.subarray(0, half) : list));
@@ -302,7 +291,6 @@ function halfOf(plan: ReductionPlan, axis: 0 | 1 | 2): ReductionPlan {
   return { ...plan, extent: extent as never, coordinates: along as never };
 }
 
-/** @throws RequestError for what has no standard errors */
 function checkBlocks(by: number, reductions: readonly AnyReduction[], { kept, times }: AnalysedNodes["base"]): void {
   if (kept[3]) throw wrong("by", "standard errors are of means over time: put t into over");
   if (2 * by > times.length) throw wrong("by", `there are ${times.length} frames; expected at least two blocks`);
@@ -311,7 +299,6 @@ function checkBlocks(by: number, reductions: readonly AnyReduction[], { kept, ti
     throw wrong("by", `moments, covariance and conditional have standard errors, not ${other.kind}`);
 }
 
-/** The members of a result that all groups share. */
 function headOf(reduction: AnyReduction, texts: readonly string[]): GroupAnswer {
   const textOf = (column: number) => texts[column] as string;
   const one = (list: readonly unknown[]) => (list.length === 1 ? list[0] : list);

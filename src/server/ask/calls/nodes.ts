@@ -128,7 +128,11 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
 
 /** Names with the means and slopes in time of quantities at nodes, and what the answer says about them. */
 async function meansIn(context: Context, question: MemberValues, texts: readonly string[]) {
-  const { analysis, about } = await withMeans(analysisOf(context, question), texts, question.over ?? LETTERS);
+  const { analysis, about } = await withMeans(
+    analysisOf({ ...context, part: null }, question),
+    texts,
+    question.over ?? LETTERS,
+  );
   return { names: analysis.nodes.base.names, more: { ...about, ...(await courantOf(texts, analysis)) } };
 }
 

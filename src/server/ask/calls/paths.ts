@@ -137,33 +137,23 @@ export async function paths(context: Context, question: MemberValues): Promise<C
   const timeOf = (i: number): number =>
     withoutNoise((points.times?.[Math.floor(i / kept)] ?? 0) + (times[i % kept] as number));
   const [exit, steps] = [names.indexOf("exit"), names.indexOf("steps")];
+  const particles = made(Int32Array, count, (i) => Math.floor(i / kept));
+  const never = made(Float32Array, count, () => Number.NaN);
   const leadColumns: Column[] = [
-    columnOf(
-      "particle",
-      made(Int32Array, count, (i) => Math.floor(i / kept)),
-    ),
+    columnOf("particle", particles),
     columnOf("t", made(Float64Array, count, timeOf), time),
     ...["x", "y", "z"].map((name, c) => columnOf(name, records, length, width, c)),
-    exit < 0
-      ? columnOf(
-          "exit",
-          made(Float32Array, count, () => Number.NaN),
-          time,
-        )
-      : columnOf("exit", records, time, width, exit),
+    exit < 0 ? columnOf("exit", never, time) : columnOf("exit", records, time, width, exit),
     ...(steps < 0 ? [] : [columnOf("steps", records, null, width, steps)]),
   ];
-  const own = { name: "records", columns: names, shape: [width], unit: null, values: records };
   const answers = quantities.map((one, q) => answered(one, numbers[q + 1] as Values));
-  // A task sends its numbers as quantities.
-  const sent = part !== null && "range" in part ? [own, ...answers] : answers;
   const positions = {
     ...{ name: "position", columns: ["x", "y", "z"], shape: [3], unit: length },
     values: placesOf(records, width, count),
   };
   const isFile = question.format === "nc" || question.format === "h5";
   const answer: RowsAnswer = {
-    ...{ kind: "rows", count, leadColumns, quantities: sent, shape: [source.count, kept], positions },
+    ...{ kind: "rows", count, leadColumns, quantities: answers, shape: [source.count, kept], positions },
     ...(isFile ? { paths: await fileOf(leadColumns, answers, points, times, kept) } : {}),
   };
   return { answer, found };

@@ -45,14 +45,13 @@ export function checkForm({ answer }: Outcome, form: Format): void {
   else checkApart(names);
 }
 
-/** Sends only the numbers of an answer, quantity after quantity. */
+/** Sends only numbers, one array after another. */
 export async function sendNumbers(
-  { answer }: Outcome,
+  numbers: readonly Values[],
   { service, life, reply }: Pick<Sending, "service" | "life" | "reply">,
 ): Promise<FastifyReply> {
-  const { quantities } = answer as RowsAnswer | GridAnswer;
   const chunks = async function* (): AsyncGenerator<Buffer> {
-    for (const { values } of quantities) yield* chunksOf(values);
+    for (const values of numbers) yield* chunksOf(values);
   };
   await sendChunks(reply, FORMATS.f32.type, chunks(), service, life.reader);
   return reply;

@@ -15,7 +15,7 @@ export const JOB = Type.Object({
   progress: Type.Number({ description: "Part that is done, from 0 to 1." }),
   secondsLeft: Type.Union([Type.Number(), Type.Null()], { description: "By the rate so far; null if unknown." }),
   cost: Type.Object({
-    points: count("Points that are computed, at each of their times; 0 if the call is a single task."),
+    points: count("Points that are computed, at each of their times; 0 for analyses and single tasks."),
     tasks: count("Tasks that the job is cut into."),
     seconds: Type.Number({ description: "Time that its tasks have taken, together." }),
   }),

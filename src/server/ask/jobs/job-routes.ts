@@ -1,7 +1,7 @@
 /** Routes of jobs and of their inputs. */
 import type { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { AxisPlaces, JobInput, PointSource } from "../../../jobs/inputs.js";
@@ -23,7 +23,7 @@ import { wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
 import { readQuestion } from "../question/read-question.js";
 import { runsIn, samplesIn } from "../question/where.js";
-import { CLOSED, FAILURES } from "../schemas.js";
+import { CLOSED, FAILURES, oneOf } from "../schemas.js";
 import { describeInput, describeJob, INPUT, JOB } from "./describe-job.js";
 import { Generations } from "./generations.js";
 import { sendTask } from "./start-job.js";
@@ -39,27 +39,16 @@ const CHECK_MS = 5_000;
 /** Bytes of the description of an input. */
 const DESCRIPTION_BYTES = 16 * 1024;
 
+const bytes = Type.Integer({ minimum: 1 });
+const maybe = <T extends TProperties>(members: T, description: string) =>
+  Type.Optional(Type.Object(members, { ...CLOSED, description }));
+
 /** The points of jobs, as their owner describes them. */
 const INPUT_BODY = Type.Object(
   {
-    upload: Type.Optional(
-      Type.Object(
-        {
-          form: Type.Union([Type.Literal("octets"), Type.Literal("npy"), Type.Literal("csv")]),
-          bytes: Type.Integer({ minimum: 1 }),
-        },
-        { ...CLOSED, description: "Send the bytes by PUT afterwards." },
-      ),
-    ),
-    nodes: Type.Optional(
-      Type.Object({ dataset: Type.String(), ...BOX }, { ...CLOSED, description: "The places of `nodes`, x fastest." }),
-    ),
-    grid: Type.Optional(
-      Type.Object(
-        { dataset: Type.String(), ...BOX, samples: anyOf("samples") },
-        { ...CLOSED, description: "The places of `grid`, x fastest." },
-      ),
-    ),
+    upload: maybe({ form: oneOf(["octets", "npy", "csv"]), bytes }, "Send the bytes by PUT afterwards."),
+    nodes: maybe({ dataset: Type.String(), ...BOX }, "The places of `nodes`, x fastest."),
+    grid: maybe({ dataset: Type.String(), ...BOX, samples: anyOf("samples") }, "The places of `grid`, x fastest."),
   },
   { ...CLOSED, examples: [{ grid: { dataset: "isotropic32", z: 3.14, samples: 256 } }] },
 );

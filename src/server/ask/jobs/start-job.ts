@@ -6,11 +6,11 @@ import type { Job, JobCut } from "../../../jobs/job.js";
 import { newId } from "../../../jobs/job-files.js";
 import type { TaskCall } from "../../../jobs/job-runner.js";
 import type { TaskAnswer } from "../../../jobs/task-outputs.js";
-import type { CallName, Format } from "../../../shared/calls.js";
+import { type CallName, callOf, type Format } from "../../../shared/calls.js";
 import { CancelledError, LimitError, tooManyPoints } from "../../../shared/errors.js";
 import { TASK_HEADER } from "../../http/request-life.js";
 import type { Service } from "../../http/service.js";
-import { type Context, DryRun } from "../context.js";
+import { type Context, DryRun, type Work } from "../context.js";
 import { wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
 import { openPoints, plainRows, pointsText, REPEATED_POINTS, statedRows } from "../question/points.js";
@@ -18,7 +18,7 @@ import type { GivenMembers } from "../question/read-question.js";
 import { describeJob } from "./describe-job.js";
 
 /** Calls whose answers are computed in parts. */
-const CUT: readonly CallName[] = ["values", "grid", "nodes", "paths", "flow_map"];
+const CUT: readonly CallName[] = ["values", "grid", "nodes", "paths", "flow_map", "dispersion"];
 /** The file of trajectories is written at once. */
 const isCut = (call: CallName, format: Format): boolean =>
   CUT.includes(call) && format !== "png" && !(call === "paths" && ["nc", "h5"].includes(format));
@@ -54,9 +54,12 @@ export async function startJob(context: Context, started: Started, reply: Fastif
   const { points } = question;
   const rows = points !== undefined && "rows" in points && points.together === undefined ? points : null;
   const body: Record<string, unknown> = { ...Object.fromEntries(given), format };
-  const cut = isCut(call, format) ? await cutOf(context, started) : null;
-  if (cut === null) await life.rehearse(() => started.plan(context));
-  if (cut !== null && limit > 0 && cut.points * cut.times > limit)
+  const part = new DryRun();
+  // An analysis is planned until its first pass over the data.
+  if (isCut(call, format)) await started.plan({ ...context, part });
+  else await life.rehearse(() => started.plan({ ...context, part: callOf(call).kind === "table" ? part : null }));
+  const cut = part.work === null ? null : cutOf(part.work, context, format);
+  if (cut !== null && !cut.inPasses && limit > 0 && cut.points * cut.times > limit)
     throw tooManyPoints("token.points", cut.points * cut.times, limit);
   let own: string | null = null;
   if (rows !== null) await openPoints(context, question, isTimed);
@@ -96,12 +99,12 @@ export function sendStarted(reply: FastifyReply, { basePath }: Pick<Service, "ba
     .send(describeJob(job, Date.now(), basePath));
 }
 
-async function cutOf(context: Context, { plan, format }: Started): Promise<JobCut | null> {
-  const { life, service } = context;
-  const part = new DryRun();
-  await plan({ ...context, part });
-  if (part.work === null) return null;
-  const { count, times, widths, granularity = 1 } = part.work;
+function cutOf(
+  { count, times, widths, granularity = 1, inPasses }: Work,
+  { life, service }: Context,
+  format: Format,
+): JobCut {
+  if (inPasses) return { points: count, times, perTask: 1, inPasses };
   const usual = service.config.limits["query.points"];
   const most = life.taskPoints;
   const size = Math.min(MOST_POINTS, Math.floor(most / (most < usual ? PART.costly : PART.cheap)));

@@ -39,7 +39,21 @@ export async function answerAtOwnTimes(
   const first = start(groups[0] as TimedGroup);
   const rest = times.length / (groups[0] as TimedGroup).points.length - 1;
   await life.acquireSlot(rest * Math.max(1, first.work), rest * first.extraRecords);
-  const scattered = new ScatteredResult(times.length, life);
+  let [numbers, head]: [Float32Array, Result | null] = [new Float32Array(0), null];
+  /** Copies a result to the indices of its points. */
+  const put = (result: Result, places: Uint32Array): void => {
+    const width = result.itemsPerPoint * result.components;
+    if (head === null) numbers = life.floats(width * times.length);
+    head ??= result;
+    if (head.itemsPerPoint !== result.itemsPerPoint)
+      throw refuse("time", "Paths of different durations have different numbers of records: give dt and nt.");
+    let at = 0;
+    for (const part of result.values)
+      for (let i = 0; i < part.length; i += width) {
+        const to = places[at++] as number;
+        for (let c = 0; c < width; c++) numbers[width * to + c] = part[i + c] as number;
+      }
+  };
   let next = 0;
   const work = async (): Promise<void> => {
     try {
@@ -47,7 +61,12 @@ export async function answerAtOwnTimes(
         const index = next++;
         const group = groups[index] as TimedGroup;
         const evaluation = index === 0 ? first : start(group);
-        scattered.put(await evaluation.finish(), group.points);
+        const result = await evaluation.finish();
+        try {
+          put(result, group.points);
+        } finally {
+          result.release();
+        }
         life.forget(evaluation);
         await life.slices.pause();
       }
@@ -61,54 +80,9 @@ export async function answerAtOwnTimes(
   const length = between ? CONCURRENT.betweenFrames : CONCURRENT.apart;
   const ended = await Promise.allSettled(Array.from({ length }, work));
   for (const one of ended) if (one.status === "rejected") throw one.reason;
-  return scattered.result();
-}
-
-/** Collects results of groups of points in one array, in the order of all points. */
-class ScatteredResult {
-  readonly #points: number;
-  #first: Result | null = null;
-  #numbers: Float32Array = new Float32Array(0);
-  readonly #life: Pick<RequestLife, "floats">;
-
-  constructor(points: number, life: Pick<RequestLife, "floats">) {
-    this.#points = points;
-    this.#life = life;
-  }
-
-  /** Copies a result to the indices of its points and returns its buffers. */
-  put(result: Result, places: Uint32Array): void {
-    try {
-      this.#copy(result, places);
-    } finally {
-      result.release();
-    }
-  }
-
-  #copy(result: Result, places: Uint32Array): void {
-    const width = result.itemsPerPoint * result.components;
-    if (this.#first === null) this.#numbers = this.#life.floats(width * this.#points);
-    this.#first ??= result;
-    if (this.#first.itemsPerPoint !== result.itemsPerPoint)
-      throw refuse("time", "Paths of different durations have different numbers of records: give dt and nt.");
-    let at = 0;
-    for (const part of result.values) {
-      for (let i = 0; i < part.length; i += width) {
-        const to = places[(at + i) / width] as number;
-        for (let c = 0; c < width; c++) this.#numbers[width * to + c] = part[i + c] as number;
-      }
-      at += part.length;
-    }
-  }
-
-  /** The whole result, once all groups have been put. */
-  result(): Result {
-    const { itemsPerPoint, components, record, recordTimes } = this.#first as Result;
-    return {
-      ...{ items: this.#points * itemsPerPoint, itemsPerPoint, components, values: [this.#numbers] },
-      ...(record === undefined ? {} : { record }),
-      ...(recordTimes === undefined ? {} : { recordTimes }),
-      release: () => undefined,
-    };
-  }
+  const { itemsPerPoint, components, record, recordTimes } = head as unknown as Result;
+  return {
+    ...{ items: times.length * itemsPerPoint, itemsPerPoint, components, values: [numbers], release: () => undefined },
+    ...{ ...(record === undefined ? {} : { record }), ...(recordTimes === undefined ? {} : { recordTimes }) },
+  };
 }

@@ -23,9 +23,7 @@ const ANALYSIS_BYTES = 128 * 1024 * 1024;
 /** Fraction of the slots and of the queue for requests that are not small. */
 const LARGE_PART = 3 / 4;
 export interface SlotRequest {
-  /** Compared by identity. */
   readonly client: unknown;
-  /** Evaluations of a field. */
   readonly work: number;
   readonly store?: string | null;
 }
@@ -51,7 +49,6 @@ export class Admission {
   readonly #slotsOfStores = new Map<string, number>();
   #taken = 0;
   #given = 0;
-  /** Slots of small requests, and small requests that wait. */
   #small = 0;
 
   constructor(limits: AdmissionLimits) {
@@ -74,19 +71,12 @@ export class Admission {
     }
   }
 
-  /**
-   * Takes a slot once the body has been read.
-   * @returns gives it back; harmless when called twice
-   * @throws BusyError when no slot came free within `waitMs`, or too many requests wait
-   */
+  /** Takes a slot within `waitMs`. Returns gives it back, once. Throws BusyError, also if too many wait. */
   async slot(request: SlotRequest, waitMs: number, signal: AbortSignal): Promise<() => void> {
     return this.trySlot(request) ?? this.#wait(request, waitMs, signal);
   }
 
-  /**
-   * Takes a free slot; null if there is none. @throws BusyError if others wait for the store, and its requests have all
-   * the slots they may have
-   */
+  /** Takes a free slot; null if there is none. Throws BusyError if the requests of the store have all they may. */
   trySlot(request: SlotRequest): (() => void) | null {
     if (request.store && this.#isCrowded(request.store)) throw busyStore();
     return this.#mayTake(request) ? this.#take(request) : null;
@@ -107,10 +97,7 @@ export class Admission {
     return Math.max(1, Math.floor(this.#limits[limit] * ALL_STORES_PART));
   }
 
-  /**
-   * Counts a request that waits for a store, without a slot.
-   * @returns ends the wait, harmless when called twice; null if too many wait for the store, or for all stores
-   */
+  /** Counts a request that waits for a store, without a slot. Returns ends the wait; null if too many wait. */
   waitForStore(store: string): (() => void) | null {
     const slots = this.#limits["engine.inflight"];
     const waiting = this.#atStores.get(store) ?? 0;
@@ -223,7 +210,6 @@ function sum(counts: ReadonlyMap<string, number>): number {
   return all;
 }
 
-/** Adds to a count, and forgets a count of 0. */
 function count(counts: Map<string, number>, store: string, more: number): void {
   const now = (counts.get(store) ?? 0) + more;
   if (now === 0) counts.delete(store);

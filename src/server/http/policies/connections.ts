@@ -31,7 +31,6 @@ export interface PendingAnswer {
     readonly readableLength?: number;
     isPaused?(): boolean;
   };
-  /** Null while an earlier answer is being sent on the connection. */
   readonly socket: Socket | null;
   readonly headersSent: boolean;
   once(event: "close", listener: () => void): unknown;
@@ -41,7 +40,6 @@ export interface PendingAnswer {
 
 interface Connection {
   readonly pending: PendingAnswer[];
-  /** Starts of requests that wait for their turn. */
   readonly waiting: Map<PendingAnswer, () => void>;
   /** A refusal that waits until every request that has arrived whole is answered. */
   afterwards: (() => void) | null;
@@ -64,7 +62,6 @@ export class Connections {
   readonly #senderLimits: SenderLimits;
   readonly streams = new EventStreams();
 
-  /** @param senders least rate of senders of requests */
   constructor(slices = new TimeSlices(() => null), senders = NO_LEAST) {
     this.#slices = slices;
     this.#senderLimits = senders;
@@ -152,7 +149,6 @@ export class Connections {
     });
   }
 
-  /** Records that the caller's token is valid, or that none is needed. */
   know(socket: Socket): void {
     const connection = this.#open.get(socket);
     if (connection !== undefined) connection.sender.isKnown = true;
@@ -262,7 +258,6 @@ function isRead(socket: Socket, { req }: PendingAnswer): boolean {
   return req.isPaused?.() !== true && !req.readableLength && !socket.isPaused();
 }
 
-/** Refuses a slow sender in the words of the HTTP parser. */
 function refuseSlow(server: PlainServer | TlsServer, socket: Socket): void {
   const error = Object.assign(new Error("the request is sent too slowly"), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
   server.emit("clientError", error, socket);
