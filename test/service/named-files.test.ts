@@ -1,14 +1,15 @@
 /** Files that `serve` and the commands name, without their folder. */
-import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { File } from "h5wasm/node";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { writeHdf5 } from "../support/cubes.js";
+import { writeField, writeHdf5 } from "../support/cubes.js";
 import { startProgram } from "../support/program.js";
 import { writeComponents, writeTables } from "../support/questionable-files.js";
 import { fieldprobe } from "../support/run-command.js";
 import { scratchFolder } from "../support/scratch.js";
+import { serveTestData } from "../support/service.js";
 
 const VIRTUAL = fileURLToPath(new URL("../storage/hdf5-bytes/fixtures/virtual", import.meta.url));
 const SCRATCH = scratchFolder();
@@ -26,6 +27,14 @@ const field = (time: number) => (file: File) => {
   writeComponents(file);
   writeTables(file);
   file.create_attribute("time", time, [], "<d");
+};
+
+/** Two times in a file. */
+const several = (times: readonly number[]) => (file: File) => {
+  for (const name of ["u", "v", "w"])
+    writeField(file, `/${name}`, { dimensions: ["t", "z", "y", "x"], lengths: { t: 2 } });
+  writeTables(file);
+  file.create_dataset({ name: "time", data: Float64Array.from(times) });
 };
 
 interface Set {
@@ -112,6 +121,115 @@ describe("a file of a confirmed series", () => {
       writeFileSync(confirmation, JSON.stringify(written));
       const refusal = "axes.x: ../secret.h5: is in none of the data folders, nor in the folder of its descriptor";
       for (const file of [middle, link]) await expect(valuesOf(file, "--time", "1")).rejects.toThrow(refusal);
+    },
+    LONG_MS,
+  );
+});
+
+describe("a file under the dataset.json of a folder", () => {
+  it("is shown as that describes it, and takes no confirmation", async () => {
+    const home = folder("described");
+    const [file = "", odd = ""] = await Promise.all(
+      ["u.h5", "odd.h5"].map((name) => writeHdf5(join(home, name), field(0))),
+    );
+    const { stdout } = await fieldprobe("inspect", file, "--walls", "y", "--json");
+    const descriptor = join(home, "dataset.json");
+    writeFileSync(descriptor, stdout);
+    const before = readdirSync(home);
+    for (const flags of [[], ["--yes"]]) {
+      const shown = await fieldprobe("inspect", file, ...flags);
+      expect(shown.status).toBe(0);
+      expect(shown.stdout).toContain(`Described by ${descriptor}, and served so. There is nothing to confirm.`);
+      expect(shown.stdout).not.toMatch(/^ {2}[?!] /m);
+    }
+    for (const path of [file, odd]) {
+      const refused = await fieldprobe("inspect", path, "--walls", "none", "--yes");
+      expect(refused).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining(`${descriptor} hides a confirmation`),
+      });
+    }
+    expect(readdirSync(home)).toEqual(before);
+    expect(await valuesOf(file, "--time", "0")).toBe(await valuesOf(`${home}/`, "--time", "0"));
+  });
+});
+
+describe("a confirmed file", () => {
+  it("is inspected as it was confirmed, and says why it waits", async () => {
+    const home = folder("confirmed");
+    const path = await writeHdf5(join(home, "u.h5"), field(0));
+    await confirm(path, "--walls", "z");
+    const { status, stdout } = await fieldprobe("inspect", path);
+    expect([status, stdout.match(/^ {2}[?!] /m)]).toEqual([0, null]);
+    expect(stdout).toContain("u.h5: as u.dataset.json says, dataset name u\n");
+    expect(stdout).toContain(`Confirmed by ${join(home, "u.dataset.json")}, and served so.`);
+    const other = await writeHdf5(join(home, "v.h5"), field(0));
+    const taken = await fieldprobe("inspect", other, "--walls", "z", "--name", "u", "--yes");
+    expect(taken).toMatchObject({ status: 2, stderr: expect.stringContaining("u.dataset.json is of another file") });
+    await writeHdf5(path, field(1));
+    const changed = await fieldprobe("inspect", path);
+    expect(changed.stderr).toContain("needs a look (not as it was confirmed: the attribute @time is 1, and was 0)");
+  });
+});
+
+describe("files of a series that nobody has confirmed", () => {
+  it(
+    "are one draft, which takes the flags of inspect",
+    async () => {
+      const home = folder("together");
+      const paths = [];
+      for (const [step, times] of [
+        [0, 0.25],
+        [0.25, 0.5],
+      ].entries())
+        paths.push(await writeHdf5(join(home, `f_${step}.h5`), several(times)));
+      const flags = ["--walls", "none", "--name", "joined", "--yes"];
+      const open = await fieldprobe("serve", ...paths, ...flags);
+      expect(open).toMatchObject({ status: 2, stderr: expect.stringContaining("--overlap") });
+      expect(open.stdout).toContain("2 files f_{step}.h5");
+      const { sets } = await served(...paths, ...flags, "--overlap", "last");
+      expect(sets).toEqual([["joined", 3]]);
+      expect(readdirSync(home)).toEqual(["f_0.h5", "f_1.h5"]);
+      // Without answers, the next start finds them.
+      expect((await served(...paths)).sets).toEqual([["joined", 3]]);
+    },
+    LONG_MS,
+  );
+});
+
+describe("files that wait to join a confirmed series", () => {
+  it(
+    "are counted, listed with their reasons, and taken for the same",
+    async () => {
+      const home = folder("growing");
+      const paths = [];
+      for (const step of [0, 1]) paths.push(await writeHdf5(join(home, `s_${step}.h5`), field(step)));
+      await confirm(...paths, "--walls", "none");
+      const late = await writeHdf5(join(home, "s_2.h5"), field(0.5));
+      const marked = (file: File) => {
+        field(3)(file);
+        file.create_attribute("mark", 1);
+      };
+      const other = await writeHdf5(join(home, "s_3.h5"), marked);
+      const service = await serveTestData([home], { STATE });
+      const read = async (path: string, method = "GET") => (await fetch(`${service.url}${path}`, { method })).text();
+      try {
+        expect(await read("/readyz")).toContain("waiting: 2");
+        const { waiting, drafts } = JSON.parse(await read("/api/drafts"));
+        const whys = ["waits as a file of its series: its time 0.5 is not after 1, the last"];
+        whys.push(
+          `needs a look (not as it was confirmed: the attribute @mark is new (1)): fieldprobe inspect ${other} --same`,
+        );
+        expect([waiting, drafts.map((one: { why: string }) => one.why)]).toEqual([2, whys]);
+        const [{ id: first }, { id: second }] = drafts;
+        expect(JSON.parse(await read(`/api/drafts/${first}/confirm`, "POST"))).toMatchObject({ status: 409 });
+        expect((await fieldprobe("inspect", late)).stderr).toContain(whys[0]);
+        expect(JSON.parse(await read(`/api/drafts/${second}/confirm`, "POST"))).toMatchObject({ dataset: "s" });
+        expect(await read("/readyz")).toContain("waiting: 1");
+        expect(JSON.parse(await read("/api/datasets/s")).times.count).toBe(3);
+      } finally {
+        await service.close();
+      }
     },
     LONG_MS,
   );

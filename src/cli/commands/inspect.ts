@@ -1,20 +1,23 @@
 /** `fieldprobe inspect` prints the contents of a file and explains how it would be served. */
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { Command } from "commander";
 import { foreignAddress, isAddress, withoutFileScheme } from "../../shared/addresses.js";
 import { descriptorFolder, LIMITS, readConfig } from "../../shared/config.js";
 import { DataError, RequestError } from "../../shared/errors.js";
-import { describeApart } from "../../storage/catalog/apart.js";
 import {
   type ConfirmationPlace,
   changedSince,
   confirmationFor,
+  descriptorAbove,
   isConfirmation,
   renewed,
 } from "../../storage/catalog/confirmation.js";
+import { grown } from "../../storage/catalog/growth.js";
 import { scanFolders } from "../../storage/catalog/scan-folders.js";
-import { placesAt } from "../../storage/catalog/source.js";
+import { describedBy, placesAt } from "../../storage/catalog/source.js";
+import type { Description } from "../../storage/catalog/verify.js";
+import { realPath, statusOf } from "../../storage/dataset/files.js";
 import { DESCRIPTOR_NAME, folderKind, isStore } from "../../storage/dataset/folder-names.js";
 import { writeWhole } from "../../storage/dataset/write-whole.js";
 import { flagOf, openLines } from "../../storage/recognise/draft.js";
@@ -22,7 +25,7 @@ import { Contents } from "../../storage/recognise/layout.js";
 import { isComplete, type Recognised } from "../../storage/recognise/recognise.js";
 import { unusedIn } from "../../storage/recognise/seen.js";
 import { type GivenNames, homeOf, keepDraft, readDraft } from "../../storage/tools/drafts.js";
-import { describeDraft, screenOf, seenLines } from "../../storage/tools/report.js";
+import { describeDraft, describeKnown, screenOf, seenLines } from "../../storage/tools/report.js";
 import { withFiles } from "../../storage/united-file.js";
 import { type AnswerOptions, answersOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError, pathArgument } from "../input/arguments.js";
@@ -51,23 +54,28 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
   else await inspectAtTerminal(paths, flags);
 }
 
-/**
- * Inspects files, and at a terminal asks the open questions one after another, with the draft redrawn after each
- * answer, then for confirmation.
- */
+/** Inspects files, and at a terminal asks one open question after another, then for confirmation. */
 async function inspectAtTerminal(paths: readonly string[], flags: InspectFlags): Promise<void> {
   const asks = flags.json !== true && flags.yes !== true && process.stdin.isTTY && process.stdout.isTTY;
   const found = inspectPlaces(paths, flags, asks);
-  if (!asks || found === null || isComplete(found) || confirmationOf(paths, flags) !== null) return;
+  if (!asks || found === null || isComplete(found)) return;
   const answered = await answerAtTerminal(found, flags, (next) => inspectPlaces(paths, next, asks) ?? found);
   if (answered === null) process.exitCode = 1;
   else inspectPlaces(paths, { ...answered, yes: true });
 }
 
-/** Inspects one file or store, or several that are the frames of one dataset. `asks`: whether a question follows. */
+/**
+ * Inspects one file or store, or several that are the frames of one dataset. `asks`: whether a question follows.
+ * @returns null if there is nothing to ask
+ */
 function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = false): Recognised | null {
   const [first] = paths as [string];
   const home = homeOf(first, paths.length === 1);
+  const known = flags.json === true || flags.isQuiet === true ? null : knownOf(paths, flags);
+  if (known !== null) {
+    showKnown(known, paths, flags.all);
+    return null;
+  }
   const found = draftOf(paths, flags);
   if (found === null) {
     explainUnknown(first, flags.all);
@@ -77,9 +85,7 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = fal
   else if (flags.isQuiet !== true) {
     const refusal = show(found, home, first, flags.all);
     const isConfirmed = flags.yes === true && openLines(found.descriptor.questions).length === 0;
-    const known = confirmationOf(paths, flags);
-    if (known !== null) tellConfirmed(known);
-    else if (refusal !== null && !isConfirmed && !asks) reportRefusal(`${basename(first)} ${refusal}`);
+    if (refusal !== null && !isConfirmed && !asks) reportRefusal(`${basename(first)} ${refusal}`);
   }
   const { yes, descriptors } = flags;
   if (yes === true) {
@@ -89,19 +95,35 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = fal
   return found;
 }
 
-/** The confirmation that claims a file which is inspected without answers; null if there is none. */
-function confirmationOf([first, ...more]: readonly string[], flags: InspectFlags): string | null {
-  const isAnswered = flags.yes === true || Object.keys(answersOf(flags)).length > 0;
-  if (first === undefined || more.length > 0 || isAnswered) return null;
-  return confirmationFor(first, descriptorFolder(readConfig().config));
+/** What describes files that are inspected without answers; null if nothing does. */
+function knownOf(paths: readonly string[], { yes, ...said }: InspectFlags): string | null {
+  const isAnswered = Object.keys(answersOf(said)).length > 0 || said.name !== undefined;
+  const apart = descriptorFolder(readConfig().config);
+  const [known = null, ...others] = isAnswered ? [] : new Set(paths.map((path) => confirmationFor(path, apart)));
+  if (known === null || others.length > 0) return null;
+  const isReplaced = basename(known) !== DESCRIPTOR_NAME || said.descriptors !== undefined;
+  return yes === true && isReplaced ? null : known;
 }
 
-/** Says that a file is confirmed, or how it has changed since. */
-function tellConfirmed(path: string): void {
-  const found = describeApart(path, "", ["/"]);
-  const changed = "problems" in found ? `${path}: ${found.problems.join("; ")}` : changedSince(found);
-  if (changed !== null) reportRefusal(changed);
-  else print([`Confirmed by ${path}, and served so. Answers with --yes replace it; without it, the file waits again.`]);
+/** Shows how files are described, or says why they are not served so. */
+function showKnown(known: string, paths: readonly string[], isAll = false): void {
+  const found = describedBy(known);
+  const why = "problems" in found ? `${known}: ${found.problems.join("; ")}` : changedSince(found);
+  const late = "problems" in found ? null : (why ?? waitOf(found, paths));
+  if ("problems" in found || late !== null) return void reportRefusal(late ?? `${why}`);
+  const view = describeKnown(grown(found).description, basename(paths[0] as string), LIMITS["engine.chunkBytes"]);
+  print(screenOf(view, isAll));
+  if (view.refusal !== null) reportRefusal(`${known} ${view.refusal}`);
+  else if (basename(known) === DESCRIPTOR_NAME)
+    print([`Described by ${known}, and served so. There is nothing to confirm.`]);
+  else
+    print([`Confirmed by ${known}, and served so. Answers with --yes replace it; without it, the file waits again.`]);
+}
+
+/** Why one of the files does not join its series; null if all have. */
+function waitOf(found: Description, paths: readonly string[]): string | null {
+  const real = paths.map(realPath);
+  return grown(found).waiting.find(({ location }) => real.includes(realPath(location)))?.message ?? null;
 }
 
 /** The draft of files. Throws MisuseError for unknown names in flags. */
@@ -126,7 +148,7 @@ function pathOf(file: string): string {
   const foreign = foreignAddress(file);
   if (foreign !== null) throw new MisuseError(foreign);
   const path = resolve(withoutFileScheme(file));
-  const status = statSync(path, { throwIfNoEntry: false });
+  const status = statusOf(path);
   if (status === undefined) throw new MisuseError(`${path}: there is no such file`);
   const names = status.isDirectory() ? readdirSync(path) : [];
   const kind = folderKind(names);
@@ -160,24 +182,27 @@ function inspectAll(address: string, flags: InspectFlags): void {
   }
 }
 
-/**
- * Stores a confirmation. @param place where it is stored; absent: where it was before, beside the files, or in the folder
- * of descriptors where that is not writable @throws MisuseError while a line is open or red
- */
+/** Stores a confirmation, by default where it was before. Throws MisuseError while a line is open or red. */
 function confirm(found: Recognised, first: string, home: string, place?: ConfirmationPlace): string {
   const open = openLines(found.descriptor.questions);
   if (open.length > 0) {
     const flags = [...new Set(open.map(flagOf))].join(", ");
-    throw new MisuseError(
-      `--yes: ${open.length === 1 ? "a line is" : `${open.length} lines are`} open or red: ${flags}`,
-    );
+    const lines = open.length === 1 ? "a line is" : `${open.length} lines are`;
+    throw new MisuseError(`--yes: ${lines} open or red: ${flags}`);
   }
   const apart = descriptorFolder(readConfig().config);
+  const above = place === undefined ? descriptorAbove(first) : null;
+  if (above !== null)
+    throw new MisuseError(`--yes: ${above} hides a confirmation beside it: change that, or add --descriptors FOLDER`);
   const known = confirmationFor(first, apart);
   const { name } = found.written;
   const isSame = known !== null && [`${name}.json`, `${name}.dataset.json`].includes(basename(known));
   const again = isSame ? { path: known, isApart: !isConfirmation(basename(known)) } : undefined;
-  return keepDraft(found, first, home, apart, LIMITS["engine.chunkBytes"], place ?? again);
+  try {
+    return keepDraft(found, first, home, apart, LIMITS["engine.chunkBytes"], place ?? again);
+  } catch (error) {
+    throw error instanceof RequestError ? new MisuseError(error.message) : error;
+  }
 }
 
 /** The place of a confirmation in a folder of descriptors. */
@@ -187,9 +212,7 @@ function placeIn(folder: string, { written }: Recognised): ConfirmationPlace {
 
 /** Whether a path is a folder of files, not a store. */
 function isFolder(path: string): boolean {
-  return (
-    !isAddress(path) && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true && !isStore(readdirSync(path))
-  );
+  return !isAddress(path) && statusOf(path)?.isDirectory() === true && !isStore(readdirSync(path));
 }
 
 /** Lists the files below a folder that wait, with the flags of those with open lines; --yes confirms the others. */
@@ -215,51 +238,74 @@ async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void
 /** Updates a confirmation to the changed structure of a file. Throws MisuseError if none claims it. */
 function takeForSame(path: string): void {
   const location = confirmationFor(path, descriptorFolder(readConfig().config));
-  if (location === null) throw new MisuseError(`--same: no confirmation claims ${path}`);
-  writeWhole(location, renewed(location));
+  if (location === null || basename(location) === DESCRIPTOR_NAME)
+    throw new MisuseError(`--same: no confirmation claims ${path}`);
+  writeWhole(location, renewed(location, path));
   tellWritten(location);
+  const found = describedBy(location);
+  const why = "problems" in found ? null : waitOf(found, [path]);
+  if (why !== null) reportRefusal(why);
 }
 
 const tellWritten = (path: string) => process.stderr.write(`wrote ${path}\n`);
 
 /**
- * Confirms a file that is to be served, in the state folder, unless its format or an earlier confirmation is complete.
- * @throws MisuseError if nobody answers: there is no terminal, or the person stops
+ * Confirms files that are to be served, in the folder of descriptors; those that wait are one series if they can be.
+ * @returns their paths @throws MisuseError if nobody answers: there is no terminal, or the person stops
  */
-export async function confirmToServe(file: string, flags: InspectFlags): Promise<string> {
-  const path = pathOf(file);
+export async function confirmToServe(
+  files: readonly string[],
+  flags: InspectFlags,
+  apart = descriptorFolder(readConfig().config),
+): Promise<string[]> {
+  const paths = [...new Set(files.map(pathOf))];
   await openStorage();
-  const apart = descriptorFolder(readConfig().config);
-  const isSaid = Object.keys(answersOf(flags)).length > 0;
-  if (!isSaid && confirmationFor(path, apart) !== null) return path;
-  const home = homeOf(path);
-  const read = (said: InspectFlags): Recognised => {
-    const found = readDraft([path], answersOf(said));
-    if (found === null)
-      throw new MisuseError(`${path}: it has no dataset of numbers in three dimensions, which a field needs`);
-    return found;
-  };
-  let found = read(flags);
-  if (!isSaid && isComplete(found)) return path;
-  const refusal = show(found, home, path);
+  const isSaid = flags.name !== undefined || Object.keys(answersOf(flags)).length > 0;
+  const isServed = (path: string) => confirmationFor(path, apart) !== null || isComplete(requireDraft([path], {}));
+  const waiting = isSaid ? paths : paths.filter((path) => !isServed(path));
+  for (const one of seriesIn(waiting, flags)) await confirmOne(one, flags, apart);
+  return paths;
+}
+
+/** The files as one series, or each alone if they are none. */
+function seriesIn(paths: readonly string[], flags: InspectFlags): readonly (readonly string[])[] {
+  try {
+    if (paths.length > 1) requireDraft(paths, flags);
+    return paths.length > 1 ? [paths] : paths.map((path) => [path]);
+  } catch (error) {
+    if (!(error instanceof DataError) || flags.name !== undefined) throw error;
+    process.stderr.write(`fieldprobe: they are no series: ${error.message}\n`);
+    return paths.map((path) => [path]);
+  }
+}
+
+/** @throws MisuseError if no array can be a field */
+function requireDraft(paths: readonly string[], flags: InspectFlags): Recognised {
+  const found = draftOf(paths, flags);
+  if (found !== null) return found;
+  throw new MisuseError(`${paths[0]}: it has no dataset of numbers in three dimensions, which a field needs`);
+}
+
+async function confirmOne(paths: readonly string[], flags: InspectFlags, apart: string): Promise<void> {
+  const [path] = paths as [string];
+  const home = homeOf(path, paths.length === 1);
+  let found = requireDraft(paths, flags);
+  const refusal = show(found, home, path, flags.all);
   const isAnswered = flags.yes === true && openLines(found.descriptor.questions).length === 0;
   if (!isAnswered) {
     if (!process.stdin.isTTY || !process.stdout.isTTY) throw new MisuseError(`${path} ${refusal ?? "waits: --yes"}`);
     const answered = await answerAtTerminal(found, flags, (next) => {
-      const drawn = read(next);
+      const drawn = requireDraft(paths, next);
       show(drawn, home, path);
       return drawn;
     });
     if (answered === null) throw new MisuseError(`${path} is not confirmed`);
-    found = read(answered);
+    found = requireDraft(paths, answered);
   }
   const place = placeIn(apart, found);
   const known = confirmationFor(path, apart);
   if (known !== null && known !== place.path) throw new MisuseError(`${known} confirms it: inspect --yes changes that`);
-  if (known === null && existsSync(place.path))
-    throw new MisuseError(`${place.path} is of another file; inspect ${path} --name NAME --yes keeps both`);
   tellWritten(confirm(found, path, home, place));
-  return path;
 }
 
 /** Confirms a file in a folder for one call, and prints nothing. Throws MisuseError for an open line with --yes. */
@@ -289,21 +335,17 @@ const EXIT_CODES = `
 Exit code: 0 if the file is served as it is, or is confirmed now (--yes); 1 if it waits for an answer or cannot be
 served; 2 for misuse. With --json it is 0 if there is a descriptor; its list of questions says the same.`;
 
+const namesIn = (text: string) => text.split(",").map((alias) => alias.trim());
+
 export function inspectCommand(): Command {
   const command = new Command("inspect")
     .argument("<files...>", "an HDF5 file, a Zarr store or an address; or the files of a series, one time each")
     .option("--name <name>", "name of the dataset, instead of that of the file")
-    .option("--alias <names>", "other names that the service answers to, such as isotropic1024coarse", (text: string) =>
-      text.split(",").map((alias) => alias.trim()),
-    )
+    .option("--alias <names>", "other names that the service answers to, such as isotropic1024coarse", namesIn)
     .option("--all", "list everything that was seen and not used; of a folder, inspect every file that waits")
     .option("--same", "take the file for what was confirmed although its structure differs")
     .option("--json", "print the descriptor of what was found as JSON")
-    .option(
-      "--descriptors <folder>",
-      "with --yes: keep the confirmation as NAME.json in a separate folder",
-      pathArgument,
-    )
+    .option("--descriptors <folder>", "with --yes: keep the confirmation in a separate folder", pathArgument)
     .addHelpText("after", EXIT_CODES)
     .action(inspect);
   return withAnswers(command);

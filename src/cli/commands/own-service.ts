@@ -54,7 +54,7 @@ export async function withService<T>(
     answered(data, descriptors, requested, (url, datasets) => use(url, requested ?? only(place ?? dataset, datasets)));
   if (Object.keys(answersOf(flags)).length === 0) return ask(flags.descriptors);
   if (place === null) throw new MisuseError(`answers such as --dims are for a file; ${dataset} is a name`);
-  if (keeps) return confirmToServe(place, flags).then(() => ask(undefined));
+  if (keeps) return confirmToServe([place], flags).then(() => ask(undefined));
   if (flags.yes !== true) throw new MisuseError("answers hold for this call with --yes, once inspect shows them right");
   const own = mkdtempSync(join(tmpdir(), "fieldprobe-"));
   try {
@@ -97,7 +97,6 @@ function plainLog(requested: string | null): Logger {
   return pino({ level: process.env.FIELDPROBE_LOG_LEVEL ?? "warn", base: null }, { write });
 }
 
-/** @param data folders that precede the configured ones */
 async function answered<T>(
   data: string | undefined,
   descriptors: string | undefined,

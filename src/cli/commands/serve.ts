@@ -3,21 +3,22 @@ import { delimiter } from "node:path";
 import { Command } from "commander";
 import { startProblems } from "../../cli/start-problems.js";
 import { runService } from "../../main.js";
+import { descriptorFolder } from "../../shared/config.js";
 import { withAnswers } from "../input/answer-flags.js";
 import { MisuseError } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";
 import { confirmToServe } from "./inspect.js";
 
 export function serveCommand(listening: () => void): Command {
-  const command = new Command("serve").argument(
-    "[files...]",
-    "files that are served alone, each confirmed if it has to be",
-  );
+  const command = new Command("serve").argument("[files...]", "files that are served alone, confirmed if they wait");
+  command.option("--name <name>", "name of the dataset that the files make");
   return withAnswers(addSettings(command)).action(async (files: readonly string[]) => {
     refuseFlagsOfNpm(command);
-    const paths: string[] = [];
-    for (const file of files) paths.push(await confirmToServe(file, command.opts()));
-    if (paths.length > 0) command.setOptionValue("data", paths.join(delimiter));
+    if (files.length > 0) {
+      command.setOptionValue("data", files.join(delimiter));
+      const paths = await confirmToServe(files, command.opts(), descriptorFolder(configOf(command)));
+      command.setOptionValue("data", paths.join(delimiter));
+    }
     await runService(configOf(command, startProblems));
     listening();
   });

@@ -186,9 +186,15 @@ export class Catalog {
       this.#log.info({ dataset: dataset.name, location: dataset.location }, "dataset loaded");
       for (const warning of dataset.warnings) this.#log.warn({ dataset: dataset.name }, warning);
     }
+    // A file that waits to join a confirmed series is no candidate of its own.
+    const own = new Set(scan.candidates.map(({ location }) => location));
     this.waiting = problems
       .filter(({ waits }) => waits === true)
-      .map(({ location, message }) => ({ location, message, series: seriesPattern(location) }));
+      .map(({ location, message }) => ({
+        location,
+        message,
+        series: own.has(location) ? seriesPattern(location) : null,
+      }));
     const lines = linesAbout(problems, this.#data);
     for (const dataset of now) {
       const isLarge = dataset.axes.reduce((product, { nodes }) => product * nodes, 1) > LARGE_NODES;

@@ -80,9 +80,7 @@ export function claimedAddresses(locations: readonly string[]): (address: string
   return (address) => patterns.some((pattern) => pattern.test(address));
 }
 
-function escaped(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-}
+const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
 /** The files that a path stands for: the file itself, or the files that match its pattern. */
 function filesAt(location: string, file: string): string[] {

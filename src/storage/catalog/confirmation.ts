@@ -8,6 +8,7 @@ import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { type DescriptorInput, parseDescriptor } from "../dataset/descriptor.js";
 import { realPath } from "../dataset/files.js";
+import { DESCRIPTOR_NAME, FOLDER_DEPTH } from "../dataset/folder-names.js";
 import { openLines } from "../recognise/draft.js";
 import type { Recognised } from "../recognise/recognise.js";
 import { differences, structureOf, varyingKeys } from "../recognise/structure.js";
@@ -103,25 +104,42 @@ function withPaths(written: DescriptorInput, from: string): DescriptorInput {
   );
 }
 
-/** The confirmation that claims a file: next to it, or in the folder of descriptors; null if there is none. */
+/**
+ * What claims a file: the descriptor of a folder above it, a confirmation next to it, or one in the folder of
+ * descriptors; null if nothing does.
+ */
 export function confirmationFor(location: string, apart: string | null): string | null {
   const real = isAddress(location) ? location : (realPath(location) ?? location);
+  const above = descriptorAbove(location) ?? [];
   const beside = isAddress(location)
     ? []
     : descriptorsIn(dirname(real)).filter((path) => isConfirmation(basename(path)));
   const others = apart === null || !existsSync(apart) ? [] : descriptorsIn(apart);
-  return [...beside, ...others].find((path) => claimedBy([path]).has(real)) ?? null;
+  return [above, beside, others].flat().find((path) => claimedBy([path]).has(real)) ?? null;
 }
 
-/** A confirmation, updated to the present structure of its files. Throws DataError if it is not readable. */
-export function renewed(location: string): string {
+/** The descriptor that hides a file: that of its folder, or of one above; null if there is none. */
+export function descriptorAbove(location: string): string | null {
+  if (isAddress(location)) return null;
+  let folder = dirname(realPath(location) ?? location);
+  for (let depth = 0; depth <= FOLDER_DEPTH; depth++, folder = dirname(folder))
+    if (existsSync(join(folder, DESCRIPTOR_NAME))) return join(folder, DESCRIPTOR_NAME);
+  return null;
+}
+
+/**
+ * A confirmation, updated to the present structure of its files. @param path one of them, or a new file of its series
+ * @throws DataError if it is not readable
+ */
+export function renewed(location: string, path: string | null = null): string {
   const written: DescriptorInput = JSON.parse(readFileSync(location, "utf8"));
   const parsed = parseDescriptor(JSON.stringify(written));
   if ("problems" in parsed) throw new DataError(`${location}: ${parsed.problems.join("; ")}`);
   const { descriptor } = parsed;
   const timeTable = descriptor.confirmed?.timeTable;
-  const all = fileSets(descriptor).map((names) => {
-    const paths = names.map((name) => resolve(dirname(location), name));
+  const sets = fileSets(descriptor).map((names) => names.map((name) => resolve(dirname(location), name)));
+  if (path !== null && sets[0]?.length === 1 && !sets.flat().includes(path)) sets.push([path]);
+  const all = sets.map((paths) => {
     return withFiles(paths, (file) => structureOf(file, descriptor, timeTable ?? null));
   });
   const varies = varyingKeys(all);

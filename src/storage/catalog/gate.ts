@@ -1,9 +1,9 @@
 /** Gate through which every scanned or opened dataset passes before it is used. */
 import { basename } from "node:path";
-import { claimText, type Dataset } from "../dataset/dataset.js";
+import { claimText } from "../dataset/dataset.js";
 import { openQuestions, questionText } from "../dataset/descriptor.js";
 import { DESCRIPTOR_NAME } from "../dataset/folder-names.js";
-import type { Refused } from "../dataset/scan.js";
+import type { Admitted, Refused } from "../dataset/scan.js";
 import { splitLines } from "../recognise/draft.js";
 import { changedSince } from "./confirmation.js";
 import { grown } from "./growth.js";
@@ -14,19 +14,20 @@ import { type Description, verify } from "./verify.js";
  * Admits a dataset, or gives the reasons against it: open questions that change values, faults of its files, or values
  * that contradict its description.
  */
-export function admit(description: Description, chunkBytes: number): { dataset: Dataset } | Refused {
+export function admit(description: Description, chunkBytes: number): Admitted | Refused {
   const questions = openQuestions(description.descriptor);
   if (questions.length > 0) return { problems: questions.map((text) => refusalOf(text, description)) };
   const changed = changedSince(description);
   if (changed !== null) return { problems: [changed], waits: true };
-  const outcome = verify(grown(description), chunkBytes);
+  const { description: whole, waiting } = grown(description);
+  const outcome = verify(whole, chunkBytes);
   if ("problems" in outcome) return outcome;
   const { dataset } = outcome;
   const { questions: open, overridden } = splitLines(raisedQuestions(dataset), description);
   if (open.length > 0) return { problems: open.map((entry) => refusalOf(questionText(entry), description)) };
   const assumed = overridden.map((entry) => `assumed ${claimText(entry)}`);
   const warnings = [...dataset.warnings, ...assumed, ...warningsOfTimes(dataset)];
-  return { dataset: { ...dataset, warnings, assumed: [...dataset.assumed, ...overridden] } };
+  return { dataset: { ...dataset, warnings, assumed: [...dataset.assumed, ...overridden] }, waiting };
 }
 
 function refusalOf(text: string, { location }: Description): string {

@@ -1,28 +1,35 @@
 /** Adds new files to a confirmed series: files of its pattern and structure whose times follow the last. */
 import { existsSync, readdirSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { type Descriptor, frameCount, partsIn, timesIn } from "../dataset/descriptor.js";
 import { placeOf, STEP_PLACE } from "../dataset/files.js";
+import type { Refusal } from "../dataset/scan.js";
 import type { Recognised } from "../recognise/recognise.js";
 import { differences, structureOf } from "../recognise/structure.js";
 import { withFiles } from "../united-file.js";
+import { needsLook } from "./confirmation.js";
 import { fileSets } from "./places.js";
 import { recogniseSet, timesFrom } from "./series.js";
 import type { Description } from "./verify.js";
 
-const NAMED = 3;
+const DIFFERS = "not as it was confirmed: ";
 
-/** The description with new files added, and a warning about files that wait. */
-export function grown(description: Description): Description {
+interface Grown {
+  readonly description: Description;
+  readonly waiting: readonly Refusal[];
+}
+
+/** The description with new files added, and the files of the series that wait. */
+export function grown(description: Description): Grown {
   const { descriptor, folder } = description;
   const { confirmed } = descriptor;
   const patterns = [...new Set(Object.values(descriptor.fields).flatMap((field) => patternsOf(field)))];
   const [pattern = ""] = patterns;
   const isNumbered = /"path":"[^"]*\{step/.test(JSON.stringify(descriptor.fields));
   if (confirmed === undefined || isNumbered || pattern === "" || isAddress(pattern) || isAddress(folder))
-    return description;
+    return { description, waiting: [] };
   const sets = fileSets(descriptor).map((files) => files.map((file) => resolve(folder, file)));
   const known = new Set(sets.flat());
   const places = patterns.map((one) => resolve(folder, one).replace(STEP_PLACE, "{step}"));
@@ -37,38 +44,43 @@ export function grown(description: Description): Description {
     .filter(({ paths }) => paths.every((path) => existsSync(path)))
     .sort((a, b) => Number(a.step) - Number(b.step));
   const [first] = sets;
-  if (fresh.length === 0 || first === undefined) return description;
+  if (fresh.length === 0 || first === undefined) return { description, waiting: [] };
   const times = timesIn(descriptor);
   const steps = frameSteps(descriptor, pattern);
   const { frames: listed } = Object.values(descriptor.fields).find((field) => patternsOf(field).length > 0) ?? {};
   const frames = listed === undefined ? null : [...listed];
-  const waiting: string[] = [];
+  const waiting: Refusal[] = [];
   let base: Recognised | null = null;
   for (const { step, paths } of fresh) {
-    const name = paths.map((path) => basename(path)).join(", ");
     const own = joins(paths, descriptor, () => {
       base ??= recogniseSet(first, {});
       return base;
     });
-    if (typeof own === "string") waiting.push(`${name}: ${own}`);
-    else if (own.length > 1 && frames === null) waiting.push(`${name}: it holds several times`);
-    else if ((own[0] as number) <= (times.at(-1) ?? Number.NEGATIVE_INFINITY))
-      waiting.push(`${name}: its time ${own[0]} is not after the last`);
-    else {
+    const last = times.at(-1) ?? Number.NEGATIVE_INFINITY;
+    const isLate = typeof own !== "string" && (own[0] as number) > last;
+    if (typeof own === "string" || !isLate || (own.length > 1 && frames === null)) {
+      const why =
+        typeof own === "string"
+          ? own
+          : isLate
+            ? "it holds several times"
+            : `its time ${own[0]} is not after ${last}, the last`;
+      waiting.push(...paths.map((path) => ({ location: path, message: waitText(path, why), waits: true as const })));
+    } else {
       times.push(...own);
       steps.push(...own.map(() => step));
       frames?.push(...own.keys());
     }
   }
-  const more = waiting.length > NAMED ? `; and ${waiting.length - NAMED} more` : "";
-  const warnings =
-    waiting.length === 0 ? [] : [`Files of the series wait: ${waiting.slice(0, NAMED).join("; ")}${more}.`];
-  const isLonger = times.length > frameCount(descriptor);
-  return {
-    ...description,
-    descriptor: isLonger ? withFrames(descriptor, steps, frames, times) : descriptor,
-    warnings: [...description.warnings, ...warnings],
-  };
+  if (times.length === frameCount(descriptor)) return { description, waiting };
+  return { description: { ...description, descriptor: withFrames(descriptor, steps, frames, times) }, waiting };
+}
+
+/** Whether a file waits as its structure differs, and not its time. */
+export const isOfStructure = ({ message }: Refusal): boolean => message.includes(`(${DIFFERS}`);
+
+function waitText(path: string, why: string): string {
+  return why.startsWith(DIFFERS) ? `${needsLook(path, why)} --same` : `waits as a file of its series: ${why}`;
 }
 
 function patternsOf(field: Descriptor["fields"][string] | undefined): string[] {
@@ -88,7 +100,7 @@ function joins(paths: readonly string[], descriptor: Descriptor, base: () => Rec
   try {
     const found = withFiles(paths, (file) => structureOf(file, descriptor, timeTable));
     const [other] = differences(structure, varies, found);
-    if (other !== undefined) return other;
+    if (other !== undefined) return `${DIFFERS}${other}`;
     return timesFrom(base(), recogniseSet(paths, {})) ?? "it does not state its time";
   } catch (error) {
     if (error instanceof DataError) return error.message;

@@ -105,8 +105,9 @@ function scanAll(folders: readonly string[], options: ChangesOptions, states: St
   const confirmed = located.filter((location) => isConfirmation(basename(location)));
   const local = located.filter((location) => !isConfirmation(basename(location)));
   const apart = [...findApart(options.descriptors ?? null, roots, unreadable), ...confirmed];
-  const claimedFiles = claimedBy(apart);
+  const descriptors = local.filter((location) => basename(location) === DESCRIPTOR_NAME);
   const alone = roots.filter(isSingle).flatMap((root) => realPath(root) ?? []);
+  const claimedFiles = claimedBy(alone.length === 0 ? apart : [...apart, ...descriptors]);
   const described = apart.map((location) =>
     candidateAt(location, options, (known) => {
       const state = stateApart(location);
@@ -117,7 +118,6 @@ function scanAll(folders: readonly string[], options: ChangesOptions, states: St
     }),
   );
   const addresses = folders.filter(isAddress).flatMap((address) => states.placesAt(address, options.known));
-  const descriptors = local.filter((location) => basename(location) === DESCRIPTOR_NAME);
   const isClaimedAddress = addresses.length === 0 ? () => false : claimedAddresses([...apart, ...descriptors]);
   const isClaimed = (location: string): boolean =>
     isAddress(location)
@@ -279,9 +279,7 @@ function describeAlone(location: string, state: string, roots: readonly string[]
   return { ...found, warnings: [`It is the whole series that ${location} confirms, not ${files} alone.`] };
 }
 
-function isStoredFile(path: string): boolean {
-  return hasHdf5Name(path) || isReferences(path) || isHdf5(path);
-}
+const isStoredFile = (path: string): boolean => hasHdf5Name(path) || isReferences(path) || isHdf5(path);
 
 /** State of a candidate as reported by the operating system or its host; no data are read. */
 interface ObservedState {
@@ -368,9 +366,7 @@ function withChanges(
   return { state: `${observed.state} ${sha256(changes.join("\n"))}`, changedMs: null, version };
 }
 
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
-}
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 function examine(description: Description | Refused, options: Pick<ScanOptions, "chunkBytes">): CandidateOutcome {
   if ("problems" in description) return description;
@@ -383,9 +379,7 @@ function isConfirmedText(location: string): boolean {
   return "text" in read && read.text.includes('"confirmed"');
 }
 
-function namesOf({ name, aliases }: Descriptor): string[] {
-  return [name, ...aliases];
-}
+const namesOf = ({ name, aliases }: Descriptor): string[] => [name, ...aliases];
 
 /** Finds separate descriptors, but no confirmations of files elsewhere: the folder may serve several services. */
 function findApart(folder: string | null, roots: readonly string[], problems: Refusal[]): string[] {

@@ -71,6 +71,4 @@ function readEntries(path: string, key: string): ReadonlyMap<string, Entry> {
   }
 }
 
-function digestOf(content: Uint8Array): Buffer {
-  return createHash("sha256").update(content).digest();
-}
+const digestOf = (content: Uint8Array): Buffer => createHash("sha256").update(content).digest();

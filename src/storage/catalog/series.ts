@@ -217,9 +217,7 @@ function framesOf(members: readonly SeriesFile[], { overlap }: Answers, findings
   return kept.map(({ frame }) => frame);
 }
 
-function countOf({ found: { descriptor } }: SeriesFile): number {
-  return frameCount(descriptor);
-}
+const countOf = ({ found: { descriptor } }: SeriesFile): number => frameCount(descriptor);
 
 /** Times from the earliest date, or as all files state them; null if some state none, or in other units. */
 function timesFromOneDate(members: readonly SeriesFile[]): (readonly number[])[] | null {
@@ -281,9 +279,7 @@ function questionsOf({ descriptor }: Recognised): readonly Question[] {
   return [...descriptor.questions, ...descriptor.assumed];
 }
 
-function withoutQuestions({ questions: _, assumed: __, ...members }: DescriptorInput): DescriptorInput {
-  return members;
-}
+const withoutQuestions = ({ questions: _, assumed: __, ...members }: DescriptorInput): DescriptorInput => members;
 
 const nameOfSet = (paths: readonly string[]): string => basename(paths[0] as string);
 

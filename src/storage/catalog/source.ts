@@ -39,7 +39,7 @@ export function openSource(
     basename(descriptor) === DESCRIPTOR_NAME
       ? folderAt(descriptor, path)
       : location.endsWith(".json") && !isReferences(location)
-        ? describeApart(location, "", ["/"])
+        ? describedBy(location)
         : bareFile(location, answers, descriptors);
   return admitted(path, description, chunkBytes);
 }
@@ -77,6 +77,11 @@ function atAddress(path: string, answers: Answers, descriptors: string | null): 
   }
 }
 
+/** Describes a dataset by a confirmation, or by the descriptor of a folder. */
+export function describedBy(location: string): Description | Refused {
+  return basename(location) === DESCRIPTOR_NAME ? describeFolder(location, "") : describeApart(location, "", ["/"]);
+}
+
 function folderAt(descriptor: string, path: string): Description | Refused {
   if (statSync(descriptor, { throwIfNoEntry: false }) === undefined)
     throw new DataError(`${path}: there is no ${DESCRIPTOR_NAME} in the folder`);
@@ -89,7 +94,7 @@ function bareFile(location: string, answers: Answers, descriptors: string | null
   const { yes: _, despite: __, ...said } = answers;
   const isSaid = Object.values(said).some((answer) => answer !== undefined);
   const confirmed = isSaid ? null : confirmationFor(location, descriptors);
-  if (confirmed !== null) return describeApart(confirmed, "", ["/"]);
+  if (confirmed !== null) return describedBy(confirmed);
   const found = recognise(path, answers, nameOf(location));
   if (found === null)
     throw new DataError(`${basename(location)}: its layout is not recognised; fieldprobe inspect shows what it holds`);

@@ -217,9 +217,7 @@ function checkField(check: FieldCheck): FieldSource | null {
   };
 }
 
-function fewer(one: ReadAxis, other: ReadAxis): ReadAxis {
-  return other.axis.nodes < one.axis.nodes ? other : one;
-}
+const fewer = (one: ReadAxis, other: ReadAxis): ReadAxis => (other.axis.nodes < one.axis.nodes ? other : one);
 
 function checkPart(
   check: FieldCheck,

@@ -23,7 +23,13 @@ export interface Refused {
   readonly waits?: true;
 }
 
-export type CandidateOutcome = { readonly dataset: Dataset } | Refused;
+export interface Admitted {
+  readonly dataset: Dataset;
+  /** Files of its series that are not part of it yet. */
+  readonly waiting: readonly Refusal[];
+}
+
+export type CandidateOutcome = Admitted | Refused;
 
 /** A possible dataset, with the state of its files and the outcome of its examination. */
 export interface Candidate {
@@ -70,7 +76,7 @@ export function completeScan(changes: ScanChanges, previous: FolderScan | undefi
   });
   const found = whole.flatMap(({ outcome }) => ("dataset" in outcome ? [outcome.dataset] : []));
   const refused = whole.flatMap(({ location, outcome }) => {
-    if ("dataset" in outcome) return [];
+    if ("dataset" in outcome) return outcome.waiting;
     const { problems, ...named } = outcome;
     return problems.map((message) => ({ location, message, ...named }));
   });

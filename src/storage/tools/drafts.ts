@@ -1,21 +1,26 @@
 /** Drafts of datasets: the description of files with the user's answers, and its confirmation. */
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError, RequestError } from "../../shared/errors.js";
 import { makeFolder } from "../../shared/system.js";
+import { claimedBy } from "../catalog/apart.js";
 import {
   type ConfirmationPlace,
+  confirmationFor,
   confirmationOf,
   isConfirmation,
   placeOfConfirmation,
   renewed,
 } from "../catalog/confirmation.js";
+import { grown, isOfStructure } from "../catalog/growth.js";
 import { measured } from "../catalog/raised-questions.js";
 import { nameOf } from "../catalog/scan-folders.js";
 import { recogniseSeries } from "../catalog/series.js";
+import { describedBy } from "../catalog/source.js";
 import { verify } from "../catalog/verify.js";
 import { NAME_PATTERN, parseDescriptor } from "../dataset/descriptor.js";
+import { realPath } from "../dataset/files.js";
 import { writeWhole } from "../dataset/write-whole.js";
 import { type AnswerTexts, answersFrom } from "../recognise/answer-texts.js";
 import type { Answers } from "../recognise/answers.js";
@@ -61,7 +66,7 @@ function withNames(found: Recognised, { name, alias }: GivenNames): Recognised {
 /**
  * Writes a confirmed draft next to its files, or into the folder of descriptors.
  * @returns the path of the confirmation
- * @throws DataError while a line is open or red, or if it cannot be served
+ * @throws DataError while a line is open or red, or if it cannot be served; RequestError if the name is taken
  */
 export function keepDraft(
   found: Recognised,
@@ -74,6 +79,8 @@ export function keepDraft(
   const description = { descriptor: found.descriptor, folder: home, location: first, digest: "", warnings: [] };
   const outcome = verify(description, chunkBytes);
   if ("problems" in outcome) throw new DataError(`${first} cannot be served: ${outcome.problems.join("; ")}`);
+  if (existsSync(place.path) && !claimedBy([place.path]).has(realPath(first) ?? first))
+    throw new RequestError("InvalidRequest", `${place.path} is of another file; --name NAME keeps both`);
   const text = confirmationOf(found, found.varies, home, place.isApart);
   makeFolder(dirname(place.path));
   writeWhole(place.path, text);
@@ -94,7 +101,8 @@ export interface DraftRequest {
 /** Reads a draft; writes its confirmation if requested and no line is open. Throws RequestError, DataError. */
 export function answerDraft({ paths, texts, descriptors, chunkBytes, confirms }: DraftRequest): DraftView {
   const [first] = paths as [string];
-  if (isConfirmation(basename(first))) return changedDraft(first, confirms);
+  const known = isConfirmation(basename(first)) ? first : confirmationFor(first, descriptors);
+  if (known !== null) return changedDraft(known, first, confirms);
   const { name, ...answers } = withoutName(texts);
   const found = readDraft(paths, answers.answers, name === undefined ? {} : { name });
   if (found === null)
@@ -113,15 +121,21 @@ function withoutName(texts: AnswerTexts): { readonly name?: string; readonly ans
   return { answers: answersFrom(others), ...(name === undefined ? {} : { name }) };
 }
 
-/** The view of files that differ from their confirmation; confirming again accepts the new structure. */
-function changedDraft(location: string, confirms: boolean): DraftView {
-  const text = renewed(location);
-  if (confirms) writeWhole(location, text);
+/**
+ * The view of files that differ from their confirmation, or of a file that waits to join its series; confirming again
+ * accepts the new structure.
+ */
+function changedDraft(location: string, path: string, confirms: boolean): DraftView {
+  const text = renewed(location, path === location ? null : path);
+  const found = describedBy(location);
+  const late = "problems" in found ? undefined : grown(found).waiting.find((one) => one.location === path);
+  const problems = late === undefined || isOfStructure(late) ? [] : [late.message];
+  if (confirms && problems.length === 0) writeWhole(location, text);
   const { name, title = "" } = JSON.parse(text) as { readonly name: string; readonly title?: string };
-  const none = { what: [], problems: [], mind: [], assumed: [], look: [], slice: null, varies: [], unused: [] };
+  const none = { what: [], mind: [], assumed: [], look: [], slice: null, varies: [], unused: [] };
   return {
-    ...{ file: basename(location), name, producer: title, ...none, open: [], notes: [] },
-    why: ["its files are not as they were confirmed; confirming takes them for the same (--same)"],
+    ...{ file: basename(path), name, producer: title, problems, ...none, open: [], notes: [] },
+    why: problems.length > 0 ? [] : ["it is not as it was confirmed; confirming takes it for the same (--same)"],
     refusal: null,
   };
 }

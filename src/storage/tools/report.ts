@@ -1,5 +1,6 @@
 /** The draft of a dataset as a record, and on one screen. */
-import { verify } from "../catalog/verify.js";
+import { basename } from "node:path";
+import { type Description, verify } from "../catalog/verify.js";
 import {
   type Axis,
   claimText,
@@ -56,11 +57,25 @@ export interface DraftView {
   readonly refusal: string | null;
 }
 
+type Shown = Pick<Recognised, "descriptor" | "producer" | "reasons" | "warnings" | "seen" | "varies" | "isKnown">;
+
 /** Describes a draft. `file`: its name for the person. */
-export function describeDraft(found: Recognised, folder: string, file: string, chunkBytes: number): DraftView {
+export function describeDraft(found: Shown, folder: string, file: string, chunkBytes: number): DraftView {
+  return viewOf(found, { ...found, folder, location: file, digest: "" }, chunkBytes);
+}
+
+/** Describes what a confirmation says, or the descriptor of a folder. */
+export function describeKnown(description: Description, file: string, chunkBytes: number): DraftView {
+  const producer = `as ${basename(description.location)} says`;
+  const shown = { ...description, producer, reasons: [], seen: [], varies: [], isKnown: true };
+  return viewOf(shown, { ...description, location: file }, chunkBytes);
+}
+
+function viewOf(found: Shown, description: Description, chunkBytes: number): DraftView {
   const { descriptor, producer, reasons, warnings, seen } = found;
+  const { location: file } = description;
   const open = openLines(descriptor.questions);
-  const outcome = verify({ descriptor, folder, location: file, digest: "", warnings }, chunkBytes);
+  const outcome = verify(description, chunkBytes);
   const isServable = "dataset" in outcome;
   const { lines, slice } = isServable ? lookAt(outcome.dataset) : { lines: [], slice: null };
   const texts: Omit<DraftView, "slice"> = {
@@ -106,7 +121,7 @@ export function screenOf(view: DraftView, isAll = false): string[] {
   ];
 }
 
-function refusalOf(found: Recognised): string | null {
+function refusalOf(found: Shown): string | null {
   const open = openLines(found.descriptor.questions);
   if (open.length > 0) return `waits for an answer: ${[...new Set(open.map(flagOf))].join(", ")}`;
   return found.isKnown ? null : "waits until it is confirmed: --yes";

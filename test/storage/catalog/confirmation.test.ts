@@ -143,13 +143,14 @@ describe("a confirmed series", () => {
     await writeHdf5(join(home, "s_3.h5"), field(2.5, dt(2)));
     await writeHdf5(join(home, "s_4.h5"), field(4, mask(1)));
     const { datasets, problems } = scan(home);
-    expect(problems).toEqual([]);
     const [series] = datasets;
     expect([series?.time.count, [...(series?.time.values ?? [])]]).toEqual([3, [0, 1, 3]]);
-    expect(series?.warnings).toEqual([
-      "Files of the series wait: s_3.h5: its time 2.5 is not after the last; s_4.h5: /mask is new (float64 2 = 1, 1).",
+    const waits = problems.map(({ location, message }) => `${location.slice(home.length + 1)}: ${message}`);
+    expect(waits).toEqual([
+      "s_3.h5: waits as a file of its series: its time 2.5 is not after 3, the last",
+      expect.stringContaining("s_4.h5: needs a look (not as it was confirmed: /mask is new (float64 2 = 1, 1)): "),
     ]);
     copyFileSync(join(home, "s_2.h5"), join(home, "s_9.h5"));
-    expect(scan(home).datasets[0]?.warnings.join()).toContain("s_9.h5: its time 3 is not after the last");
+    expect(scan(home).problems.at(-1)?.message).toContain("its time 3 is not after 3, the last");
   });
 });
