@@ -64,13 +64,7 @@ async function serve(data: string): Promise<Told> {
   const { datasets } = (await (await fetch(`${program.url}/api/datasets`)).json()) as { datasets: { name: string }[] };
   const statuses: number[] = [];
   for (const name of ["good", "bomb", "bomb", "good"]) {
-    const body = JSON.stringify({
-      what: "p",
-      time: 0,
-      method: "Lag4",
-      time_method: "nearest",
-      points: [[3, 3, 3]],
-    });
+    const body = JSON.stringify({ what: "p", time: 0, method: "Lag4", time_method: "nearest", points: [[3, 3, 3]] });
     const init = { method: "POST", headers: { "content-type": "application/json" }, body };
     statuses.push((await fetch(`${program.url}/api/datasets/${name}/values`, init)).status);
   }

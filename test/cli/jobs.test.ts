@@ -53,9 +53,7 @@ it("starts a job, lists it, saves its result and forgets it", async () => {
     status: 1,
     stderr: "fieldprobe: There is no job of that id.\n",
   });
-  expect(await fieldprobe("values", ...flags, "--job")).toMatchObject({
-    status: 2,
-  });
+  expect(await fieldprobe("values", ...flags, "--job")).toMatchObject({ status: 2 });
 });
 
 it("is a method of the typed client too, which says why a job was refused", async () => {

@@ -33,12 +33,7 @@ describe.skipIf(NO_NATS)("a query that one of two processes fails at", () => {
     const { url } = await startNats();
     const clusters: Cluster[] = [];
     for (const i of [0, 1]) {
-      const common = {
-        DATA: [folder, folderOfTimes].join(delimiter),
-        WORKERS: "1",
-        CACHE_BYTES: "1048576",
-        NATS: url,
-      };
+      const common = { DATA: [folder, folderOfTimes].join(delimiter), WORKERS: "1", CACHE_BYTES: "1048576", NATS: url };
       const config = loadConfig({ ...common, ...settings[i] }, {});
       const cluster = new Cluster(config, pino({ level: "silent" }));
       const pool = i === 0 ? poolOf(config) : openPool(config);

@@ -57,11 +57,7 @@ async function velocity(url: string, token?: string): Promise<number> {
   const answer = await fetch(`${url}/api/datasets/isotropic32/values`, {
     method: "POST",
     headers: { "content-type": "application/json", ...(token ? { authorization: `Bearer ${token}` } : {}) },
-    body: JSON.stringify({
-      time: 0.1,
-      method: "Lag4",
-      points: [[1, 2, 3]],
-    }),
+    body: JSON.stringify({ time: 0.1, method: "Lag4", points: [[1, 2, 3]] }),
   });
   return answer.status;
 }

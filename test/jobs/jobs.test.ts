@@ -78,9 +78,7 @@ it("counts points at each time, and reserves the bytes of results that are not t
   });
   const start = (bytes: number) => jobs.start("one", CALL, cutOf(1, { bytes }), {});
   const started = await start(600);
-  await expect(start(401)).rejects.toMatchObject({
-    message: "Result too large (401 bytes > 400 that are left today)",
-  });
+  await expect(start(401)).rejects.toMatchObject({ message: "Result too large (401 bytes > 400 that are left today)" });
   const together = [start(400), start(400)];
   const states = (await Promise.allSettled(together)).map(({ status }) => status);
   expect(states).toEqual(["fulfilled", "rejected"]);

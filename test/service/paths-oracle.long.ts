@@ -77,13 +77,7 @@ async function distances(
   { start, end, method }: { start: number; end: number; method: string },
   more: object,
 ) {
-  const asked = {
-    StartTime: start,
-    EndTime: end,
-    dt: 1 / 256,
-    spatialInterpolation: method,
-    points,
-  };
+  const asked = { StartTime: start, EndTime: end, dt: 1 / 256, spatialInterpolation: method, points };
   const ends = await pathEnds(client, "isotropic32", { ...asked, ...more });
   const off = (i: number) => [0, 1, 2].map((c) => (ends[i]?.[c] as number) - (truth[i]?.[c] as number));
   return points.map((_, i) => Math.hypot(...off(i)));

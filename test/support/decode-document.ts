@@ -63,6 +63,4 @@ function* readDocument(chunks: readonly Uint8Array[], version: Version, slabPoin
   return evaluation;
 }
 
-function valuesOf(result: Result): number[] {
-  return result.values.flatMap((values) => [...values]);
-}
+const valuesOf = (result: Result): number[] => result.values.flatMap((values) => [...values]);

@@ -148,12 +148,7 @@ function* newerCalls(dataset: string): Generator<ExpensiveCall> {
   ]);
   const asked = { time: "0.1:0.3", step: 0.001, z: 1, samples: [170, 170], what: ["gradient"] };
   yield analyse("flow_map", asked, ["Accept: application/octet-stream"]);
-  yield analyse("dispersion", {
-    time: "0.1:0.3",
-    step: 0.001,
-    every: 10,
-    points: { tetrads: 25_000, distance: 0.1 },
-  });
+  yield analyse("dispersion", { time: "0.1:0.3", step: 0.001, every: 10, points: { tetrads: 25_000, distance: 0.1 } });
   for (const form of ["x-npz", "vnd.apache.parquet"])
     yield {
       name: `values of hess(u), 500000 points, ${form}`,

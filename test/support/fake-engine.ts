@@ -54,9 +54,7 @@ export function fakeValue(operation: string, x: number, record: number, componen
   return Math.fround(Math.fround(x) + (BASES.get(operation) ?? Number.NaN) + component + record / 4);
 }
 
-function recordsPerPoint({ nlayers }: Query): number {
-  return nlayers === undefined ? 1 : (8 ** nlayers - 1) / 7;
-}
+const recordsPerPoint = ({ nlayers }: Query): number => (nlayers === undefined ? 1 : (8 ** nlayers - 1) / 7);
 
 export class FakeEngine implements Engine {
   /** Queries in the order they were started. */

@@ -116,9 +116,7 @@ const DAMAGES: Readonly<Record<string, (file: Buffer, victim: Victim, random: Ra
 /** The names of the ways to damage a file. */
 export const DAMAGE_NAMES = [...Object.keys(DAMAGES), "an early end"] as const;
 
-function below(random: Random, end: number): number {
-  return Math.floor(end * random());
-}
+const below = (random: Random, end: number): number => Math.floor(end * random());
 
 function oneOf<T>(random: Random, all: readonly T[]): T {
   return all[below(random, all.length)] as T;

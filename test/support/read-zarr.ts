@@ -148,9 +148,7 @@ function indices(shape: readonly number[]): number[][] {
   );
 }
 
-function product(lengths: readonly number[]): number {
-  return lengths.reduce((total, length) => total * length, 1);
-}
+const product = (lengths: readonly number[]): number => lengths.reduce((total, length) => total * length, 1);
 
 function expectThat(holds: boolean, otherwise: string): asserts holds {
   if (!holds) throw new Error(otherwise);

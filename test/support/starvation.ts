@@ -153,9 +153,7 @@ function spread(count: number): string {
   return items(Array.from({ length: count }, (_, i) => [(i % 977) / 156, (i % 491) / 79, (i % 251) / 41]));
 }
 
-function get(path: string): string {
-  return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`;
-}
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`;
 
 function octets(path: string, body: Buffer): Buffer {
   const type = "application/octet-stream";

@@ -189,9 +189,7 @@ function pathsOf(way: StatedWay): string[] {
   );
 }
 
-function openOf({ statement: said }: StatedWay): string | null {
-  return said.kind === "open" ? said.what : null;
-}
+const openOf = ({ statement: said }: StatedWay): string | null => (said.kind === "open" ? said.what : null);
 
 function writeValues(file: File, way: StatedWay): void {
   const open = openOf(way);

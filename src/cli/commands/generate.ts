@@ -39,9 +39,8 @@ function positive(text: string): number {
 function triple(min: number): (text: string) => Triple {
   return (text) => {
     const [x, y = x, z = x, ...rest] = text.split(",").map(wholeNumber(min, MAX_NODES));
-    if (x === undefined || y === undefined || z === undefined || rest.length > 0 || text.split(",").length === 2) {
+    if (x === undefined || y === undefined || z === undefined || rest.length > 0 || text.split(",").length === 2)
       throw new InvalidArgumentError("one number or three, separated by commas, are needed.");
-    }
     return [x, y, z];
   };
 }
@@ -51,23 +50,25 @@ const seed = (defaultSeed: number) =>
     .argParser(wholeNumber(0, 0xffffffff))
     .default(defaultSeed);
 
-interface CubeFlags {
-  readonly nodes: Triple;
+interface GeneratorFlags {
   readonly steps: number;
+  readonly seed: number;
   readonly out: string;
   readonly name?: string;
+}
+
+interface CubeFlags extends GeneratorFlags {
+  readonly nodes: Triple;
   readonly chunk?: Triple;
   readonly filter: Filter;
-  readonly seed: number;
   readonly smooth?: boolean;
 }
 
 /** @throws MisuseError if the folder cannot become a dataset of the name */
 function destinationOf(out: string, name: string): { folder: string; name: string } {
   const folder = resolve(out);
-  if (!NAME_PATTERN.test(name)) {
+  if (!NAME_PATTERN.test(name))
     throw new MisuseError(`--name ${name}: 1 to 64 letters, digits, "_", "." and "-" are needed`);
-  }
   if (existsSync(join(folder, "dataset.json")))
     throw new MisuseError(`--out ${out}: the folder already holds a dataset`);
   return { folder, name };
@@ -89,14 +90,10 @@ async function generateCube(kind: CubeKind, flags: CubeFlags): Promise<void> {
   report(destination, await writeCube(options, progress.update).finally(progress.stop));
 }
 
-interface IsotropicFlags {
+interface IsotropicFlags extends GeneratorFlags {
   readonly nodes: number;
   readonly viscosity: number;
-  readonly seed: number;
   readonly spinUp: number;
-  readonly steps: number;
-  readonly out: string;
-  readonly name?: string;
   readonly spectrum?: string;
   readonly packed?: boolean;
 }
@@ -123,23 +120,16 @@ function flowTable(reports: readonly FrameReport[]): string {
       `${flow}${cell(reynolds, 1, 11)}${cell(skewness, 3, 10)}${cell(resolution, 3, 10)}${cell(turnover, 2, 10)}`,
     );
   }
-  lines.push("shell  mean energy");
-  meanSpectrum(reports).forEach((energy, k) => {
-    if (k > 0) lines.push(`${String(k).padStart(5)}  ${energy.toExponential(3)}`);
-  });
-  return lines.join("\n");
+  const shells = [...meanSpectrum(reports)].map((energy, k) => `${String(k).padStart(5)}  ${energy.toExponential(3)}`);
+  return [...lines, "shell  mean energy", ...shells.slice(1)].join("\n");
 }
 
-interface ChannelFlags {
+interface ChannelFlags extends GeneratorFlags {
   readonly nodes: Triple;
   readonly lengths: readonly [number, number];
   readonly reynolds: number;
-  readonly seed: number;
   readonly spinUp: number;
   readonly averaged: number;
-  readonly steps: number;
-  readonly out: string;
-  readonly name?: string;
 }
 
 /** Powers of two along x and z, for the transforms. */
@@ -186,6 +176,8 @@ function report(destination: { folder: string; name: string }, manifest: Manifes
   for (const [path, { bytes, sha256 }] of files) process.stdout.write(`  ${path}  ${bytes} bytes  sha256 ${sha256}\n`);
 }
 
+const FILTER = new Option("--filter <filter>", "checksum or compression").choices(FILTERS).default("fletcher32");
+
 function cubeCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
@@ -194,9 +186,7 @@ function cubeCommand(name: string, description: string): Command {
     .requiredOption("--out <folder>", "dataset folder to make", pathArgument)
     .option("--name <name>", "name of the dataset (default: kind and nodes)")
     .option("--chunk <n>", "nodes of an HDF5 chunk, one number or nx,ny,nz (default: 32)", triple(1))
-    .addOption(
-      new Option("--filter <filter>", "checksum or compression of chunks").choices(FILTERS).default("fletcher32"),
-    )
+    .addOption(FILTER)
     .addHelpText("after", PROGRESS_HELP)
     .exitOverride();
 }
@@ -212,12 +202,7 @@ function isotropicCommand(): Command {
   return new Command("isotropic")
     .description("forced isotropic turbulence by direct numerical simulation; velocity, pressure and force")
     .option("--nodes <n>", "nodes along each axis: even, 2^a 3^b 5^c", simulatedNodes, 32)
-    .option(
-      "--steps <n>",
-      "stored frames, 0.2 apart: one guard, those from t = 0 on, two guards",
-      wholeNumber(4, 10_000),
-      15,
-    )
+    .option("--steps <n>", "stored frames, 0.2 apart, three of them guards", wholeNumber(4, 10_000), 15)
     .option("--viscosity <nu>", "kinematic viscosity", positive, 0.036)
     .option("--spin-up <time>", "simulated time before the first stored frame", positive, 40)
     .requiredOption("--out <folder>", "dataset folder to make", pathArgument)

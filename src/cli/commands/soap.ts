@@ -12,14 +12,8 @@ type Row = (typeof ALL_OPERATIONS)[number];
 const OPERATIONS = ALL_OPERATIONS.filter(({ name }) => dialectOf(name) !== null);
 type SoapFlags = ServiceFlags & Readonly<Record<string, string | undefined>>;
 
-const USUAL: Readonly<Record<string, string>> = {
-  temporalInterpolation: "PCHIP",
-  nlayers: "1",
-  filter_width: "1",
-  x_step: "1",
-  y_step: "1",
-  z_step: "1",
-};
+const ONES = ["nlayers", "filter_width", "x_step", "y_step", "z_step"].map((name) => [name, "1"]);
+const USUAL: Readonly<Record<string, string>> = { temporalInterpolation: "PCHIP", ...Object.fromEntries(ONES) };
 
 /** Members that are optional in the WSDL but that every operation needs. */
 const NEEDED: readonly string[] = ["dataset", "field", "points"];

@@ -42,11 +42,7 @@ export function tokenCommand(): Command {
   child("enable <name>", "accept a disabled token again, with its former limits").action(set(false));
   child("rotate <name>", "replace a token by a new one, print that, and let the old one expire")
     .option("--keep <time>", "how long the old one stays valid: 0m, 90m, 12h, 30d", duration, duration("1d"))
-    .option(
-      "--expires <time>",
-      "when the new one expires: 90m, 12h, 30d or never (default: with the old one's end)",
-      expiry,
-    )
+    .option("--expires <time>", "when the new one expires: 90m, 12h, 30d or never (default: as the old one)", expiry)
     .action(alone(rotate));
   child("remove <name>", "delete a token from the file").action(alone(changer(() => [])));
   for (const one of command.commands) one.exitOverride();

@@ -48,18 +48,9 @@ export function analysisPlot(table: AnalysisTable, title: string): string {
   const { x: axisTitle, log } = table.plot as NonNullable<AnalysisTable["plot"]>;
   const points = curves.flatMap((curve) => curve.points);
   if (points.length === 0) throw new Error("there is nothing to plot: no value is a positive number");
-  const x = scaleOf(
-    points.map(([a]) => a),
-    log,
-    LEFT,
-    WIDTH - RIGHT,
-  );
-  const y = scaleOf(
-    points.map(([, b]) => b),
-    log,
-    HEIGHT - BOTTOM,
-    TOP,
-  );
+  const [across, up] = [points.map(([a]) => a), points.map(([, b]) => b)];
+  const x = scaleOf(across, log, LEFT, WIDTH - RIGHT);
+  const y = scaleOf(up, log, HEIGHT - BOTTOM, TOP);
   const text = (a: number, b: number, content: string, anchor = "middle") =>
     `<text x="${a.toFixed(1)}" y="${b.toFixed(1)}" text-anchor="${anchor}">${escaped(content)}</text>`;
   const rounded = (value: number) => String(Number(value.toPrecision(4)));

@@ -226,9 +226,7 @@ function checkFinite(query: Query): void {
   }
 }
 
-function invalid(member: string, text: string): RequestError {
-  return new RequestError("InvalidRequest", text, { member });
-}
+const invalid = (member: string, text: string): RequestError => new RequestError("InvalidRequest", text, { member });
 
 function checkSteps(query: Query, dataset: Dataset): { steps: number; step: number; last?: number } {
   const { StartTime: start = 0, EndTime: end, dt, nt, Tp: responseTime } = query;
@@ -340,9 +338,7 @@ export function recordLimit(limits: Limits, checked: CheckedQuery | null): Evalu
 }
 
 /** Particle steps that one step costs: 1 for Heun, for other schemes in proportion to their evaluations. */
-function stepWeight(checked: CheckedQuery): number {
-  return evaluationsOf(checked) / STAGES.heun;
-}
+const stepWeight = (checked: CheckedQuery): number => evaluationsOf(checked) / STAGES.heun;
 
 /** Evaluations of a field for a number of points. A query with adaptive steps is never small. */
 export function workOf(checked: CheckedQuery, points: number): number {

@@ -66,9 +66,7 @@ export const CATALOGUE = Type.Object({
   version: Type.String(),
   namespace: Type.String({ description: "XML namespace of the SOAP service." }),
   service: Type.String({ description: "Path of the SOAP service, relative to the root of the service." }),
-  points: Type.Integer({
-    description: "Points allowed in one request, with the token that was sent if any.",
-  }),
+  points: Type.Integer({ description: "Points allowed in one request, with the token that was sent if any." }),
   jobs: Type.Boolean({ description: "Whether calls may become jobs." }),
   datasets: Type.Array(SUMMARY),
 });

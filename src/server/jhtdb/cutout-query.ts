@@ -77,10 +77,5 @@ export function readCutoutQuery(texts: ReadonlyMap<string, string>, dataset: Dat
   const operation = operationFor(variable, "field") as Operation;
   const own = axesOfField(dataset, variable.field ?? (operation.fields[0] as FieldName));
   const [x, y, z] = own.map((axis: Axis, i) => range(texts, "xyz".charAt(i), axis.nodes, axis.periodic));
-  return {
-    variable,
-    operation,
-    axes: [x, y, z],
-    frames: range(texts, "t", frames, false),
-  };
+  return { variable, operation, axes: [x, y, z], frames: range(texts, "t", frames, false) };
 }

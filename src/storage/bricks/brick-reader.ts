@@ -294,12 +294,7 @@ function openPart(file: StoredFile, path: string, part: FieldPart): OpenPart {
   const packing = timesFactor(packingOf(file.attributes(resolved), stored), part.factor);
   if (!same || !isField(stored, packing))
     throw new DataError(`${file.path}: ${path} is not what the catalogue verified.`);
-  return {
-    path: resolved,
-    stored,
-    packing,
-    index: file.chunkIndex(resolved, stored),
-  };
+  return { path: resolved, stored, packing, index: file.chunkIndex(resolved, stored) };
 }
 
 function brickBox(nodes: Triple, source: FieldSource, brick: number): NodeBox {

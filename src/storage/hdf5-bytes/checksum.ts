@@ -5,9 +5,7 @@ export const CHECKSUM = 4;
 const STEP = 12;
 const START = 0xdeadbeef;
 
-function rotated(word: number, bits: number): number {
-  return (word << bits) | (word >>> (32 - bits));
-}
+const rotated = (word: number, bits: number): number => (word << bits) | (word >>> (32 - bits));
 
 /** Source: B. Jenkins, lookup3.c (2006), hashlittle from 0; HDF5 file format specification 4.0, section III.A.2. */
 function lookup3(bytes: DataView, length: number): number {

@@ -56,9 +56,7 @@ function addMember(found: Map<string, GroupMember>, name: string, member: GroupM
   found.set(name, member);
 }
 
-function tooMany(): DataError {
-  return new DataError(`with it the groups of the file have more than ${MOST_MEMBERS} members`);
-}
+const tooMany = (): DataError => new DataError(`with it the groups of the file have more than ${MOST_MEMBERS} members`);
 
 function denseLinks(read: ReadBytes, info: DataView, most: number): Link[] {
   const at = 2 + ((info.getUint8(1) & 1) === 0 ? 0 : 8);

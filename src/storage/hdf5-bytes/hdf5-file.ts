@@ -450,9 +450,7 @@ function named(error: Error): Error {
   return error instanceof RangeError ? new DataError("a length or address is too large") : error;
 }
 
-function namesIn(path: string): string[] {
-  return path.split("/").filter((name) => name !== "" && name !== ".");
-}
+const namesIn = (path: string): string[] => path.split("/").filter((name) => name !== "" && name !== ".");
 
 function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);

@@ -73,9 +73,7 @@ interface Heap {
   readonly blocks: Map<number, DataView>;
 }
 
-function bytesFor(most: number): number {
-  return Math.floor(Math.log2(most) / 8) + 1;
-}
+const bytesFor = (most: number): number => Math.floor(Math.log2(most) / 8) + 1;
 
 export function fractalHeap(read: ReadBytes, address: number): ReadObject {
   const heap = readHeap(read, address);
@@ -123,9 +121,7 @@ function readHeap(read: ReadBytes, address: number): Heap {
   };
 }
 
-function checkedHeap(read: ReadBytes, address: number): DataView {
-  return checkedBytes(read, "FRHP", address, 142);
-}
+const checkedHeap = (read: ReadBytes, address: number): DataView => checkedBytes(read, "FRHP", address, 142);
 
 function managed(read: ReadBytes, heap: Heap, offset: number, length: number): DataView {
   const { width, smallest, directRows } = heap;
@@ -184,9 +180,7 @@ function directBytes(
 /** Types of the tree of huge objects without filters that are found by number. */
 const HUGE_TYPES = [1];
 
-function tooManyHuge(most: number): DataError {
-  return new DataError(`a heap has more than ${most} huge objects`);
-}
+const tooManyHuge = (most: number): DataError => new DataError(`a heap has more than ${most} huge objects`);
 
 /** A huge object outside the blocks: its identifier holds its position, or its number in a tree. */
 function huge(read: ReadBytes, heap: Heap, id: DataView): DataView {

@@ -191,6 +191,4 @@ export class Structure {
 const SHARED_HEAD = 4;
 const SHARED_ENTRY = 30;
 
-function tooManyAttributes(most: number): DataError {
-  return new DataError(`it has more than ${most} attributes`);
-}
+const tooManyAttributes = (most: number): DataError => new DataError(`it has more than ${most} attributes`);

@@ -90,9 +90,7 @@ function readSelection(view: DataView, at: number): { readonly box: Hyperslab | 
   return { box: { offset, count: last.map((end, d) => end - (offset[d] as number) + 1) }, end: next };
 }
 
-function noBox(): DataError {
-  return new DataError("a part of it has gaps or no end, which is not read");
-}
+const noBox = (): DataError => new DataError("a part of it has gaps or no end, which is not read");
 
 /** A box to read from a source, and its offset in the requested box. */
 interface Piece {

@@ -58,12 +58,5 @@ export function levelAxis(axis: Axis, widths: Float64Array, level: number): Axis
   for (let j = 0; j < places.length; j++) edges[j + 1] = edges[j] + total[j];
   let least = places.length === 1 ? total[0] : Number.POSITIVE_INFINITY;
   for (let j = 1; j < places.length; j++) least = Math.min(least, places[j] - places[j - 1]);
-  return {
-    nodes: places.length,
-    origin: places[0],
-    spacing: least,
-    periodic: false,
-    coordinates: places,
-    edges,
-  };
+  return { nodes: places.length, origin: places[0], spacing: least, periodic: false, coordinates: places, edges };
 }

@@ -116,10 +116,7 @@ export const OPEN_PMD: ProducerRow = {
 };
 
 /** Powers of length, mass, time, current, temperature, amount and light; pressures may be divided by the density. */
-const UNIT_DIMENSIONS = {
-  velocity: ["1 0 -1 0 0 0 0"],
-  pressure: ["-1 1 -2 0 0 0 0", "2 0 -2 0 0 0 0"],
-};
+const UNIT_DIMENSIONS = { velocity: ["1 0 -1 0 0 0 0"], pressure: ["-1 1 -2 0 0 0 0", "2 0 -2 0 0 0 0"] };
 
 /** Asks about a mesh that states the unit of another quantity, in the first iteration where it does. */
 function askDimension(

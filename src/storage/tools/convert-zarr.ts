@@ -235,12 +235,7 @@ function fieldDocument(dataset: Dataset, { nodes, chunk, chunks, components }: C
   const sharded = chunk.map((edge, axis) => edge * chunks[axis]) as unknown as Triple;
   const inner = ShardCodec.codecsOf(options.compression);
   const index = [...PLAIN_CODECS, { name: "crc32c" }];
-  const configuration = {
-    chunk_shape: stored(chunk, 1),
-    codecs: inner,
-    index_codecs: index,
-    index_location: "end",
-  };
+  const configuration = { chunk_shape: stored(chunk, 1), codecs: inner, index_codecs: index, index_location: "end" };
   return arrayDocument({
     shape: stored(nodes, dataset.time.count),
     chunks: stored(sharded, 1),

@@ -148,9 +148,7 @@ function readOverSeams(
       }
 }
 
-function timeOf({ time }: Dataset, frame: number): number {
-  return time.values?.[frame] ?? time.origin + frame * time.step;
-}
+const timeOf = ({ time }: Dataset, frame: number): number => time.values?.[frame] ?? time.origin + frame * time.step;
 
 /** XDMF 2: a temporal collection of rectilinear grids, with relative file names. */
 function describeXdmf(dataset: Dataset, { fields, frames, box }: Selection, file: string): string {

@@ -142,9 +142,7 @@ function joined(a: NodeRange, b: NodeRange): NodeRange {
   };
 }
 
-function sizeOf({ first, last }: NodeRange): number[] {
-  return first.map((at, axis) => last[axis] - at + 1);
-}
+const sizeOf = ({ first, last }: NodeRange): number[] => first.map((at, axis) => last[axis] - at + 1);
 
 function textOf({ first, last }: NodeRange): string {
   const ranges = [..."xyz"].map((axis, at) => `${axis} ${first[at]} to ${last[at]}`);

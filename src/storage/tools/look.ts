@@ -42,9 +42,7 @@ export function lookAt(dataset: Dataset): { readonly lines: string[]; readonly s
   }
 }
 
-function nodesOf({ axes }: Dataset): Triple {
-  return axes.map(({ nodes }) => nodes) as unknown as Triple;
-}
+const nodesOf = ({ axes }: Dataset): Triple => axes.map(({ nodes }) => nodes) as unknown as Triple;
 
 function readBox(dataset: Dataset, field: FieldName, open: StoredBricks, first: Triple, count: Triple): Float32Array {
   const out = new Float32Array(count[0] * count[1] * count[2] * (dataset.fields[field]?.components ?? 1));

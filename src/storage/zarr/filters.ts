@@ -55,11 +55,7 @@ export function arrayFilter(name: string): object {
       encode: () => {
         throw new Error("stores are only read");
       },
-      decode: ({ data, shape, stride }: TypedChunk) => ({
-        data: decode(data, dataType, configuration),
-        shape,
-        stride,
-      }),
+      decode: ({ data, shape, stride }: TypedChunk) => ({ data: decode(data, dataType, configuration), shape, stride }),
       getEncodedMeta: (metadata: object) => ({ ...metadata, dataType: storedType(configuration) }),
     }),
   };
@@ -76,9 +72,7 @@ export function unshuffle(bytes: Uint8Array, { elementsize = 4 }: Json): Uint8Ar
   return out;
 }
 
-function storedType({ dtype, astype }: Json): string {
-  return typeOf(astype ?? dtype).type;
-}
+const storedType = ({ dtype, astype }: Json): string => typeOf(astype ?? dtype).type;
 
 function typeOf(value: unknown): { readonly type: string; readonly order: string | null } {
   const [, order = "", short] = /^([<>|=]?)([fiu]\d)$/.exec(String(value)) ?? [];
@@ -96,9 +90,7 @@ export function worksOnElements(name: string): boolean {
   return ON_ELEMENTS.has(shortName(name));
 }
 
-function shortName(name: string): string {
-  return name.replace("numcodecs.", "");
-}
+const shortName = (name: string): string => name.replace("numcodecs.", "");
 
 export interface NamedCodec {
   readonly name: string;

@@ -44,9 +44,7 @@ function* entriesOf(place: string, bytes: Uint8Array, { from, ends }: Span): Gen
   }
 }
 
-function braced(bytes: Uint8Array): Buffer {
-  return Buffer.concat([Buffer.from("{"), bytes, Buffer.from("}")]);
-}
+const braced = (bytes: Uint8Array): Buffer => Buffer.concat([Buffer.from("{"), bytes, Buffer.from("}")]);
 
 function spansOf(bytes: Uint8Array): { whole: Span | null; refs: Span | null; isVersioned: boolean } {
   const open: { from: number; ends: number[]; count: number }[] = [];

@@ -123,9 +123,7 @@ function checkFormats(documents: Documents): void {
   }
 }
 
-function withoutLabels({ _ARRAY_DIMENSIONS: _labels, ...others }: Json): Json {
-  return others;
-}
+const withoutLabels = ({ _ARRAY_DIMENSIONS: _labels, ...others }: Json): Json => others;
 
 function isSameInBoth(second: Json, attributes: Json, third: Json): boolean {
   const keys = objectOf(third.chunk_key_encoding);
@@ -221,9 +219,7 @@ function secondArray(path: string, document: Json, attributes: Json): StoredArra
 }
 
 /** The registered name of a filter of Zarr 2: the library would read `fixedscaleoffset` differently. */
-function ownName(id: string): string {
-  return id === "fixedscaleoffset" ? "fixed_scale_offset" : id;
-}
+const ownName = (id: string): string => (id === "fixedscaleoffset" ? "fixed_scale_offset" : id);
 
 /** The document of an array for the library, which has no type for half-precision elements: they stay bits. */
 export function readableDocument(document: Json): Json {
@@ -297,13 +293,9 @@ function oddities(document: Json, outer: ReturnType<typeof codecsOf>): string[] 
   return facts.filter(([isOdd]) => isOdd).map(([, words]) => words);
 }
 
-function isWithinArrays(outer: ReturnType<typeof codecsOf>): boolean {
-  return outer.findIndex(isSharding) > 0;
-}
+const isWithinArrays = (outer: ReturnType<typeof codecsOf>): boolean => outer.findIndex(isSharding) > 0;
 
-function isSharding({ name }: { readonly name: string }): boolean {
-  return name === "sharding_indexed";
-}
+const isSharding = ({ name }: { readonly name: string }): boolean => name === "sharding_indexed";
 
 /** Facts about the shards of an array in Zarr 3 that the library does not know. */
 export interface ShardFacts {

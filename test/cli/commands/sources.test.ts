@@ -186,21 +186,8 @@ describe.each(FULL)("%s", (_, script, before, isPossible) => {
   it.runIf(isPossible)("takes the cache away and no value, and one line says so", async () => {
     const full = join(folder, "full");
     mkdirSync(full, { recursive: true });
-    const words = ["values", address, "p", "--time", "0"];
-    const command = [
-      ...before,
-      "sh",
-      "-c",
-      script,
-      full,
-      process.execPath,
-      BIN,
-      ...words,
-      "--method",
-      "Lag4",
-      "--points",
-      "p.csv",
-    ];
+    const words = ["values", address, "p", "--time", "0", "--method", "Lag4", "--points", "p.csv"];
+    const command = [...before, "sh", "-c", script, full, process.execPath, BIN, ...words];
     const env = { ...process.env, FIELDPROBE_CACHE_DIR: full };
     const { stdout, stderr } = await promisify(execFile)(command[0] as string, command.slice(1), { cwd: folder, env });
     expect(stdout).toBe(await local());

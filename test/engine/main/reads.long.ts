@@ -19,11 +19,7 @@ import { scratchFolder } from "../../support/scratch.js";
 const PERIOD = 2 * Math.PI;
 const EDGE = 16;
 const BRICK_BYTES = 12 * EDGE ** 3;
-const SHAPES = {
-  cube: [96, 96, 96],
-  plate: [128, 128, 32],
-  beam: [32, 32, 256],
-} as const;
+const SHAPES = { cube: [96, 96, 96], plate: [128, 128, 32], beam: [32, 32, 256] } as const;
 
 /** Bricks that Lag8 touches at random points of a periodic box of length 2 pi. */
 function touchedBricks(nodes: readonly number[], points: Float32Array): number {

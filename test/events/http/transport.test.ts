@@ -211,29 +211,8 @@ describe("representations", () => {
 
 describe("JSONP", () => {
   const HOSTILE = [
-    "a(b)",
-    "<script>",
-    "alert(1)//",
-    "a b",
-    "a\u2028b",
-    "a;b",
-    "a..b",
-    ".a",
-    "a.",
-    "a[b]",
-    "a[0",
-    "a[123456]",
-    "1a",
-    "new",
-    "a.class",
-    "this.x",
-    "eval",
-    "café",
-    "a\n",
-    "a'b",
-    `${"a".repeat(65)}`,
-    "a.b.c.d.e.f.g.h.i.j",
-    `${"abcdefghijklmno.".repeat(8)}p.q`,
+    ..."a(b) <script> alert(1)// a;b a..b .a a. a[b] a[0 a[123456] 1a new a.class this.x eval café a'b".split(" "),
+    ...["a b", "a\u2028b", "a\n", "a".repeat(65), "a.b.c.d.e.f.g.h.i.j", `${"abcdefghijklmno.".repeat(8)}p.q`],
   ];
 
   it.each(HOSTILE)("refuses %j in plain JSON, without repeating it", async (name) => {

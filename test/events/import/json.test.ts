@@ -33,9 +33,7 @@ function firstStart(id: number): number | undefined {
   return expand(stored(id), zone, horizonAt(EXAMPLE_NOW, zone))[0]?.start;
 }
 
-function stored(id: number): StoredEvent {
-  return store.stored.events.get(id) as StoredEvent;
-}
+const stored = (id: number): StoredEvent => store.stored.events.get(id) as StoredEvent;
 
 const timed = (members: object = {}) => ({ id: 1, name: "A", start: { dateTime: "2026-11-01T10:00:00" }, ...members });
 const allDay = (members: object = {}) => ({ id: 1, name: "A", start: { date: "2026-11-01" }, ...members });

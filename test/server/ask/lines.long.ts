@@ -175,13 +175,7 @@ describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}
             ),
         ),
       );
-      const values = await question("periodic", "values", {
-        what,
-        points,
-        method: "Lag6",
-        frame: undefined,
-        time,
-      });
+      const values = await question("periodic", "values", { what, points, method: "Lag6", frame: undefined, time });
       const sums = new Float64Array(13);
       for (const [n, row] of (values.rows as number[][]).entries()) {
         const [p, ...rest] = row.slice(-13);

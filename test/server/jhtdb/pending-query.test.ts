@@ -103,9 +103,7 @@ const life = (): RequestLife =>
     slices: { pause: () => null },
   }) as unknown as RequestLife;
 
-function pend(...times: number[]): PendingQuery {
-  return new PendingQuery(life(), limits, QUERY, times);
-}
+const pend = (...times: number[]): PendingQuery => new PendingQuery(life(), limits, QUERY, times);
 /** Writes points with these x. */
 function fill(pending: PendingQuery, xs: Iterable<number>): void {
   const writer = pending.writer();

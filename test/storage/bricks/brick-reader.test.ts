@@ -171,9 +171,7 @@ describe("readBrick", () => {
       "declared",
       {
         time: { count: 1 },
-        fields: {
-          velocity: { file: "u.h5", path: "/u", dimensions: real, shape: [3, NODES.x, NODES.y, NODES.z] },
-        },
+        fields: { velocity: { file: "u.h5", path: "/u", dimensions: real, shape: [3, NODES.x, NODES.y, NODES.z] } },
       },
       {
         "u.h5": (file) => {

@@ -198,10 +198,7 @@ describe("a file that says what changes nothing", () => {
         (file.get("abc"[at] as string) as Group).create_attribute("units", unit);
     };
     const path = await writeHdf5(join(SCRATCH, "units-of-groups.h5"), write);
-    const { assumed } = openConfirmed(path, CHUNK_BYTES, {
-      velocity: ["/a/u", "/b/v", "/c/w"],
-      despite: ["units"],
-    });
+    const { assumed } = openConfirmed(path, CHUNK_BYTES, { velocity: ["/a/u", "/b/v", "/c/w"], despite: ["units"] });
     expect(assumed.map(({ question }) => question).join("\n")).toMatch(
       /\/b\/v is in "cm\/s" and is multiplied by 0\.01/,
     );

@@ -5,10 +5,9 @@ import { CHECKSUM } from "../checksum.js";
 import { type ChunkGrid, chunkNumbers, entryAt, entryRanges, kept, type Lookup } from "./lookup.js";
 
 /**
- * The content of the header. The first entries are in the index block, all others in data blocks. These come in
- * levels: level k has 2^floor(k / 2) blocks of `smallest` * 2^ceil(k / 2) entries. The blocks of the lower levels are
- * found in the index block, those of each higher one in a super block. Blocks of more than a page of entries are cut
- * into pages.
+ * The content of the header. The first entries are in the index block, all others in data blocks. These come in levels:
+ * level k has 2^floor(k / 2) blocks of `smallest` * 2^ceil(k / 2) entries. The blocks of the lower levels are found in
+ * the index block, those of each higher one in a super block. Blocks of more than a page of entries are cut into pages.
  */
 interface Header {
   readonly owner: number;

@@ -36,11 +36,7 @@ export function refusalIn(body: Uint8Array, requestId: string | undefined): Host
     advice === undefined ? null : `(${advice})`,
     id === undefined ? null : `request ${plain(id)}`,
   ].filter((part) => part !== null);
-  return {
-    code,
-    isTransient: code !== null && TRANSIENT.has(code),
-    reason: parts.join(" "),
-  };
+  return { code, isTransient: code !== null && TRANSIENT.has(code), reason: parts.join(" ") };
 }
 
 function plain(text: string): string {

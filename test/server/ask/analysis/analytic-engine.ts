@@ -31,10 +31,7 @@ export const LOPSIDED: Dataset = {
   ],
   openFaces: "fail",
   time: { count: 5, origin: -0.5, step: 0.5, values: null, guardBefore: 1, guardAfter: 1 },
-  fields: {
-    velocity: { components: 3, bricking, parts: [] },
-    pressure: { components: 1, bricking, parts: [] },
-  },
+  fields: { velocity: { components: 3, bricking, parts: [] }, pressure: { components: 1, bricking, parts: [] } },
   forcing: { kind: "none" },
   dnsStep: 0.01,
   frameVelocity: [0, 0, 0],
