@@ -1,15 +1,8 @@
-/** The record of runtime dependencies and package.json say the same. */
+/** Dependencies are used, of one version, and locked. */
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
-
-it("lists every runtime dependency with a purpose and a reason, and no other", () => {
-  const rows = [...read("docs/decisions/dependencies.md").matchAll(/^\| `([^`]+)` \| (.+) \| (.+) \|$/gm)];
-  const { dependencies } = JSON.parse(read("package.json")) as { dependencies: Record<string, string> };
-  expect(rows.map((row) => row[1])).toEqual(Object.keys(dependencies).sort());
-  for (const [, , purpose, reason] of rows) expect([purpose?.trim(), reason?.trim()]).not.toContain("");
-});
 
 it("lists nothing that no source file imports", () => {
   const sources = ["src", "tools"].flatMap((folder) =>

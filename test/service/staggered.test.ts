@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { File } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
+import { serveCopies } from "../support/copied-view.js";
 import { writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { operationValues, pathEnds, soapRecords } from "../support/operation-questions.js";
 import { generator } from "../support/run-query.js";
@@ -393,12 +394,24 @@ describe("a staggered dataset", () => {
     expect(text).toContain("velocity has its own nodes: ask for values at points");
     const file = await fetch(`${service.url}/api/datasets/levels20/nodes?what=u&frame=0&format=h5`);
     expect(await file.text()).toContain("u lies on nodes of its own");
-    const view = await (await fetch(`${service.url}/zarr/levels20/.zmetadata`)).text();
-    expect(view).toContain("theta/.zarray");
-    expect(view).not.toContain("velocity/.zarray");
     const filter = { field: "u", filterwidth: 0.5, points: [[1, 1, 1]], temporalInterpolation: undefined };
     await expect(ask("cgrid20", "GetBoxFilterSGSsymtensor", filter)).rejects.toThrow("velocity has its own nodes");
     const [mean] = await ask("cgrid20", "GetBoxFilter", { ...filter, filterwidth: 0 });
     expect(mean).toHaveLength(3);
+  });
+
+  it("keeps its nodes in a copy of its Zarr view", async () => {
+    const ways = Object.keys(WAYS) as Way[];
+    const copies = await serveCopies(
+      service.url,
+      ways.map((way) => `${way}20`),
+    );
+    for (const way of ways) {
+      const members = { time: 1, points: pointsOf(way), temporalInterpolation: "None", spatialInterpolation: "Lag6" };
+      const own = await soapRecords(service.url, `${way}20`, "GetVelocity", members);
+      const copied = await soapRecords(copies.url, `${way}20`, "GetVelocity", members);
+      expect(Math.max(...errorsOf(copied, own))).toBeLessThan(1e-6);
+    }
+    await copies.close();
   });
 });

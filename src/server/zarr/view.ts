@@ -2,15 +2,21 @@
 import {
   AXIS_NAMES,
   type Axis,
+  axesOfField,
+  componentsOf,
   type Dataset,
   type FieldName,
   fieldNames,
+  fieldOf,
   isStaggered,
+  partsOfField,
 } from "../../engine/contract/dataset.js";
 import type { LevelSet } from "../../engine/contract/query.js";
 import { version } from "../../shared/build.js";
 import { lacking, operationOf, type SpatialInterpolation, spatialOf } from "../../shared/operations.js";
 import { formulaText, QUANTITIES, type Quantity } from "../../shared/quantities.js";
+import { DESCRIPTOR_ATTRIBUTE, STORE_ITSELF } from "../../storage/recognise/converted-store.js";
+import { portableDescriptor } from "../../storage/tools/portable.js";
 import { about, aboutField, assumedOf, timesOf } from "../http/describe.js";
 
 /** Approximate nodes per edge of a chunk: whole bricks, so that a chunk reads each brick once. */
@@ -20,15 +26,10 @@ const AT_NODES: readonly SpatialInterpolation[] = ["None", "None_Fd4"];
 const DERIVED = "derived";
 const LEVELS = "levels";
 
-export interface LevelComponent {
-  readonly level: number;
-  readonly component: number;
-}
-
 /** The content of an array: coordinates, a stored field, or a quantity computed at nodes. */
 export type Content =
   | { readonly kind: "coordinates"; readonly values: Float64Array }
-  | { readonly kind: "field"; readonly field: FieldName; readonly of?: LevelComponent }
+  | { readonly kind: "field"; readonly field: FieldName; readonly of?: Record<"level" | "component", number> }
   | { readonly kind: "quantity"; readonly quantity: Quantity; readonly method: SpatialInterpolation };
 
 export interface ZarrArray {
@@ -55,42 +56,41 @@ export function viewOf(dataset: Dataset, levels: LevelSet | null = null): ZarrVi
 }
 
 function makeView(dataset: Dataset, levels: LevelSet | null): ZarrView {
-  // Staggered fields have other coordinates.
-  const stored = fieldNames(dataset).filter((name) => !isStaggered(dataset, name));
-  const edges = chunkEdges(dataset, stored[0] ?? (fieldNames(dataset)[0] as FieldName));
-  const times = timesOf(dataset.time).length;
-  const nodes = [...dataset.axes.map((axis) => axis.nodes)].reverse();
-  const grid = (more: readonly number[]) => ({
-    dimensions: ["t", "z", "y", "x", ...(more.length > 0 ? ["component"] : [])],
-    shape: [times, ...nodes, ...more],
-    chunks: [1, ...edges, ...more],
-  });
   const arrays = new Map<string, ZarrArray>();
-  const coordinates = coordinatesOf(dataset);
-  for (const [name, array] of coordinates) arrays.set(name, array);
-  for (const field of stored) {
-    const isVector = dataset.fields[field]?.components === 3;
-    const attributes = { ...aboutField(dataset, field), ...(isVector ? { components: "x y z" } : {}) };
-    arrays.set(field, { ...grid(isVector ? [3] : []), attributes, content: { kind: "field", field } });
-  }
-  for (const [name, array] of coordinates) arrays.set(`${DERIVED}/${name}`, array);
+  for (const [name, array] of coordinatesOf(dataset)) arrays.set(name, array).set(`${DERIVED}/${name}`, array);
+  for (const field of fieldNames(dataset))
+    for (const part of partsOfField(dataset, field)) {
+      const isVector = componentsOf(dataset, part) === 3;
+      const attributes = { ...aboutField(dataset, field), ...(isVector ? { components: "x y z" } : {}) };
+      arrays.set(part, { ...gridOf(dataset, part, isVector), attributes, content: { kind: "field", field: part } });
+      for (const [name, array] of coordinatesOf(dataset, part)) arrays.set(name, array);
+    }
+  const common = fieldNames(dataset).find((name) => !isStaggered(dataset, name)) as FieldName;
   for (const quantity of QUANTITIES) {
     const method = methodAtNodes(quantity, dataset);
     if (method === undefined) continue;
     const attributes = { ...about(dataset, quantity.title, quantity.measure), formula: formulaText(quantity), method };
-    arrays.set(`${DERIVED}/${quantity.name}`, {
-      ...grid([]),
-      attributes,
-      content: { kind: "quantity", quantity, method },
-    });
+    const content = { kind: "quantity", quantity, method } as const;
+    arrays.set(`${DERIVED}/${quantity.name}`, { ...gridOf(dataset, common, false), attributes, content });
   }
   const attributes = groupAttributes(dataset);
-  const groups = new Map([
-    ["", attributes],
-    [DERIVED, attributes],
-  ]);
+  const copied = { [DESCRIPTOR_ATTRIBUTE]: JSON.stringify(describeCopy(dataset)) };
+  const groups = new Map([["", { ...attributes, ...copied } as typeof attributes]]).set(DERIVED, attributes);
   if (levels !== null) addImages(dataset, levels, groups, arrays);
   return { arrays, groups };
+}
+
+/** Names of the axes of a field or a staggered component, by which its own coordinates are found. */
+const axisNamesOf = (dataset: Dataset, part = "") =>
+  AXIS_NAMES.map((name) => (isStaggered(dataset, part) ? `${part}.${name}` : name));
+
+function gridOf(dataset: Dataset, part: FieldName, isVector: boolean) {
+  const nodes = axesOfField(dataset, part).map((axis) => axis.nodes);
+  return {
+    dimensions: ["t", ...axisNamesOf(dataset, part).reverse(), ...(isVector ? ["component"] : [])],
+    shape: [timesOf(dataset.time).length, ...nodes.reverse(), ...(isVector ? [3] : [])],
+    chunks: [1, ...chunkEdges(dataset, part), ...(isVector ? [3] : [])],
+  };
 }
 
 /** Adds the levels as images of OME-NGFF, one for each component: `levels/velocity.x/0` and so on. */
@@ -111,9 +111,7 @@ function addImages(
       if (one.fields[text] === undefined) continue;
       paths.push(level);
       arrays.set(`${image}/${level}`, {
-        dimensions: ["t", "z", "y", "x"],
-        shape: [timesOf(one.time).length, ...one.axes.map(({ nodes }) => nodes).reverse()],
-        chunks: [1, ...chunkEdges(one, text)],
+        ...gridOf(one, text, false),
         attributes: { what: text },
         content: { kind: "field", field: text, of: { level, component } },
       });
@@ -135,9 +133,9 @@ function imageOf({ axes, time, units }: Dataset, paths: readonly number[]) {
   return {
     axes: [
       { name: "t", type: "time", ...(isEven ? unitOf(units.time, "s", "second") : {}) },
-      ...space.map(({ name, coordinates }) => {
-        return { name, type: "space", ...(coordinates === null ? unitOf(units.length, "m", "meter") : {}) };
-      }),
+      ...space.map(({ name, coordinates }) => ({
+        ...{ name, type: "space", ...(coordinates === null ? unitOf(units.length, "m", "meter") : {}) },
+      })),
     ],
     datasets: paths.map((k) => {
       const along = space.map(({ coordinates, origin, spacing }) =>
@@ -159,8 +157,8 @@ function imageOf({ axes, time, units }: Dataset, paths: readonly number[]) {
 
 /** Edges of chunks along z, y and x: whole bricks of a field, or the whole axis if it is shorter. */
 function chunkEdges(dataset: Dataset, field: FieldName): readonly number[] {
-  const { edge } = (dataset.fields[field] as NonNullable<Dataset["fields"][string]>).bricking;
-  const edges = dataset.axes.map(({ nodes }, a) => {
+  const { edge } = (fieldOf(dataset, field) as NonNullable<Dataset["fields"][string]>).bricking;
+  const edges = axesOfField(dataset, field).map(({ nodes }, a) => {
     const brick = edge[a as 0 | 1 | 2];
     return Math.min(nodes, brick * Math.max(1, Math.round(CHUNK_NODES / brick)));
   });
@@ -181,16 +179,14 @@ function methodAtNodes(
 }
 
 /** Coordinates as float64, in the order t, z, y, x. */
-function coordinatesOf(dataset: Dataset): readonly (readonly [string, ZarrArray])[] {
-  const lines: (readonly [string, Float64Array, Record<string, unknown>])[] = [
-    ["t", Float64Array.from(timesOf(dataset.time)), { ...about(dataset, "Time", "time"), axis: "T" }],
-    ...[2, 1, 0].map((a) => {
-      const axis = dataset.axes[a as 0 | 1 | 2];
-      const name = AXIS_NAMES[a as 0 | 1 | 2];
-      const attributes = { ...about(dataset, `Position along ${name}`, "length"), axis: name.toUpperCase() };
-      return [name, nodesOf(axis), attributes] as const;
-    }),
-  ];
+function coordinatesOf(dataset: Dataset, part = ""): readonly (readonly [string, ZarrArray])[] {
+  const [axes, names] = [axesOfField(dataset, part), axisNamesOf(dataset, part)];
+  const space = ([2, 1, 0] as const).map((a) => {
+    const attributes = { ...about(dataset, `Position along ${AXIS_NAMES[a]}`, "length"), axis: "XYZ"[a] };
+    return [names[a] as string, nodesOf(axes[a]), attributes] as const;
+  });
+  const time = { ...about(dataset, "Time", "time"), axis: "T" };
+  const lines = [["t", Float64Array.from(timesOf(dataset.time)), time] as const, ...space];
   return lines.map(([name, values, attributes]) => {
     const shape = [values.length];
     return [name, { dimensions: [name], shape, chunks: shape, attributes, content: { kind: "coordinates", values } }];
@@ -201,20 +197,36 @@ export function nodesOf({ nodes, origin, spacing, coordinates }: Axis): Float64A
   return coordinates ?? Float64Array.from({ length: nodes }, (_, i) => origin + i * spacing);
 }
 
-/** What coordinates do not say of the axes, in names that `inspect` knows: copies of the view are served unasked. */
-function endsOf({ axes, walls }: Dataset): Readonly<Record<string, unknown>> {
-  const ofAxes = axes.map(({ nodes, spacing, periodic }, a) => {
-    const [name, [first, last]] = [AXIS_NAMES[a as 0], walls[a as 0]];
-    if (periodic) return { [`boundary_${name}`]: "periodic", [`length_${name}`]: nodes * spacing };
-    return first === last ? { [`boundary_${name}`]: first ? "wall" : "open" } : {};
+const ITSELF = { file: STORE_ITSELF, path: "/" };
+
+/** The descriptor of a copy of the view, as `convert` writes it: a copy is served unasked, with the same numbers. */
+function describeCopy(dataset: Dataset) {
+  const times = Float64Array.from(timesOf(dataset.time));
+  const time = { ...dataset.time, values: times, count: times.length, guardBefore: 0, guardAfter: 0 };
+  const forcing = dataset.forcing.kind === "modes" ? ({ kind: "none" } as const) : dataset.forcing;
+  const fields = fieldNames(dataset).map((field) => {
+    const parts = partsOfField(dataset, field).map((part) => ({
+      ...{ ...ITSELF, path: `/${part}`, at: isStaggered(dataset, part) ? ownNodes(dataset, part) : undefined },
+    }));
+    const isSplit = parts.length === 3;
+    const dimensions = ["t", "z", "y", "x", ...(isSplit || componentsOf(dataset, field) === 1 ? [] : ["c"])];
+    return [field, { ...(isSplit ? { components: parts } : parts[0]), dimensions }];
   });
-  return Object.assign({}, ...ofAxes);
+  return portableDescriptor({ ...dataset, time, forcing }, dataset.name, Object.fromEntries(fields), ITSELF);
+}
+
+/** The nodes of a staggered field or component, as a descriptor states them. */
+function ownNodes(dataset: Dataset, part: FieldName) {
+  const entries = axesOfField(dataset, part).map(({ nodes, origin, coordinates }, a) => {
+    const offset = (origin - dataset.axes[a as 0].origin) / dataset.axes[a as 0].spacing;
+    return [AXIS_NAMES[a as 0], coordinates === null ? { offset, nodes } : [...coordinates]];
+  });
+  return Object.fromEntries(entries);
 }
 
 function groupAttributes(dataset: Dataset): Readonly<Record<string, unknown>> {
   const { title, source, digest, frameVelocity, assumed } = dataset;
   return {
-    ...endsOf(dataset),
     Conventions: "CF-1.8",
     title,
     source,

@@ -1,10 +1,6 @@
 /** An independent reader finds the numbers of cutouts and slices in the Zarr view, in both versions of the format. */
-import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
-import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as zarr from "zarrita";
 import type { RunningService } from "../../../src/main.js";
@@ -13,7 +9,6 @@ import { descriptor, type Index, writeDescriptor, writeField, writeHdf5 } from "
 import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";
 
-const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
 /** Nodes of the uneven cube: none is a multiple of the edge of a brick. */
 const NODES = { z: 70, y: 9, x: 66 } as const;
 
@@ -79,12 +74,13 @@ describe.each(["isotropic32", "isotropic32@zstd"])("zarr/%s", (store) => {
   });
 });
 
-it.each(["isotropic32", "uneven"])("of %s says all that a copy of it would be asked", async (name) => {
-  // A process of its own: the program waits for its answers.
-  const program = execFile(process.execPath, [BIN, "inspect", at(name)]);
-  const [stdout, stderr] = await Promise.all([program.stdout, program.stderr].map((pipe) => text(pipe as Readable)));
-  expect(stdout).not.toMatch(/^ {2}[?!] /m);
-  expect(stderr).toContain(`${name} waits until it is confirmed`);
+it("lists in the documents of a group what is below it, by paths from it", async () => {
+  const { consolidated_metadata } = await (await ask("isotropic32/derived/zarr.json")).json();
+  const { metadata } = await (await ask("isotropic32/derived/.zmetadata")).json();
+  expect(consolidated_metadata.metadata).toHaveProperty("vorticity.zarr_format", 3);
+  expect(Object.keys(metadata)).toEqual(
+    expect.arrayContaining([".zgroup", ".zattrs", "x/.zarray", "vorticity/.zattrs"]),
+  );
 });
 
 // Neuroglancer: src/datasource/zarr/metadata/parse.ts and codec/*/resolve.ts; Vizarr reads by zarrita.
