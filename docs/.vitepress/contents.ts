@@ -25,6 +25,7 @@ export const CONTENTS: readonly { readonly text: string; readonly items: readonl
     items: [
       ["/page", "The page"],
       ["/analysis", "Analysis"],
+      ["/gallery", "Gallery"],
       ["/tracking", "Particles, paths and flow maps"],
       ["/jobs", "Jobs"],
     ],
