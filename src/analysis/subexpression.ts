@@ -25,7 +25,7 @@ export interface Subexpression {
   readonly source?: { readonly key: InputKey; readonly from: number; readonly step: number };
 }
 
-/** Makes a partOf, whose values are computed once for a block. */
+/** Makes a subexpression whose values are computed once for a block. */
 export function partOf(
   key: string,
   shape: Shape,

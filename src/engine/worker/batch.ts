@@ -42,8 +42,8 @@ export function evaluateBatch(
   const operation = rowFor(operationOf(task.query.operation), task.fields, open.dataset);
   const checkCancel = (): void => throwIfCancelled(task.cancel);
   const context: BatchContext = { task, operation, open, sampler, checkCancel, mustPause };
-  const tracked = operation.family === "track" && task.progress !== undefined;
-  if (!tracked) loadPositions(context, task.query.time ?? task.query.StartTime ?? 0);
+  const bringsPositions = operation.family === "track" && task.progress !== undefined;
+  if (!bringsPositions) loadPositions(context, task.query.time ?? task.query.StartTime ?? 0);
   return EVALUATE[operation.family as keyof typeof EVALUATE](context);
 }
 
