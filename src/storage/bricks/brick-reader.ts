@@ -1,15 +1,8 @@
 /** Reads bricks of a dataset: values of any stored order and type become float32 nodes in [z][y][x][c]. */
 import ndarray from "ndarray";
 import { BusyError, DataError } from "../../shared/errors.js";
-import {
-  type Dataset,
-  type FieldName,
-  type FieldPart,
-  type FieldSource,
-  type FileStamp,
-  fieldOf,
-  type Triple,
-} from "../dataset/dataset.js";
+import type { Dataset, FieldName, FieldPart, FieldSource, FileStamp, Triple } from "../dataset/dataset.js";
+import { fieldOf } from "../dataset/dataset.js";
 import { frameIn, isUnchanged, placeOf, realPath, statusOf } from "../dataset/files.js";
 import { isAsStored, isField, type Packing, packingOf, timesFactor } from "../dataset/packing.js";
 import { ReadBuffer } from "../dataset/read-buffer.js";

@@ -8,15 +8,8 @@ import { isOutOfFiles, reasonOf } from "../../shared/system.js";
 import { type Descriptor, NAME_PATTERN, parseDescriptor, placesIn } from "../dataset/descriptor.js";
 import { isIn, RealPaths, realPath, STEP_PLACE, statusOf } from "../dataset/files.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver } from "../dataset/folder-names.js";
-import {
-  type CandidateOutcome,
-  completeScan,
-  type FolderScan,
-  type Refusal,
-  type Refused,
-  type ScanChanges,
-  statesOf,
-} from "../dataset/scan.js";
+import type { CandidateOutcome, FolderScan, Refusal, Refused, ScanChanges } from "../dataset/scan.js";
+import { completeScan, statesOf } from "../dataset/scan.js";
 import type { StoredFile } from "../dataset/stored-file.js";
 import { isHdf5 } from "../hdf5-bytes/bytes.js";
 import { LibraryNeeded } from "../hdf5-bytes/filters.js";

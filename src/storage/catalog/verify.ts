@@ -1,26 +1,10 @@
 /** Verifies descriptions: compares every header with the axes, and collects all problems. */
 import { DataError } from "../../shared/errors.js";
 import { chooseBricking } from "../bricks/bricking.js";
-import {
-  AXIS_NAMES,
-  type Dataset,
-  type FieldName,
-  type FieldPart,
-  type FieldSource,
-  KNOWN_FIELDS,
-  type Subject,
-  type TimeAxis,
-  type Walls,
-} from "../dataset/dataset.js";
-import {
-  type AxisDescription,
-  componentsIn,
-  type Descriptor,
-  type FieldDescription,
-  frameCount,
-  guessesOf,
-  partsIn,
-} from "../dataset/descriptor.js";
+import type { Dataset, FieldName, FieldPart, FieldSource, Subject, TimeAxis, Walls } from "../dataset/dataset.js";
+import { AXIS_NAMES, KNOWN_FIELDS } from "../dataset/dataset.js";
+import type { AxisDescription, Descriptor, FieldDescription } from "../dataset/descriptor.js";
+import { componentsIn, frameCount, guessesOf, partsIn } from "../dataset/descriptor.js";
 import { placeOf, STEP_PLACE } from "../dataset/files.js";
 import { isField, type Packing, packingOf } from "../dataset/packing.js";
 import { ReadBuffer } from "../dataset/read-buffer.js";

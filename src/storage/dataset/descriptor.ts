@@ -3,16 +3,8 @@ import { z } from "zod";
 import { DataError } from "../../shared/errors.js";
 import { FIELDS, fieldNameProblem, type KnownField } from "../../shared/operations.js";
 import { STORE_BOUNDS } from "../../shared/store-settings.js";
-import {
-  AXIS_NAMES,
-  claimText,
-  KNOWN_FIELDS,
-  MOST_FIELDS,
-  OPEN_FACES,
-  type Question,
-  SUBJECTS,
-  type Subject,
-} from "./dataset.js";
+import type { Question, Subject } from "./dataset.js";
+import { AXIS_NAMES, claimText, KNOWN_FIELDS, MOST_FIELDS, OPEN_FACES, SUBJECTS } from "./dataset.js";
 import { countValues } from "./documents.js";
 import { STEP_PLACE } from "./files.js";
 import type { Refused } from "./scan.js";

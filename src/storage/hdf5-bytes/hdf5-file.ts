@@ -13,14 +13,8 @@ import type {
   RawValues,
   Stored,
 } from "../dataset/stored.js";
-import {
-  countElements,
-  MAX_TABLE_BYTES,
-  MAX_TEXTS,
-  type StoredFile,
-  type StoredHyperslab,
-  type VirtualSources,
-} from "../dataset/stored-file.js";
+import type { StoredFile, StoredHyperslab, VirtualSources } from "../dataset/stored-file.js";
+import { countElements, MAX_TABLE_BYTES, MAX_TEXTS } from "../dataset/stored-file.js";
 import { type ByteRange, type FilePlace, pathOf, type RangedFile, swapped, whyNotHdf5 } from "./bytes.js";
 import { type Placement, readLayout, type StoredLayout, type ValuePlaces, valuePlaces } from "./chunk-index.js";
 import { type ChunkedDataset, isWholeChunk, readChunks, readWholeChunk, repeated } from "./chunk-reader.js";

@@ -8,15 +8,8 @@ import { agree, askSteps, axesOf, candidateTables, fixTables, isSameGrid, requir
 import { groupsAround, labelsOf, parentOf, StatedNumbers, tableNodes, tablesIn } from "./evidence.js";
 import { type FoundFields, findFields } from "./fields.js";
 import { type Contents, Findings, type Layout, type Recognition } from "./layout.js";
-import {
-  type Format,
-  framesIn,
-  likeFirst,
-  nodesAlong,
-  type OrientedDataset,
-  orderOf,
-  type SharedEvidence,
-} from "./order.js";
+import type { Format, OrientedDataset, SharedEvidence } from "./order.js";
+import { framesIn, likeFirst, nodesAlong, orderOf } from "./order.js";
 import { hasForeign } from "./statements.js";
 import { byTime, framesOf, secondInFieldTime, timeOf } from "./times.js";
 import type { OtherField } from "./usual-names.js";

@@ -2,14 +2,8 @@
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js";
 import { agrees, assignments, type Dimension } from "./assign.js";
-import {
-  type CoordinateTable,
-  componentNames,
-  type DimensionLabels,
-  labelsOf,
-  parentOf,
-  type StatedNumbers,
-} from "./evidence.js";
+import type { CoordinateTable, DimensionLabels, StatedNumbers } from "./evidence.js";
+import { componentNames, labelsOf, parentOf } from "./evidence.js";
 import { askOrderOfComponents, type Contents, type Findings } from "./layout.js";
 import { areInOrder, type Role } from "./usual-names.js";
 

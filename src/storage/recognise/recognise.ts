@@ -4,13 +4,8 @@ import { basename, extname } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES } from "../dataset/dataset.js";
-import {
-  type Descriptor,
-  type DescriptorInput,
-  NAME_PATTERN,
-  parseDescriptor,
-  partsIn,
-} from "../dataset/descriptor.js";
+import type { Descriptor, DescriptorInput } from "../dataset/descriptor.js";
+import { NAME_PATTERN, parseDescriptor, partsIn } from "../dataset/descriptor.js";
 import { placeOf } from "../dataset/files.js";
 import type { StoredFile } from "../dataset/stored-file.js";
 import { withFiles } from "../united-file.js";

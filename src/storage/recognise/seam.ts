@@ -1,14 +1,7 @@
 /** How a field continues across the ends of an axis: it may be periodic, or an end may be stored twice. */
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
-import {
-  AXIS_NAMES,
-  type AxisName,
-  type Dataset,
-  type FieldName,
-  fieldNames,
-  type Question,
-  type Triple,
-} from "../dataset/dataset.js";
+import type { AxisName, Dataset, FieldName, Question, Triple } from "../dataset/dataset.js";
+import { AXIS_NAMES, fieldNames } from "../dataset/dataset.js";
 
 const LINES = 48;
 /** Nodes of a line whose steps are the usual ones: whole lines of a large set would take most of its chunks. */

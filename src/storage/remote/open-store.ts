@@ -1,19 +1,8 @@
 /** Reads the arrays of one version of a Zarr store through the library. */
 import ndarray from "ndarray";
 import ops from "ndarray-ops";
-import {
-  type AbsolutePath,
-  type AsyncReadable,
-  type Chunk,
-  type DataType,
-  defineArrayExtension,
-  get,
-  open,
-  type RangeQuery,
-  root,
-  slice,
-  type Array as ZarrArray,
-} from "zarrita";
+import type { AbsolutePath, AsyncReadable, Chunk, DataType, RangeQuery, Array as ZarrArray } from "zarrita";
+import { defineArrayExtension, get, open, root, slice } from "zarrita";
 import { DataError, FieldprobeError } from "../../shared/errors.js";
 import { copyToShared, ReadMemory } from "../../shared/read-memory.js";
 import { type MissingChunks, STORE_BOUNDS, type StoreSettings } from "../../shared/store-settings.js";
@@ -22,14 +11,8 @@ import { undoAround } from "../zarr/codecs.js";
 import { sizeOf } from "../zarr/element-size.js";
 import { worksOnElements } from "../zarr/filters.js";
 import { isReferences } from "../zarr/kinds.js";
-import {
-  DOCUMENT_NAMES,
-  entriesOf,
-  expandConsolidated,
-  readableDocument,
-  type ShardFacts,
-  shardFactsOf,
-} from "../zarr/metadata.js";
+import type { ShardFacts } from "../zarr/metadata.js";
+import { DOCUMENT_NAMES, entriesOf, expandConsolidated, readableDocument, shardFactsOf } from "../zarr/metadata.js";
 import type { StoreTree } from "../zarr/store-tree.js";
 import { ChunkCache } from "./chunk-cache.js";
 import type { ObjectStore, VersionName } from "./object-store.js";

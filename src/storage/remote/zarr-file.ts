@@ -5,13 +5,8 @@ import { MISSING_CHUNKS } from "../../shared/store-settings.js";
 import { packingOf, unpack } from "../dataset/packing.js";
 import type { ReadBuffer } from "../dataset/read-buffer.js";
 import type { Attributes, AttributeValue, Hyperslab, NumberType, RawValues, Stored } from "../dataset/stored.js";
-import {
-  countElements,
-  MAX_TABLE_BYTES,
-  MAX_TEXTS,
-  type StoredFile,
-  type StoredHyperslab,
-} from "../dataset/stored-file.js";
+import type { StoredFile, StoredHyperslab } from "../dataset/stored-file.js";
+import { countElements, MAX_TABLE_BYTES, MAX_TEXTS } from "../dataset/stored-file.js";
 import type { StoredArray, StoredGroup, StoreTree } from "../zarr/store-tree.js";
 import type { OpenRequest } from "./protocol.js";
 import { type AnswerTimeout, StoreClient } from "./store-client.js";

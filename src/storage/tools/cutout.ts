@@ -6,16 +6,8 @@ import { version } from "../../shared/build.js";
 import { DataError } from "../../shared/errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { NodeBox } from "../bricks/stored-box.js";
-import {
-  AXIS_NAMES,
-  type Axes,
-  type Axis,
-  axesOfField,
-  claimText,
-  type Dataset,
-  type FieldName,
-  type KnownField,
-} from "../dataset/dataset.js";
+import type { Axes, Axis, Dataset, FieldName, KnownField } from "../dataset/dataset.js";
+import { AXIS_NAMES, axesOfField, claimText } from "../dataset/dataset.js";
 import { Hdf5Writer } from "../hdf5/writer.js";
 import type { Selection } from "./selection.js";
 

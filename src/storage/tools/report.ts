@@ -1,14 +1,8 @@
 /** The draft of a dataset as a record, and on one screen. */
 import { basename } from "node:path";
 import { type Description, verify } from "../catalog/verify.js";
-import {
-  type Axis,
-  claimText,
-  type Dataset,
-  type FieldPart,
-  type FieldSource,
-  type Question,
-} from "../dataset/dataset.js";
+import type { Axis, Dataset, FieldPart, FieldSource, Question } from "../dataset/dataset.js";
+import { claimText } from "../dataset/dataset.js";
 import { placeOf } from "../dataset/files.js";
 import { packingOf } from "../dataset/packing.js";
 import { type Stored, typeText } from "../dataset/stored.js";

@@ -29,13 +29,8 @@ export function arrayDocument(array: WrittenArray): object {
 
 /** The document of a root group, with consolidated metadata of the arrays below it. */
 export function rootDocument(attributes: object, documents: ReadonlyMap<string, object>): object {
-  const metadata = Object.fromEntries(documents);
-  return {
-    zarr_format: 3,
-    node_type: "group",
-    attributes,
-    consolidated_metadata: { kind: "inline", must_understand: false, metadata },
-  };
+  const all = { kind: "inline", must_understand: false, metadata: Object.fromEntries(documents) };
+  return { zarr_format: 3, node_type: "group", attributes, consolidated_metadata: all };
 }
 
 export const documentBytes = (document: object): Buffer => Buffer.from(`${JSON.stringify(document, null, 2)}\n`);

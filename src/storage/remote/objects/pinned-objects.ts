@@ -7,14 +7,8 @@ import type { DiskCache } from "./disk-cache.js";
 import type { HttpConnections } from "./http-connections.js";
 import { listPage } from "./http-list.js";
 import { RangeQueue } from "./range-queue.js";
-import {
-  type ObjectPart,
-  type ObjectRange,
-  type RemoteObject,
-  RemoteObjects,
-  type Stamp,
-  UNCHANGED,
-} from "./remote-objects.js";
+import type { ObjectPart, ObjectRange, RemoteObject, Stamp } from "./remote-objects.js";
+import { RemoteObjects, UNCHANGED } from "./remote-objects.js";
 import { type S3Place, s3Place } from "./s3.js";
 import { type FolderListing, listFolder } from "./s3-list.js";
 
