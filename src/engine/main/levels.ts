@@ -3,7 +3,6 @@ import { setImmediate } from "node:timers/promises";
 import { cellWidths } from "../../kernels/cells.js";
 import type { Dataset, Triple } from "../../storage/dataset/dataset.js";
 import { statusOf } from "../../storage/dataset/files.js";
-import { BOX_EDGE } from "../../storage/levels/box-kernels.js";
 import {
   fieldsWithLevels,
   type LevelQuantity,
@@ -63,19 +62,14 @@ export async function makeLevels(
     ...requested.map(({ text, components, ...more }) => ({ own: levelQuantity(text, components), ...more })),
   ];
   const frames = dataset.time.count;
-  // A box is consumed before the one that takes its memory is read.
-  const memories = Array.from({ length: ahead }, () => new Float32Array(3 * BOX_EDGE ** 3));
-  let turn = 0;
   try {
     for (const [q, { own, field, ...more }] of made.entries())
       for (let frame = 0; frame < frames; frame++) {
         if (await writer.has(own, frame)) continue;
-        const read = async (first: Triple, count: Triple): Promise<Float32Array> => {
-          const memory = memories[turn++ % ahead];
+        const read = async (first: Triple, count: Triple, out: Float32Array): Promise<void> => {
           const nodes = { field, frame, first, count, stride: [1, 1, 1] as const };
           const query = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, ...more } as const;
           const result = await engine.start(query, common).finish();
-          const out = memory.subarray(0, result.items * result.components);
           let at = 0;
           for await (const part of result.stream ?? result.values) {
             out.set(part, at);
@@ -84,7 +78,6 @@ export async function makeLevels(
           result.release();
           // Lets other requests run between two boxes.
           await setImmediate();
-          return out;
         };
         await writer.write(own, frame, read, ahead, (part) => progress((q + (frame + part) / frames) / made.length));
       }

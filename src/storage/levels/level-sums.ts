@@ -1,9 +1,9 @@
 /**
  * Levels of one frame of a quantity, from boxes of its nodes in Morton order: means of all levels, extrema of cubes of
- * 8^3 nodes, and a histogram. It holds one chunk per level, the extrema of 8^3, and sums of 64^3.
+ * 8^3 nodes, and a histogram. It holds one shard per level, the extrema of 8^3, and sums of 64^3.
  */
 import type { Dataset, Triple } from "../dataset/dataset.js";
-import { BINS, BOX_EDGE, BoxKernels, SETS } from "./box-kernels.js";
+import { BINS, BOX_EDGE, BoxKernels, type CubeSums, SETS } from "./box-kernels.js";
 import { coarsestLevel, nodesOf, shapeOf, sumsOver, type Widths } from "./level-axes.js";
 
 /** A box is a cube of this level. */
@@ -16,12 +16,20 @@ export const EXTREMA_LEVEL = 3;
 /** Exponent of the smallest bin width. */
 const LEAST_EXPONENT = -126;
 
-/** Means of a part of a level, [z][y][x][component]; NaN beyond the grid. */
-export interface LevelChunk {
+/** Chunks of a shard along each axis. */
+export const SHARD_CHUNKS = 4;
+
+/** A shard of means: chunks, [z][y][x][component], NaN beyond the grid. */
+export interface LevelShard {
   readonly level: number;
-  /** Number of the chunk along x, y, z. */
+  /** Number of the shard along x, y, z. */
   readonly at: Triple;
-  readonly values: Float32Array;
+  /** Chunks, each followed by room for a checksum, then room for the index. */
+  readonly bytes: Uint8Array;
+  readonly chunkBytes: number;
+  /** The place of each chunk in the order of the shard, and the number of places. */
+  readonly places: readonly number[];
+  readonly of: number;
 }
 
 export interface Histogram {
@@ -36,25 +44,26 @@ export interface LevelExtrema {
   readonly values: Float32Array;
 }
 
+/** Bytes of a checksum, and of the entry of a chunk in the index of a shard. */
+const SUM_BYTES = 4;
+const INDEX_BYTES = 16;
+
 export const product = ([x, y, z]: Triple): number => x * y * z;
 
 /** Cubes of a chunk of a level along x, y, z. */
 export const chunkOf = (size: Triple): Triple => size.map((n) => Math.min(n, CHUNK_EDGE)) as unknown as Triple;
 
-/** Boxes of nodes or cubes in Morton order, so that chunks are completed one after another. */
+/** Chunks of a shard of a level along x, y, z. */
+export const shardOf = (size: Triple): Triple =>
+  size.map((n) => Math.min(SHARD_CHUNKS, Math.ceil(n / CHUNK_EDGE))) as unknown as Triple;
+
+/** Boxes of nodes or cubes in Morton order, so that shards are completed one after another. */
 export function boxesOf(nodes: Triple, edge = BOX_EDGE): readonly { readonly first: Triple; readonly count: Triple }[] {
   const counts = nodes.map((n) => Math.ceil(n / edge));
   const inside = (at: readonly number[], side: number): readonly (readonly number[])[] => {
     if (at.some((v, a) => v >= counts[a])) return [];
-    const half = side / 2;
-    return side === 1
-      ? [at]
-      : CORNERS.flatMap((corner) =>
-          inside(
-            at.map((v, a) => v + half * corner[a]),
-            half,
-          ),
-        );
+    const corners = CORNERS.map((corner) => at.map((v, a) => v + (side / 2) * corner[a]));
+    return side === 1 ? [at] : corners.flatMap((corner) => inside(corner, side / 2));
   };
   return inside([0, 0, 0], 2 ** Math.ceil(Math.log2(Math.max(...counts)))).map((at) => {
     const first = at.map((v) => v * edge) as unknown as Triple;
@@ -62,27 +71,6 @@ export function boxesOf(nodes: Triple, edge = BOX_EDGE): readonly { readonly fir
   });
 }
 const CORNERS = Array.from({ length: 8 }, (_, o) => [o & 1, (o >> 1) & 1, o >> 2]);
-
-/** Weighted sums of cubes, [z][y][x][component], followed by weights and numbers of missing values if there are any. */
-interface CubeSums {
-  readonly size: Triple;
-  readonly sums: readonly Float64Array[];
-}
-
-/** Adds the cubes of a level to the cubes of the next level. */
-function halved({ size, sums }: CubeSums, n: number): CubeSums {
-  const half = shapeOf(size, 1);
-  const [nx, ny, nz] = size;
-  const added = sums.map((from) => {
-    const to = new Float64Array(n * product(half));
-    for (let z = 0, i = 0; z < nz; z++)
-      for (let y = 0; y < ny; y++)
-        for (let x = 0, row = ((z >> 1) * half[1] + (y >> 1)) * half[0]; x < nx; x++)
-          for (let c = 0, at = n * (row + (x >> 1)); c < n; c++) to[at++] += from[i++];
-    return to;
-  });
-  return { size: half, sums: added };
-}
 
 /** A growing histogram: bin i is at (base + i) 2^exponent. */
 interface Bins {
@@ -114,41 +102,62 @@ function widen(bins: Bins, low: number, high: number): void {
   bins.weights.set(weights);
 }
 
+/** Kernels with memory for boxes, for sums of cubes of the size of a box, and for a shard of each level. */
+export function kernelsOf(axes: Dataset["axes"], boxes: number): BoxKernels {
+  const nodes = nodesOf({ axes });
+  const shards = Array.from({ length: coarsestLevel(axes) }, (_, i) => {
+    const size = shapeOf(nodes, i + 1);
+    return product(shardOf(size)) * (12 * product(chunkOf(size)) + SUM_BYTES + INDEX_BYTES) + SUM_BYTES;
+  });
+  return new BoxKernels(boxes, [3 * 8 * 3 * product(shapeOf(nodes, BOX_LEVEL)), ...shards]);
+}
+
+/** A level, of which one shard is open. */
+interface OpenLevel {
+  readonly level: number;
+  readonly chunk: Triple;
+  readonly per: Triple;
+  /** Weights of the cubes: along x for each value, along y, and along z. */
+  readonly weights: Widths;
+  at: Triple | null;
+  places: number[];
+}
+
+/** The index of the first value of a cube. */
+const placeIn = ([width, height]: Triple, [x, y, z]: readonly number[], n: number): number =>
+  n * ((z * height + y) * width + x);
+
+/** The part of weights for a box. */
+const partOf = (weights: Widths, first: readonly number[], count: readonly number[]): Widths =>
+  weights.map((one, a) => one.subarray(first[a], first[a] + count[a])) as unknown as Widths;
+
 /** Collects the levels of a frame of a quantity. */
 export class FrameLevels {
-  /** Complete chunks, until they are taken away. */
-  readonly ended: LevelChunk[] = [];
   readonly #axes: Dataset["axes"];
-  readonly #nodes: Triple;
   readonly #widths: Widths;
-  readonly #levels: number;
   readonly #components: number;
-  /** Weights of the cubes by level: along x for each value, along y, and along z. */
-  readonly #weights: readonly (readonly Float64Array[])[];
-  /** The incomplete chunk of each level. */
-  readonly #open: LevelChunk[] = [];
-  /** Cubes of the size of a box, for the coarser levels; null if there are none. */
-  readonly #beyond: CubeSums | null;
+  readonly #levels: readonly OpenLevel[];
+  /** Cubes of the size of a box, for the coarser levels. */
+  readonly #beyond: CubeSums;
   readonly #extrema: LevelExtrema;
   readonly #bins: readonly Bins[];
-  readonly #kernels = new BoxKernels();
+  readonly #kernels: BoxKernels;
 
-  /** @param widths weights of the nodes */
-  constructor(axes: Dataset["axes"], widths: Widths, components: number) {
+  /** @param widths weights of the nodes @param kernels of `kernelsOf`, for one frame at a time */
+  constructor(axes: Dataset["axes"], widths: Widths, components: number, kernels: BoxKernels) {
     const nodes = nodesOf({ axes });
-    const levels = coarsestLevel(axes);
     this.#axes = axes;
-    this.#nodes = nodes;
     this.#widths = widths;
-    this.#levels = levels;
     this.#components = components;
-    this.#weights = Array.from({ length: levels + 1 }, (_, k) => {
-      const [x, y, z] = widths.map((one) => sumsOver(one, k));
-      return [Float64Array.from({ length: components * x.length }, (_, i) => x[Math.floor(i / components)]), y, z];
+    this.#kernels = kernels;
+    this.#levels = Array.from({ length: coarsestLevel(axes) }, (_, i): OpenLevel => {
+      const size = shapeOf(nodes, i + 1);
+      const [x, y, z] = widths.map((one) => sumsOver(one, i + 1)) as unknown as Widths;
+      const each = Float64Array.from({ length: components * x.length }, (_, at) => x[Math.floor(at / components)]);
+      return { level: i + 1, chunk: chunkOf(size), per: shardOf(size), weights: [each, y, z], at: null, places: [] };
     });
     const boxes = shapeOf(nodes, BOX_LEVEL);
-    const sums = [0, 1, 2].map(() => new Float64Array(components * product(boxes)));
-    this.#beyond = levels > BOX_LEVEL ? { size: boxes, sums } : null;
+    this.#beyond = { at: kernels.rooms[0], size: boxes, apart: 8 * components * product(boxes) };
     const size = shapeOf(nodes, EXTREMA_LEVEL);
     this.#extrema = { size, values: new Float32Array(2 * components * product(size)) };
     const { values } = this.#extrema;
@@ -157,44 +166,58 @@ export class FrameLevels {
       values.fill(Number.POSITIVE_INFINITY, at, at + components);
     this.#bins = Array.from({ length: components }, (_, c) => {
       const [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-      return { exponent: LEAST_EXPONENT, base: 0, least, most, weights: this.#kernels.bins(c) };
+      return { exponent: LEAST_EXPONENT, base: 0, least, most, weights: kernels.bins(c).fill(0) };
     });
   }
 
-  /** Adds a box of `boxesOf`, in its order. `values`: [z][y][x][component]. */
+  /** Adds a box of `boxesOf`, in its order. `values`: one of `kernels.boxes`. */
   add(first: Triple, count: Triple, values: Float32Array): void {
     const n = this.#components;
     const kernels = this.#kernels;
-    kernels.place(values, count, n, this.#widthsFrom(first));
-    this.#addExtrema(first, count, values);
+    const widths = partOf(this.#widths, first, count);
+    kernels.use(values, count, n, widths);
+    this.#addExtrema(first, count, values.subarray(0, n * product(count)));
     kernels.weigh(this.#bins);
-    let cubes: CubeSums = { size: shapeOf(count, 1), sums: [kernels.sums()] };
-    if (cubes.sums[0].includes(Number.NaN)) {
-      const sumsOf = (known: number | null, missing: number, weight: (w: number) => number): Float64Array => {
-        const numbers = values.map((v) => (Number.isNaN(v) ? missing : (known ?? v)));
-        kernels.place(numbers, count, n, this.#widthsFrom(first).map((one) => one.map(weight)) as unknown as Widths);
-        return kernels.sums().slice();
-      };
-      const sums = [sumsOf(null, 0, (w) => w), sumsOf(0, 1, (w) => w), sumsOf(0, 1, () => 1)];
-      cubes = { size: cubes.size, sums };
+    let cubes = kernels.sums();
+    for (const level of this.#levels.slice(0, BOX_LEVEL)) {
+      if (level.level > 1) cubes = kernels.halve(cubes);
+      this.#putMeans(level, first.map((v) => v >> level.level) as unknown as Triple, cubes.size, cubes, 0);
     }
-    for (let k = 1; k <= Math.min(BOX_LEVEL, this.#levels); k++) {
-      if (k > 1) cubes = halved(cubes, n);
-      this.#putMeans(k, first.map((v) => v >> k) as unknown as Triple, cubes.size, cubes, [0, 0, 0]);
+    if (this.#levels.length <= BOX_LEVEL) return;
+    const { at, apart, size } = this.#beyond;
+    const weight = widths.reduce((all, one) => all * one.reduce((sum, w) => sum + w, 0), 1);
+    for (const [part, usual] of [0, weight, product(count)].entries()) {
+      const box = first.map((v) => v >> BOX_LEVEL);
+      const to = new Float64Array(kernels.buffer, at + part * apart + 8 * placeIn(size, box, n), n);
+      if (part > 0 && cubes.apart === 0) to.fill(usual);
+      else to.set(new Float64Array(kernels.buffer, cubes.at + part * cubes.apart, n));
     }
-    if (this.#beyond === null) return;
-    const { size, sums } = this.#beyond;
-    const at = n * (((first[2] >> BOX_LEVEL) * size[1] + (first[1] >> BOX_LEVEL)) * size[0] + (first[0] >> BOX_LEVEL));
-    for (const [i, one] of cubes.sums.entries()) sums[i].set(one, at);
   }
 
-  /** Ends the frame after its last box. */
-  finish(): { readonly extrema: LevelExtrema; readonly histograms: readonly Histogram[] } {
-    for (let k = BOX_LEVEL + 1, cubes = this.#beyond; cubes !== null && k <= this.#levels; k++) {
-      cubes = halved(cubes, this.#components);
-      for (const { first, count } of boxesOf(cubes.size, CHUNK_EDGE)) this.#putMeans(k, first, count, cubes, first);
+  /** Shards that are complete before the next box; they must be written before it is added. */
+  *complete(next: Triple | null): Generator<LevelShard> {
+    for (const open of this.#levels.slice(0, BOX_LEVEL))
+      yield* this.#end(
+        open,
+        next?.map((v) => v >> open.level),
+      );
+  }
+
+  /** Shards of levels with cubes that are larger than a box. */
+  *coarser(): Generator<LevelShard> {
+    let cubes = this.#beyond;
+    for (const open of this.#levels.slice(BOX_LEVEL)) {
+      cubes = this.#kernels.halve(cubes);
+      const boxes = boxesOf(cubes.size, CHUNK_EDGE);
+      for (const [i, { first, count }] of boxes.entries()) {
+        this.#putMeans(open, first, count, cubes, placeIn(cubes.size, first, this.#components));
+        yield* this.#end(open, boxes[i + 1]?.first);
+      }
     }
-    this.ended.push(...this.#open.flat());
+  }
+
+  /** Extrema and histograms after the last box. */
+  finish(): { readonly extrema: LevelExtrema; readonly histograms: readonly Histogram[] } {
     const histograms = this.#bins.map(({ exponent, base, least, most, weights }): Histogram => {
       const width = least > most ? Number.NaN : 2 ** exponent;
       return { edges: [base * width, width], weights };
@@ -202,42 +225,40 @@ export class FrameLevels {
     return { extrema: this.#extrema, histograms };
   }
 
-  #widthsFrom(first: Triple): Widths {
-    return this.#widths.map((one, a) => one.subarray(first[a], first[a] + BOX_EDGE)) as unknown as Widths;
+  /** The open shard, unless the next cube lies in it. */
+  *#end(open: OpenLevel, next: readonly number[] | undefined): Generator<LevelShard> {
+    const { level, chunk, per, at, places } = open;
+    if (at === null || next?.every((v, a) => Math.floor(v / (CHUNK_EDGE * per[a])) === at[a])) return;
+    const chunkBytes = 4 * this.#components * product(chunk);
+    const length = places.length * (chunkBytes + SUM_BYTES) + product(per) * INDEX_BYTES + SUM_BYTES;
+    Object.assign(open, { at: null, places: [] });
+    const bytes = new Uint8Array(this.#kernels.buffer, this.#kernels.rooms[level], length);
+    yield { level, at, bytes, chunkBytes, places, of: product(per) };
   }
 
-  /** Writes means into a chunk. `first`: number of the first cube. `from`: its index in the sums. */
-  #putMeans(k: number, first: Triple, count: Triple, { size, sums }: CubeSums, from: Triple): void {
-    const [sum, lost = null, missing = null] = sums;
-    const [wx, wy, wz] = this.#weights[k] as [Float64Array, Float64Array, Float64Array];
-    const nodesIn = (a: number, i: number): number => Math.min(2 ** k, this.#nodes[a] - 2 ** k * i);
+  /** Writes means into the chunk of a cube in the open shard. `from`: index of the first sum. */
+  #putMeans(open: OpenLevel, first: Triple, count: Triple, cubes: CubeSums, from: number): void {
+    const { level, chunk, per, weights, places } = open;
+    const { buffer, rooms } = this.#kernels;
     const n = this.#components;
-    const values = this.#chunk(k, first);
-    const [width, height] = chunkOf(shapeOf(this.#nodes, k));
-    const [x0, y0, z0] = first.map((v) => v % CHUNK_EDGE);
-    for (let z = 0; z < count[2]; z++)
-      for (let y = 0; y < count[1]; y++) {
-        const [gy, gz] = [first[1] + y, first[2] + z];
-        const [weights, nodes] = [wy[gy] * wz[gz], nodesIn(1, gy) * nodesIn(2, gz)];
-        let to = n * (((z0 + z) * height + y0 + y) * width + x0);
-        let i = n * (((from[2] + z) * size[1] + from[1] + y) * size[0] + from[0]);
-        for (let at = n * first[0]; at < n * (first[0] + count[0]); at++, i++, to++) {
-          const weight = weights * wx[at];
-          if (lost === null || missing === null) values[to] = sum[i] / weight;
-          else if (2 * missing[i] <= nodes * nodesIn(0, Math.floor(at / n))) values[to] = sum[i] / (weight - lost[i]);
-        }
-      }
-  }
-
-  /** The values of the chunk of a cube; the previous chunk is complete. */
-  #chunk(level: number, cube: Triple): Float32Array {
-    const at = cube.map((v) => v >> CHUNK_LEVEL) as unknown as Triple;
-    const open = this.#open[level];
-    if (open?.at.every((v, a) => v === at[a])) return open.values;
-    if (open !== undefined) this.ended.push(open);
-    const length = this.#components * product(chunkOf(shapeOf(this.#nodes, level)));
-    this.#open[level] = { level, at, values: new Float32Array(length).fill(Number.NaN) };
-    return this.#open[level].values;
+    const at = first.map((v) => v >> CHUNK_LEVEL);
+    open.at ??= at.map((v, a) => Math.floor(v / per[a])) as unknown as Triple;
+    const place = placeIn(
+      per,
+      at.map((v, a) => v % per[a]),
+      1,
+    );
+    const values = n * product(chunk);
+    const addressOf = (slot: number): number => rooms[level] + slot * (4 * values + SUM_BYTES);
+    if (!places.includes(place)) new Float32Array(buffer, addressOf(places.push(place) - 1), values).fill(Number.NaN);
+    const inChunk = placeIn(
+      chunk,
+      first.map((v) => v % CHUNK_EDGE),
+      n,
+    );
+    const [x, ...others] = first;
+    const own = partOf(weights, [n * x, ...others], [n * count[0], count[1], count[2]]);
+    this.#kernels.means(cubes, from, count, own, addressOf(places.indexOf(place)) + 4 * inChunk, chunk);
   }
 
   /** Adds the extrema of a box to its cubes, to earlier cubes that share a layer with them, and to the histograms. */

@@ -10,20 +10,10 @@ import { arrayDocument, documentBytes, PLAIN_CODECS, rootDocument } from "../zar
 import { withoutSum } from "../zarr/codecs.js";
 import { crc32c } from "../zarr/crc32c.js";
 import { ShardCodec } from "../zarr/shard.js";
-import { BINS } from "./box-kernels.js";
+import { BINS, type BoxKernels } from "./box-kernels.js";
 import { coarsestLevel, levelAxis, nodesOf, shapeOf, type Widths } from "./level-axes.js";
 import { ATTRIBUTE, type Claim, claimIn, extremaKey, histogramsKey, type LevelQuantity, ROOT } from "./level-store.js";
-import { boxesOf, chunkOf, FrameLevels, type LevelChunk, product } from "./level-sums.js";
-
-/** Chunks of a shard along each axis. */
-const SHARD_CHUNKS = 4;
-const SUMMED = { name: "crc32c" };
-
-/** Chunks of a shard of a level along x, y, z. */
-const shardOf = (size: Triple): Triple => {
-  const chunk = chunkOf(size);
-  return size.map((n, a) => Math.min(SHARD_CHUNKS, Math.ceil(n / chunk[a]))) as unknown as Triple;
-};
+import { boxesOf, chunkOf, FrameLevels, kernelsOf, type LevelShard, SHARD_CHUNKS, shardOf } from "./level-sums.js";
 
 /** Writes levels of one dataset; it excludes other processes until it is closed. */
 export class LevelWriter {
@@ -32,6 +22,7 @@ export class LevelWriter {
   readonly #dataset: Dataset;
   readonly #widths: Widths;
   readonly #sumOf = crc32c();
+  #kernels: BoxKernels | null = null;
 
   private constructor(target: ObjectTarget, dataset: Dataset, widths: Widths, close: () => void) {
     this.#target = target;
@@ -88,52 +79,51 @@ export class LevelWriter {
 
   /**
    * Makes a frame of a quantity in one pass.
-   * @param read nodes of a box, [z][y][x][component]
-   * @param ahead boxes read at a time
+   * @param read fills nodes of a box, [z][y][x][component]
+   * @param ahead boxes read at a time, the same in each call
    * @param progress called with the fraction done after each box
    */
   async write(
     quantity: LevelQuantity,
     frame: number,
-    read: (first: Triple, count: Triple) => Promise<Float32Array>,
+    read: (first: Triple, count: Triple, out: Float32Array) => Promise<void>,
     ahead: number,
     progress: (fraction: number) => void,
   ): Promise<void> {
-    const sums = new FrameLevels(this.#dataset.axes, this.#widths, quantity.components);
+    const { axes } = this.#dataset;
+    this.#kernels ??= kernelsOf(axes, ahead);
+    const memories = this.#kernels.boxes;
+    const sums = new FrameLevels(axes, this.#widths, quantity.components, this.#kernels);
     const codec = await ShardCodec.open({ compression: "none", chunksPerShard: SHARD_CHUNKS ** 3 });
     const written: string[] = [];
     const put = (key: string, bytes: Uint8Array): Promise<void> => {
       written.push(key);
       return this.#target.write(key, bytes);
     };
-    /** The incomplete shard of each level. */
-    const open: { readonly key: string; readonly chunks: (Uint8Array | null)[] }[] = [];
-    const putEnded = async (): Promise<void> => {
-      for (const chunk of sums.ended.splice(0)) {
-        const { level, values } = chunk;
-        const { key, place, places } = this.#placeOf(quantity, frame, chunk);
-        if (open[level] !== undefined && open[level].key !== key)
-          await put(open[level].key, codec.shard(open[level].chunks));
-        if (open[level]?.key !== key) open[level] = { key, chunks: new Array<null>(places).fill(null) };
-        open[level].chunks[place] = await codec.chunk(values);
+    const putShards = async (shards: Iterable<LevelShard>): Promise<void> => {
+      for (const { level, at, bytes, chunkBytes, places, of } of shards) {
+        codec.seal(bytes, chunkBytes, places, of);
+        const tail = quantity.components === 1 ? [] : [0];
+        await put(`${level}/${quantity.array}/c/${[frame, ...at.toReversed(), ...tail].join("/")}`, bytes);
       }
     };
     const boxes = boxesOf(nodesOf(this.#dataset));
-    const reading: Promise<Float32Array>[] = [];
+    const reading: Promise<void>[] = [];
     let next = 0;
     for (const [i, { first, count }] of boxes.entries()) {
       for (; next < boxes.length && reading.length < ahead; next++) {
-        const values = read(boxes[next].first, boxes[next].count);
-        values.catch(() => undefined);
-        reading.push(values);
+        // The box that had this memory has been added.
+        const filled = read(boxes[next].first, boxes[next].count, memories[next % ahead]);
+        filled.catch(() => undefined);
+        reading.push(filled);
       }
-      sums.add(first, count, await (reading.shift() as Promise<Float32Array>));
-      await putEnded();
+      await reading.shift();
+      sums.add(first, count, memories[i % ahead]);
+      await putShards(sums.complete(boxes[i + 1]?.first ?? null));
       progress((i + 1) / boxes.length);
     }
+    await putShards(sums.coarser());
     const { extrema, histograms } = sums.finish();
-    await putEnded();
-    for (const { key, chunks } of open.flat()) await put(key, codec.shard(chunks));
     await put(extremaKey(quantity, frame), await codec.chunk(extrema.values));
     // The histograms mark the frame as complete, even after a power failure.
     await this.#target.flush(written);
@@ -166,35 +156,17 @@ export class LevelWriter {
     await this.#target.write(ROOT, documentBytes(rootDocument({ title, [ATTRIBUTE]: claim }, documents)));
   }
 
-  /** The key of the shard of a chunk, the index of the chunk in it, and its number of chunks. */
-  #placeOf({ array, components }: LevelQuantity, frame: number, { level, at }: LevelChunk) {
-    const per = shardOf(shapeOf(nodesOf(this.#dataset), level));
-    const shard = at.map((c, a) => Math.floor(c / per[a]));
-    const key = `${level}/${array}/c/${[frame, ...shard.toReversed(), ...(components === 1 ? [] : [0])].join("/")}`;
-    const [x, y, z] = at.map((c, a) => c % per[a]);
-    return { key, place: (z * per[1] + y) * per[0] + x, places: product(per) };
-  }
-
   #documentOf({ text, components }: LevelQuantity, level: number): object {
     const size = shapeOf(nodesOf(this.#dataset), level);
     const chunk = chunkOf(size);
+    const shard = shardOf(size).map((n, a) => n * chunk[a]);
     const tail = components === 1 ? [] : [components];
     const stored = (first: number, lengths: readonly number[]) => [first, ...lengths.toReversed(), ...tail];
-    const configuration = {
-      chunk_shape: stored(1, chunk),
-      codecs: ShardCodec.codecsOf("none"),
-      index_codecs: [...PLAIN_CODECS, SUMMED],
-      index_location: "end",
-    };
+    const index_codecs = [...PLAIN_CODECS, { name: "crc32c" }];
+    const inner = { chunk_shape: stored(1, chunk), codecs: ShardCodec.codecsOf("none"), index_codecs };
     return arrayDocument({
-      shape: stored(this.#dataset.time.count, size),
-      chunks: stored(
-        1,
-        shardOf(size).map((n, a) => n * chunk[a]),
-      ),
-      type: "float32",
-      fill: "NaN",
-      codecs: [{ name: "sharding_indexed", configuration }],
+      ...{ shape: stored(this.#dataset.time.count, size), chunks: stored(1, shard), type: "float32", fill: "NaN" },
+      codecs: [{ name: "sharding_indexed", configuration: { ...inner, index_location: "end" } }],
       dimensions: ["time", "z", "y", "x", ...tail.map(() => "component")],
       attributes: { what: text },
     });

@@ -90,15 +90,13 @@ const valueAt = (one: Case, frame: number, x: number, y: number, z: number, c: n
   Math.fround(one.value(x, y, z, c) * (frame + 1));
 
 function reader(one: Case, components: number, frame: number) {
-  return async (first: Triple, count: Triple): Promise<Float32Array> => {
-    const out = new Float32Array(count[0] * count[1] * count[2] * components);
+  return async (first: Triple, count: Triple, out: Float32Array): Promise<void> => {
     let at = 0;
     for (let z = 0; z < count[2]; z++)
       for (let y = 0; y < count[1]; y++)
         for (let x = 0; x < count[0]; x++)
           for (let c = 0; c < components; c++)
             out[at++] = valueAt(one, frame, first[0] + x, first[1] + y, first[2] + z, c);
-    return out;
   };
 }
 

@@ -1,9 +1,14 @@
 /** Sums, extrema and histograms of a box of nodes, [z][y][x][component] in float32, with n components. */
 
+/** Two values: as they are, with 0 for missing ones, 1 for known ones, or 1 for known and -1 for missing ones. */
 // @ts-ignore: decorator
 @inline
-function pair(row: usize, i: i32): v128 {
-  return f64x2.promote_low_f32x4(v128.load64_zero(row + 4 * i));
+function pair(row: usize, i: i32, mode: i32): v128 {
+  const values = f64x2.promote_low_f32x4(v128.load64_zero(row + 4 * i));
+  if (mode == 0) return values;
+  const known = f64x2.eq(values, values);
+  if (mode == 1) return v128.and(values, known);
+  return v128.bitselect(f64x2.splat(1), f64x2.splat(mode == 2 ? 0 : -1), known);
 }
 
 // @ts-ignore: decorator
@@ -14,7 +19,7 @@ function add(sum: usize, value: f64): void {
 
 /** Overwrites `out` with the weighted sums of cubes of 2^3 nodes. @param work room for a row and one number more */
 export function sums(
-  values: usize, nx: i32, ny: i32, nz: i32, n: i32, wx: usize, wy: usize, wz: usize, work: usize, out: usize
+  mode: i32, values: usize, nx: i32, ny: i32, nz: i32, n: i32, wx: usize, wy: usize, wz: usize, work: usize, out: usize
 ): void {
   const length = n * nx;
   for (let z = 0; z < nz; z += 2)
@@ -30,10 +35,10 @@ export function sums(
       const up = 4 * length * (y1 - y);
       const deep = 4 * length * ny * (z1 - z);
       for (let i = 0; i < length; i += 2) {
-        const near = f64x2.mul(f64x2.splat(w * v), pair(row, i));
-        const above = f64x2.mul(f64x2.splat(w * v1), pair(row + up, i));
-        const behind = f64x2.mul(f64x2.splat(w1 * v), pair(row + deep, i));
-        const last = f64x2.mul(f64x2.splat(w1 * v1), pair(row + up + deep, i));
+        const near = f64x2.mul(f64x2.splat(w * v), pair(row, i, mode));
+        const above = f64x2.mul(f64x2.splat(w * v1), pair(row + up, i, mode));
+        const behind = f64x2.mul(f64x2.splat(w1 * v), pair(row + deep, i, mode));
+        const last = f64x2.mul(f64x2.splat(w1 * v1), pair(row + up + deep, i, mode));
         v128.store(work + 8 * i, f64x2.add(f64x2.add(near, above), f64x2.add(behind, last)));
       }
       for (let x = 0, i = 0; x < nx; x += 2, i += n)
@@ -41,6 +46,60 @@ export function sums(
           store<f64>(out, load<f64>(wx + 8 * x) * load<f64>(work + 8 * i));
           if (x + 1 < nx) add(out, load<f64>(wx + 8 * x, 8) * load<f64>(work + 8 * (i + n)));
         }
+    }
+}
+
+// @ts-ignore: decorator
+@inline
+function corners(at: usize, up: usize, deep: usize): f64 {
+  const near = up ? load<f64>(at) + load<f64>(at + up) : load<f64>(at);
+  if (!deep) return near;
+  return near + (up ? load<f64>(at + deep) + load<f64>(at + deep + up) : load<f64>(at + deep));
+}
+
+/** Overwrites sums of cubes, [z][y][x][component], with those of the next level. */
+export function halve(sums: usize, nx: i32, ny: i32, nz: i32, n: i32): void {
+  const length = 8 * n * nx;
+  // A sum is written after the sums in its place have been added.
+  for (let z = 0, out = sums; z < nz; z += 2)
+    for (let y = 0; y < ny; y += 2) {
+      const up = y + 1 < ny ? length : 0;
+      const deep = z + 1 < nz ? length * ny : 0;
+      const row = sums + length * (z * ny + y);
+      for (let x = 0; x < nx; x += 2)
+        for (let c = 0; c < n; c++, out += 8) {
+          const at = row + 8 * (n * x + c);
+          const own = corners(at, up, deep);
+          store<f64>(out, x + 1 < nx ? own + corners(at + 8 * n, up, deep) : own);
+        }
+    }
+}
+
+/**
+ * Writes the means of some cubes of `width` x `height` x ... into those of a chunk of `across` x `high` x ...
+ *
+ * @param apart bytes to the weights of known nodes, and from them to their number less that of missing ones, below 0
+ * where the mean is NaN; 0 if nothing is missing
+ * @param wx weights of each value along x
+ */
+export function means(
+  sums: usize, apart: i32, nx: i32, ny: i32, nz: i32, n: i32, width: i32, height: i32, wx: usize, wy: usize, wz: usize,
+  out: usize, across: i32, high: i32
+): void {
+  for (let z = 0; z < nz; z++)
+    for (let y = 0; y < ny; y++) {
+      const row = sums + 8 * n * width * (height * z + y);
+      const to = out + 4 * n * across * (high * z + y);
+      const weight = f64x2.splat(load<f64>(wy + 8 * y) * load<f64>(wz + 8 * z));
+      for (let i = 0; i < n * nx; i += 2) {
+        const at = row + 8 * i;
+        const weights = apart ? v128.load(at + apart) : f64x2.mul(weight, v128.load(wx + 8 * i));
+        let mean = f64x2.div(v128.load(at), weights);
+        if (apart) mean = v128.or(mean, f64x2.lt(v128.load(at + 2 * apart), f64x2.splat(0)));
+        const rounded = f32x4.demote_f64x2_zero(mean);
+        if (i + 1 < n * nx) v128.store64_lane(to + 4 * i, rounded, 0);
+        else v128.store32_lane(to + 4 * i, rounded, 0);
+      }
     }
 }
 
