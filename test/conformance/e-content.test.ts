@@ -296,28 +296,8 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
   });
 
   it.each([
-    "",
-    " ",
-    "0x10",
-    "1,5",
-    "1_000",
-    "1f",
-    "Infinity",
-    "nan",
-    "1e",
-    "--1",
-    "+-1",
-    "e5",
-    ".",
-    "1 2",
-    "1e1.5",
-    "\u0661",
-    "\uff11",
-    "+INF",
-    "inf",
-    "1d",
-    "NaN0",
-    "1\u00a0",
+    ..."0x10 1,5 1_000 1f Infinity nan 1e --1 +-1 e5 . 1e1.5 \u0661 \uff11 +INF inf 1d NaN0".split(" "),
+    ...["", " ", "1 2", "1\u00a0"],
   ])("R70: %j is no float", async (text) => {
     await invalid(nullOp(items([[text, 2, 3]])), "points[0].x");
     await invalid(
@@ -368,20 +348,8 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     const layers = (text: string): string => requestOf(box, { nlayers: text });
     for (const text of ["1", "+1", " 1 ", "01", "1.0", "1.0000000000"])
       expect((await ask(layers(text))).status).toBe(200);
-    for (const text of [
-      "",
-      "1.5",
-      "1e0",
-      "1.",
-      "0x1",
-      "2147483648",
-      "-2147483649",
-      "1.00001",
-      "INF",
-      "one",
-      "1 1",
-      "9".repeat(400),
-    ]) {
+    const wrong = "1.5 1e0 1. 0x1 2147483648 -2147483649 1.00001 INF one".split(" ");
+    for (const text of [...wrong, "", "1 1", "9".repeat(400)]) {
       await invalid(layers(text), "nlayers");
     }
   });

@@ -17,9 +17,7 @@ import {
   valuesAt,
 } from "./fields.js";
 
-function kernelOf(name: string): PointKernel {
-  return POINT_KERNELS.get(name) as PointKernel;
-}
+const kernelOf = (name: string): PointKernel => POINT_KERNELS.get(name) as PointKernel;
 
 const PLAIN = { fd8Legacy: false };
 const SCHEMES = [

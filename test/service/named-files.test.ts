@@ -172,6 +172,47 @@ describe("a confirmed file", () => {
   });
 });
 
+describe("a draft", () => {
+  it("takes multiples of pi, and says what is not known", async () => {
+    const home = folder("bare");
+    const path = await writeHdf5(join(home, "bare.h5"), (file) =>
+      writeField(file, "/p", { dimensions: ["z", "y", "x"] }),
+    );
+    const lengthsOf = async (text: string) => {
+      const { stdout } = await fieldprobe(
+        "inspect",
+        path,
+        "--json",
+        "--dims",
+        "z,y,x",
+        "--periodic",
+        "xyz",
+        "--length",
+        text,
+      );
+      const { x, y, z } = JSON.parse(stdout).axes;
+      return [x, y, z].map(({ nodes, spacing }) => nodes * spacing);
+    };
+    expect(await lengthsOf("2*pi")).toEqual([12, 10, 11].map((nodes) => nodes * ((2 * Math.PI) / nodes)));
+    for (const [text, factors] of [
+      ["2pi,2π,pi/2", [2, 2, 1 / 2]],
+      ["pi*4/3,4/3*pi,PI", [4 / 3, 4 / 3, 1]],
+    ] as const)
+      for (const [at, length] of (await lengthsOf(text)).entries())
+        expect(length / Math.PI).toBeCloseTo(factors[at] as number, 14);
+    const { stderr } = await fieldprobe("values", "none", "p", "--data", home, "--points", "1,2,3");
+    expect(stderr).toContain(`fieldprobe inspect --all ${home} --yes confirms all files that leave no line open\n`);
+    const refused = await fieldprobe("inspect", path, "--length", "2*e");
+    expect(refused.stderr).toContain('"2*e" is not a number, such as 6.28, or a multiple of pi, such as 2*pi.');
+    const { stdout: open } = await fieldprobe("inspect", path, "--dims", "z,y,x", "--spacing", "1");
+    expect(open).toMatch(/^ {2}x +12 nodes from 0 every 1, periodic or not$/m);
+    const { stdout: shown } = await fieldprobe(
+      ...["inspect", path, "--dims", "z,y,x", "--periodic", "xyz", "--length", "6.2831855"],
+    );
+    expect(shown).toMatch(/^ {2}x .* periodic with 6\.2831855, used as it is: 2 pi within float32$/m);
+  });
+});
+
 describe("files of a series that nobody has confirmed", () => {
   it(
     "are one draft, which takes the flags of inspect",

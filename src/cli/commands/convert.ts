@@ -72,9 +72,7 @@ function checkFlags(to: string, { chunk, filter, shard, compression, levels }: C
 }
 
 /** Nodes of a shard if none are given: of two chunks, or of more small ones. */
-function roundedShard(chunk: number): number {
-  return chunk * Math.max(2, Math.floor(128 / chunk));
-}
+const roundedShard = (chunk: number): number => chunk * Math.max(2, Math.floor(128 / chunk));
 
 export function convertCommand(): Command {
   const command = new Command("convert")

@@ -154,7 +154,9 @@ function pathOf(file: string): string {
   const kind = folderKind(names);
   if (typeof kind === "object") throw new MisuseError(`${path}: ${kind.refused}`);
   if (!status.isFile() && !isStore(names))
-    throw new MisuseError(`${path} is not a file; fieldprobe check FOLDER looks at dataset folders`);
+    throw new MisuseError(
+      `${path} is a folder, not a file; fieldprobe check looks at it, and serve takes it as --data`,
+    );
   return path;
 }
 
@@ -221,15 +223,18 @@ async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void
   const descriptors = descriptorFolder(readConfig().config);
   const { problems } = scanFolders([folder], { chunkBytes: LIMITS["engine.chunkBytes"], descriptors });
   let left = 0;
-  for (const { location } of problems.filter(({ waits }) => waits === true)) {
-    const draft = isConfirmation(basename(location)) ? null : readDraft([location], answersOf(flags));
+  for (const { location, message } of problems.filter(({ waits }) => waits === true)) {
+    // Of a confirmed file that has changed, or one that waits to join its series, a draft would be another dataset.
+    const isClaimed = isConfirmation(basename(location)) || confirmationFor(location, descriptors) !== null;
+    const draft = isClaimed ? null : readDraft([location], answersOf(flags));
     const open = openLines(draft?.descriptor.questions ?? []);
     if (draft !== null && open.length === 0 && flags.yes === true) {
       tellWritten(confirm(draft, location, homeOf(location)));
       continue;
     }
     left++;
-    const needs = draft === null ? "--same" : open.length === 0 ? "--yes" : [...new Set(open.map(flagOf))].join(", ");
+    const own = message.endsWith("--same") ? "--same" : message;
+    const needs = draft === null ? own : open.length === 0 ? "--yes" : [...new Set(open.map(flagOf))].join(", ");
     print([`${location}: ${needs}`]);
   }
   if (left > 0) reportRefusal(`${left} of the files below ${folder} wait${left === 1 ? "s" : ""}`);

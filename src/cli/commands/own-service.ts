@@ -91,7 +91,8 @@ function only(place: string, datasets: readonly Dataset[]): string {
 function plainLog(requested: string | null): Logger {
   const write = (line: string): void => {
     const { msg, dataset } = JSON.parse(line) as { readonly msg: string; readonly dataset?: string };
-    if (dataset !== undefined && requested !== null && dataset.toLowerCase() !== requested.toLowerCase()) return;
+    const names = dataset?.toLowerCase().split(", ");
+    if (requested !== null && names?.includes(requested.toLowerCase()) === false) return;
     process.stderr.write(`fieldprobe: ${dataset === undefined ? "" : `${dataset}: `}${msg}\n`);
   };
   return pino({ level: process.env.FIELDPROBE_LOG_LEVEL ?? "warn", base: null }, { write });

@@ -63,9 +63,7 @@ function lifetime(text: string): number {
 }
 
 /** The same as `duration`; `never` is infinity. */
-function expiry(text: string): number {
-  return text === "never" ? Number.POSITIVE_INFINITY : lifetime(text);
-}
+const expiry = (text: string): number => (text === "never" ? Number.POSITIVE_INFINITY : lifetime(text));
 
 function pathOf({ file }: FileOption): string {
   const path = file ?? loadConfig().tokens;
@@ -109,9 +107,7 @@ function newToken(): readonly [token: string, sha256: string] {
   return [token, digestToken(token)];
 }
 
-function inFuture(ms: number): string {
-  return `${new Date(Date.now() + ms).toISOString().slice(0, 19)}Z`;
-}
+const inFuture = (ms: number): string => `${new Date(Date.now() + ms).toISOString().slice(0, 19)}Z`;
 
 function list(options: FileOption): void {
   const path = pathOf(options);

@@ -72,19 +72,17 @@ export class Catalog {
     changed: () => void = () => {},
   ) {
     const { data: folders, state } = config;
-    const descriptors = descriptorFolder(config);
     this.#log = log;
     this.levels = new FoundLevels(state);
     this.#data = folders;
-    let lastMs = 0;
-    let lastWasFirst = true;
+    let [lastMs, lastWasFirst] = [0, true];
     this.reload = oneAtATime(async () => {
       const since = performance.now();
       const known = statesOf(this.#last);
       const found = await pool.run<ScanChanges>({
         kind: "scan",
         folders,
-        descriptors,
+        descriptors: descriptorFolder(config),
         known,
         slow: lastMs > (lastWasFirst ? SLOW_FIRST_MS : SLOW_MS),
         index: this.#last === undefined ? join(state, INDEX_NAME) : null,
@@ -181,11 +179,13 @@ export class Catalog {
     for (const dataset of this.datasets) {
       if (!kept.has(dataset)) this.#log.info({ dataset: dataset.name }, "dataset removed or replaced");
     }
+    const told = new Map<string, string[]>();
     for (const dataset of now) {
       if (served.has(dataset)) continue;
       this.#log.info({ dataset: dataset.name, location: dataset.location }, "dataset loaded");
-      for (const warning of dataset.warnings) this.#log.warn({ dataset: dataset.name }, warning);
+      for (const warning of dataset.warnings) told.set(warning, [...(told.get(warning) ?? []), dataset.name]);
     }
+    for (const [warning, names] of told) this.#log.warn({ dataset: names.join(", ") }, warning);
     // A file that waits to join a confirmed series is no candidate of its own.
     const own = new Set(scan.candidates.map(({ location }) => location));
     this.waiting = problems

@@ -53,9 +53,7 @@ export function cacheLayout(base: number, bytes: number, workers: number): Cache
   return { base: start, units, pinWords, buckets, data, end: data + units * UNIT_BYTES };
 }
 
-function roundUp(value: number, to: number): number {
-  return Math.ceil(value / to) * to;
-}
+const roundUp = (value: number, to: number): number => Math.ceil(value / to) * to;
 
 /** Views of the memory; arrays from `state` on have an element (or `pinWords`) per unit. */
 function cacheViews(buffer: SharedArrayBuffer, { base, units, pinWords, buckets }: CacheLayout) {
@@ -520,6 +518,4 @@ export class BrickDirectory {
 }
 
 /** The word of a worker in the lock: 0 is free, and the main thread, which has no pins, has index -1. */
-function holderOf(workerIndex: number): number {
-  return workerIndex + 2;
-}
+const holderOf = (workerIndex: number): number => workerIndex + 2;

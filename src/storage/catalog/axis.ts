@@ -59,7 +59,8 @@ function axisOf(description: AxisDescription, verification: Verification, name: 
     : readTable(coordinates.file, coordinates.path, verification);
   const read = tabulated(table, periodic);
   const { axis, deviation } = read;
-  if (!table.isFloat32 && deviation > UNIFORM * axis.spacing)
+  const isRounded = deviation > UNIFORM * axis.spacing || (deviation > 0 && table.values.every(isOfFloat32));
+  if (!table.isFloat32 && isRounded)
     verification.warnings.push(
       `The coordinates along ${name} are rounded numbers and are taken as uniform, ${axis.spacing} apart from ${axis.origin}; ` +
         `their distances are off by at most ${Number(deviation.toPrecision(2))}.`,
@@ -79,6 +80,8 @@ function readTable(file: string, path: string, verification: Verification): Tabl
   return { values: h5.numbers(resolved), isFloat32: h5.describe(resolved).size === 4 };
 }
 
+const isOfFloat32 = (value: number): boolean => Math.fround(value) === value;
+
 /** Most decimal places to which coordinates may be rounded. */
 const MOST_DIGITS = 9;
 /** Largest unit of the last digit, in spacings: coarser numbers say little about an axis. */
@@ -90,7 +93,7 @@ const COARSEST = 0.02;
  */
 function roundingOf({ values, isFloat32 }: Table, mean: number, periodic: boolean): number {
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  if (isFloat32 || values.every((value) => Math.fround(value) === value)) return largest * 2 ** -23;
+  if (isFloat32 || values.every(isOfFloat32)) return largest * 2 ** -23;
   if (!periodic) return 0;
   for (let digits = 1; digits <= MOST_DIGITS; digits++) {
     const unit = 10 ** -digits;

@@ -7,7 +7,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { type DescriptorInput, parseDescriptor } from "../dataset/descriptor.js";
-import { realPath } from "../dataset/files.js";
+import { realPath, shellText } from "../dataset/files.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH } from "../dataset/folder-names.js";
 import { openLines } from "../recognise/draft.js";
 import type { Recognised } from "../recognise/recognise.js";
@@ -27,8 +27,7 @@ export function isConfirmation(name: string): boolean {
 
 /** The message that a person has to confirm something. */
 export function needsLook(location: string, why: string | null = null): string {
-  const shown = /[^\w./:@%+=,-]/.test(location) ? `"${location}"` : location;
-  return `needs a look${why === null ? "" : ` (${why})`}: fieldprobe inspect ${shown}`;
+  return `needs a look${why === null ? "" : ` (${why})`}: fieldprobe inspect ${shellText(location)}`;
 }
 
 /** The message about the first file whose structure differs from the confirmed one; null if there is none. */

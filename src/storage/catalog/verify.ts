@@ -76,7 +76,7 @@ export function verify(description: Description, chunkBytes: number): { dataset:
         location,
         digest,
         files: verification.files,
-        warnings: [...warnings, ...verification.warnings, ...guessesOf(descriptor)],
+        warnings: [...warnings, ...onceEach(verification.warnings), ...guessesOf(descriptor)],
         assumed: descriptor.assumed,
         questions: descriptor.questions,
       },
@@ -84,6 +84,17 @@ export function verify(description: Description, chunkBytes: number): { dataset:
   } finally {
     verification.close();
   }
+}
+
+/** Warnings about each frame are told once. */
+function onceEach(texts: readonly string[]): string[] {
+  const alike = new Map<string, string[]>();
+  for (const text of texts) {
+    const kind = text.replace(/^[^:]*: /, "").replaceAll(/\d+/g, "0");
+    alike.set(kind, [...(alike.get(kind) ?? []), text]);
+  }
+  const more = (count: number) => (count === 1 ? "" : ` So in ${count - 1} more times.`);
+  return [...alike.values()].map((all) => `${all[0]}${more(all.length)}`);
 }
 
 function inOrder({ fields }: Descriptor): [FieldName, FieldDescription][] {

@@ -189,9 +189,7 @@ export function isField({ element, size }: Stored, packing: Packing): boolean {
   return element === "integer" && size <= 4 && packing.isStated;
 }
 
-function isScaled({ factor, offset, wrap }: Scale): boolean {
-  return factor !== 1 || offset !== 0 || wrap !== 0;
-}
+const isScaled = ({ factor, offset, wrap }: Scale): boolean => factor !== 1 || offset !== 0 || wrap !== 0;
 
 /** Whether stored float32 numbers are the values themselves. */
 export function isAsStored({ element, size }: Stored, packing: Packing): boolean {

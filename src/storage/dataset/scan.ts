@@ -1,6 +1,7 @@
 /** Records of a scan of data folders: candidates, changes and datasets. */
-import { isAddress } from "../../shared/addresses.js";
+import { sep } from "node:path";
 import type { Dataset } from "./dataset.js";
+import { shellText } from "./files.js";
 
 export interface Refusal {
   readonly location: string;
@@ -92,11 +93,14 @@ export function linesAbout(problems: readonly Refusal[], folders: readonly strin
   const line = ({ location, message }: Refusal) => `${location}: ${message}`;
   const waiting = problems.filter(({ waits }) => waits === true);
   const more = waiting.length - MOST_WAITING;
-  const local = folders.filter((place) => !isAddress(place)).join(" ");
+  const held = folders.filter((folder) => waiting.some(({ location }) => location.startsWith(folder + sep)));
   return [
     ...problems.filter(({ waits }) => waits !== true).map(line),
     ...waiting.slice(0, MOST_WAITING).map(line),
-    ...(more > 0 ? [`${more} more files need a look: fieldprobe inspect --all ${local} --yes`] : []),
+    ...(more > 0 ? [`${more} more files need a look`] : []),
+    ...held.map(
+      (folder) => `fieldprobe inspect --all ${shellText(folder)} --yes confirms all files that leave no line open`,
+    ),
   ];
 }
 

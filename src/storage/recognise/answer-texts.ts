@@ -22,6 +22,8 @@ export interface AnswerFlag {
 const LETTERS = ["t", "z", "y", "x", "c"];
 const NUMBER = /^[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
+const PI = /^([+-])?(?:([\d.]+)(?:\/([\d.]+))?\*?)?(?:pi|π)(?:\*([\d.]+))?(?:\/([\d.]+))?$/i;
+
 const WORDS: Readonly<Record<Exclude<KnownField, "velocity" | "pressure">, string>> = {
   magnetic: "magnetic field",
   potential: "vector potential",
@@ -75,7 +77,7 @@ export const ANSWER_FLAGS: readonly AnswerFlag[] = [
   {
     flag: "length",
     value: "x,y,z",
-    about: "period of a periodic axis, or distance between the end nodes of another; one number for all axes",
+    about: "period of a periodic axis, or distance between the end nodes of another; one for all axes, such as 2*pi",
     read: (text) => ({ length: tripleOf(text, (value) => value > 0, "numbers above 0 are needed.") }),
   },
   {
@@ -190,18 +192,22 @@ export function answersFrom(texts: AnswerTexts): Answers {
   return answers;
 }
 
-function needed(text: string): RequestError {
-  return new RequestError("InvalidRequest", text);
-}
+const needed = (text: string): RequestError => new RequestError("InvalidRequest", text);
 
-function partsOf(text: string): string[] {
-  return text.split(",").map((part) => part.trim());
-}
+const partsOf = (text: string): string[] => text.split(",").map((part) => part.trim());
 
 function numberOf(text: string): number {
-  const value = NUMBER.test(text.trim()) ? Number(text) : Number.NaN;
-  if (!Number.isFinite(value)) throw needed(`"${text}" is not a number.`);
+  const value = NUMBER.test(text.trim()) ? Number(text) : multipleOfPi(text);
+  if (!Number.isFinite(value))
+    throw needed(`"${text}" is not a number, such as 6.28, or a multiple of pi, such as 2*pi.`);
   return value;
+}
+
+/** `2*pi`, `2pi`, `2π`, `pi/2`, `4/3*pi`; NaN for any other text. */
+function multipleOfPi(text: string): number {
+  const [all, sign, above = "1", below = "1", times = "1", over = "1"] = PI.exec(text.replaceAll(/\s/g, "")) ?? [];
+  const factor = (Number(above) * Number(times)) / (Number(below) * Number(over));
+  return all === undefined ? Number.NaN : (sign === "-" ? -factor : factor) * Math.PI;
 }
 
 function tripleOf(text: string, isGood: (value: number) => boolean = () => true, need = ""): number[] {
@@ -270,6 +276,4 @@ function pathsOf(text: string): string[] {
   return found.map(absolute);
 }
 
-function absolute(path: string): string {
-  return path.startsWith("/") ? path : `/${path}`;
-}
+const absolute = (path: string): string => (path.startsWith("/") ? path : `/${path}`);

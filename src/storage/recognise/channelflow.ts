@@ -22,6 +22,8 @@ const CHANNELFLOW_REASONS = (contents: Contents, heights: string): string[] => [
   "velocity: the deviation from the base flow, which the code keeps apart from the file.",
 ];
 
+const titleOf = ({ name }: Contents) => ({ title: `${name}, the deviation from the base flow` });
+
 /** Values of Channelflow are in c x y z although the dataset is declared as (Nd, Nz, Ny, Nx); y descends. */
 export const CHANNELFLOW: ProducerRow = {
   producer: "Channelflow 2",
@@ -38,6 +40,7 @@ export const CHANNELFLOW: ProducerRow = {
   order: "c x y z",
   shape: ([components, nz, ny, nx]) => [components, nx, ny, nz],
   fields: [["velocity", "/data/u"]],
+  more: titleOf,
   axis: (contents, axis, { nodes }) => channelflowAxis(contents, axis, nodes, "/geom/y"),
 };
 
@@ -58,5 +61,6 @@ export const CHANNELFLOW_NETCDF: ProducerRow = {
   ],
   order: "z y x",
   fields: [["velocity", VELOCITY_XYZ.join(" ")]],
+  more: titleOf,
   axis: (contents, axis, { nodes }) => channelflowAxis(contents, axis, nodes, "/Y"),
 };

@@ -170,9 +170,7 @@ function labelsOfAll(contents: Contents, fields: ReadonlyMap<string, string[][]>
   return said.join("; ");
 }
 
-function spelled(text: string): string {
-  return unitText(text.replaceAll('"', "")) ?? text;
-}
+const spelled = (text: string): string => unitText(text.replaceAll('"', "")) ?? text;
 
 function labelsAt(contents: Contents, path: string): string {
   const names = [...contents.attributes(path).keys()].filter((name) => LABELS.test(name));

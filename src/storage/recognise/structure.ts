@@ -146,13 +146,9 @@ function resolvedIn(file: StoredFile, path: string): string | null {
   }
 }
 
-function shortenedText(text: string): string {
-  return text.length <= SHORT_TEXT ? text : digest(Buffer.from(text));
-}
+const shortenedText = (text: string): string => (text.length <= SHORT_TEXT ? text : digest(Buffer.from(text)));
 
-function digest(bytes: Uint8Array): string {
-  return `sha256 ${createHash("sha256").update(bytes).digest("hex").slice(0, 24)}`;
-}
+const digest = (bytes: Uint8Array): string => `sha256 ${createHash("sha256").update(bytes).digest("hex").slice(0, 24)}`;
 
 /** Keys that differ between files. They are listed at confirmation and then ignored. */
 export function varyingKeys(all: readonly Structure[]): string[] {

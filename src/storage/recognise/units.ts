@@ -122,6 +122,4 @@ function unitNamed(name: string): readonly [number, ...number[]] | null {
   return null;
 }
 
-function singular(name: string): string {
-  return name.length < 3 ? name : name.toLowerCase().replace(/s$/, "");
-}
+const singular = (name: string): string => (name.length < 3 ? name : name.toLowerCase().replace(/s$/, ""));

@@ -1,8 +1,8 @@
 /** The draft of a dataset as a record, and on one screen. */
 import { basename } from "node:path";
 import { type Description, verify } from "../catalog/verify.js";
-import type { Axis, Dataset, FieldPart, FieldSource, Question } from "../dataset/dataset.js";
-import { claimText } from "../dataset/dataset.js";
+import type { Axis, AxisName, Dataset, FieldPart, FieldSource, Question } from "../dataset/dataset.js";
+import { AXIS_NAMES, claimText } from "../dataset/dataset.js";
 import { placeOf } from "../dataset/files.js";
 import { packingOf } from "../dataset/packing.js";
 import { type Stored, typeText } from "../dataset/stored.js";
@@ -75,7 +75,7 @@ function viewOf(found: Shown, description: Description, chunkBytes: number): Dra
   const texts: Omit<DraftView, "slice"> = {
     ...{ file, name: descriptor.name, producer, why: reasons },
     mind: isServable ? outcome.dataset.warnings.filter((text) => !/^(assumed|open) /.test(text)) : warnings,
-    what: isServable ? factsOf(outcome.dataset) : [],
+    what: isServable ? factsOf(outcome.dataset, open) : [],
     problems: isServable ? [] : outcome.problems,
     assumed: descriptor.assumed.map(claimText),
     look: lines,
@@ -153,11 +153,13 @@ function escaped(text: string): string {
 }
 
 /** Facts about a verified dataset; opens one file of each field for its header. */
-function factsOf(dataset: Dataset): Fact[] {
+function factsOf(dataset: Dataset, open: readonly Question[]): Fact[] {
   const { forcing } = dataset;
+  const isOpen = (name: AxisName) =>
+    open.some(({ about, axes = AXIS_NAMES }) => about === "periodicity" && axes.includes(name));
   return [
     ...Object.entries(dataset.fields).flatMap(([name, source]) => fieldFacts(name, source)),
-    ...dataset.axes.map((axis, index) => ({ label: "xyz"[index] as string, text: axisText(axis) })),
+    ...AXIS_NAMES.map((name, at) => ({ label: name, text: axisText(dataset.axes[at] as Axis, isOpen(name)) })),
     { label: "time", text: timeText(dataset) },
     ...(forcing.kind === "none" ? [] : [{ label: "forcing", text: forcing.kind }]),
   ];
@@ -207,11 +209,15 @@ function describeStorage(stored: Stored): string {
   return `${type}, ${shape.length === 0 ? "scalar" : shape.join(" x ")}, ${layout}`;
 }
 
-function axisText({ nodes, origin, spacing, periodic, coordinates }: Axis): string {
-  if (nodes === 1) return `1 node at ${short(origin)}, ${periodic ? "constant along it" : "not periodic"}`;
+function axisText({ nodes, origin, spacing, periodic, coordinates }: Axis, isOpen: boolean): string {
+  const bounded = isOpen ? "periodic or not" : "not periodic";
+  if (nodes === 1) return `1 node at ${short(origin)}, ${periodic ? "constant along it" : bounded}`;
   if (coordinates !== null)
-    return `${nodes} nodes from ${short(origin)} to ${short(coordinates[nodes - 1])}, tabulated, not periodic`;
-  const end = periodic ? `periodic with ${short(nodes * spacing)}` : "not periodic";
+    return `${nodes} nodes from ${short(origin)} to ${short(coordinates[nodes - 1])}, tabulated, ${bounded}`;
+  const period = nodes * spacing;
+  const off = Math.abs(period / (2 * Math.PI) - 1);
+  const near = off > 1e-15 && off < 2 ** -23 ? ", used as it is: 2 pi within float32" : "";
+  const end = periodic && !isOpen ? `periodic with ${short(period)}${near}` : bounded;
   return `${nodes} nodes from ${short(origin)} every ${short(spacing)}, ${end}`;
 }
 

@@ -213,9 +213,7 @@ describe.each([1, 3, 7, 15])("cubes of %d nodes", (width) => {
 });
 
 /** xx, yy, zz, xy, xz, yz. */
-function symmetric(c: number[][]): number[] {
-  return SYMMETRIC.map(([i, j]) => (c[i] as number[])[j] as number);
-}
+const symmetric = (c: number[][]): number[] => SYMMETRIC.map(([i, j]) => (c[i] as number[])[j] as number);
 
 it("passes NaN to those cubes that hold it, and visits no brick beyond", () => {
   const axes: Axes = [periodicAxis(32, 32), periodicAxis(32, 32), periodicAxis(32, 32)];

@@ -103,9 +103,7 @@ const inTurn =
   (turn: number, use: (fields: readonly BrickField[]) => void): void =>
     use(frames[turn] as readonly BrickField[]);
 
-function largest(values: Float64Array): number {
-  return values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-}
+const largest = (values: Float64Array): number => values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
 
 /** Whether two answers are equal or next to each other as float32, or closer than the rounding of float64 sums. */
 function oneRoundingApart(a: number, b: number, scale: number): boolean {

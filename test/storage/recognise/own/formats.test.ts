@@ -101,6 +101,7 @@ describe("Channelflow's NetCDF", () => {
     expect(dataset.walls[1]).toEqual([true, true]);
     expect(worstOf(dataset, 0, 1)).toBeLessThan(1e-7);
     expect(recognise(path)?.reasons.join("\n")).toContain("the deviation from the base flow");
+    expect(dataset.title).toBe("channelflow.nc, the deviation from the base flow");
   });
 });
 
