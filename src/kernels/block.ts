@@ -25,7 +25,6 @@ export interface BlockReader {
   readonly span: number;
   /** Set these before `open` and `cover`. */
   readonly box: Box;
-  /** Set by `open`. */
   readonly block: Block;
   /**
    * Makes `block` represent `box` in a field. Nodes of unavailable bricks read as NaN.
@@ -56,7 +55,6 @@ export function createBlockReader(axes: Axes, span: number, components: number):
     return double;
   };
 
-  /** Makes the block a dense box in scratch. */
   const openDense = (data: Values, size: number): void => {
     self.block.data = data;
     self.block.base = 0;
@@ -205,6 +203,15 @@ export function markBricks(
     }
   }
   return end;
+}
+
+/** Whether all bricks of a box are marked, as most are once a few points have marked theirs. */
+export function areMarked({ count }: Bricking, [rx, ry, rz]: BlockReader["runs"], marks: Uint8Array): boolean {
+  for (let c = 0; c < rz.count; c++)
+    for (let b = 0; b < ry.count; b++)
+      for (let a = 0; a < rx.count; a++)
+        if (marks[(rz.brick[c] * count[1] + ry.brick[b]) * count[0] + rx.brick[a]] === 0) return false;
+  return true;
 }
 
 /** Calls `use` for every part (i, j, k) of a box of nodes, made of the parts i, j, k of the runs, x fastest. */

@@ -2,7 +2,7 @@
  * Evaluates sums of separable products at points: a weight vector per axis and term, contracted with a box of nodes.
  */
 import { type AxisVectors, VALUE } from "./axis-vectors.js";
-import { createBlockReader, markBricks, touchedRuns } from "./block.js";
+import { areMarked, createBlockReader, markBricks, touchedRuns } from "./block.js";
 import { evaluateBlocks, type PointSums } from "./evaluate.js";
 import { createContraction } from "./interpolate.js";
 import type { Axes, Scheme } from "./types.js";
@@ -67,6 +67,7 @@ export function createProducts(
           marks[reader.lone] = 1;
           continue;
         }
+        if (areMarked(bricking, reader.runs, marks)) continue;
         for (let a = 0; a < 3; a++) {
           const { support } = vectors[a];
           for (let kind = 0; kind < support.length; kind++)
@@ -91,7 +92,6 @@ export function createProducts(
   };
 }
 
-/** A kind on one axis, values on the others. */
 export function along(axis: number, kind: number): number[] {
   return [0, 1, 2].map((a) => (a === axis ? kind : VALUE));
 }
