@@ -153,11 +153,9 @@ function pathOf(file: string): string {
   const names = status.isDirectory() ? readdirSync(path) : [];
   const kind = folderKind(names);
   if (typeof kind === "object") throw new MisuseError(`${path}: ${kind.refused}`);
-  if (!status.isFile() && !isStore(names))
-    throw new MisuseError(
-      `${path} is a folder, not a file; fieldprobe check looks at it, and serve takes it as --data`,
-    );
-  return path;
+  if (status.isFile() || isStore(names)) return path;
+  if (!status.isDirectory()) throw new MisuseError(`${path} is neither a file nor a folder`);
+  throw new MisuseError(`${path} is a folder, not a file; fieldprobe check looks at it, and serve takes it as --data`);
 }
 
 /** Inspects an address, or all datasets of a folder. */
@@ -263,7 +261,7 @@ export async function confirmToServe(
   flags: InspectFlags,
   apart = descriptorFolder(readConfig().config),
 ): Promise<string[]> {
-  const paths = [...new Set(files.map(pathOf))];
+  const paths = [...new Map(files.map(pathOf).map((path) => [realPath(path) ?? path, path])).values()];
   await openStorage();
   const isSaid = flags.name !== undefined || Object.keys(answersOf(flags)).length > 0;
   const isServed = (path: string) => confirmationFor(path, apart) !== null || isComplete(requireDraft([path], {}));

@@ -58,44 +58,46 @@ export function describeApart(location: string, state: string, roots: readonly s
 
 const STEP_PLACES = /\{step(?::0\d{1,2}d)?\}/;
 
-/** The files of a valid descriptor, as written, with `{step}`. */
-function filesOf(location: string): string[] {
+/** A file of a descriptor as written, with `{step}`, and the texts that this stands for. */
+type Claim = Readonly<Record<"file" | "step", string>>;
+
+/** The files of a valid descriptor. */
+function filesOf(location: string): Claim[] {
   const found = descriptorText(location);
   if ("problems" in found) return [];
   const parsed = parseDescriptor(found.text);
   return "problems" in parsed ? [] : placesOf(parsed.descriptor);
 }
 
-function placesOf(descriptor: Descriptor): string[] {
+/** The files of a confirmed series are numbered; a descriptor may list other texts. */
+function placesOf(descriptor: Descriptor): Claim[] {
+  const step = descriptor.confirmed === undefined ? "[^/]+" : "\\d+(?:\\.\\d+)?";
   const named = placesIn(descriptor).map(({ file }) => file);
-  return [...new Set([...(descriptor.confirmed?.sources ?? []), ...named])];
+  return [...new Set([...(descriptor.confirmed?.sources ?? []), ...named])].map((file) => ({ file, step }));
 }
+
+const patternOf = (file: string, step: string) => new RegExp(`^${file.split(STEP_PLACES).map(escaped).join(step)}$`);
 
 /** Tells whether an address is named by a local descriptor; such addresses are not datasets themselves. */
 export function claimedAddresses(locations: readonly string[]): (address: string) => boolean {
-  const patterns = locations
-    .flatMap(filesOf)
-    .filter(isAddress)
-    .map((file) => new RegExp(`^${file.split(STEP_PLACES).map(escaped).join("[^/]+")}$`));
+  const files = locations.flatMap(filesOf).filter(({ file }) => isAddress(file));
+  const patterns = files.map(({ file, step }) => patternOf(file, step));
   return (address) => patterns.some((pattern) => pattern.test(address));
 }
 
 const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
 /** The files that a path stands for: the file itself, or the files that match its pattern. */
-function filesAt(location: string, file: string): string[] {
+function filesAt(location: string, { file, step }: Claim): string[] {
   if (isAddress(file)) return [];
   const path = resolve(dirname(location), file);
   const start = path.indexOf("{");
   if (start < 0) return [path];
   const folder = dirname(path.slice(0, start + 1));
-  const ranges = path.split(STEP_PLACES);
-  const fits = (name: string) => name.startsWith(ranges[0]) && name.endsWith(ranges.at(-1) as string);
+  const pattern = patternOf(path, step);
   try {
-    return readdirSync(folder)
-      .map((name) => join(folder, name))
-      .filter(fits)
-      .sort();
+    const paths = readdirSync(folder).map((name) => join(folder, name));
+    return paths.filter((one) => pattern.test(one)).sort();
   } catch {
     return [];
   }

@@ -97,7 +97,7 @@ function scanAll(folders: readonly string[], options: ChangesOptions, states: St
   const located = findLocations(roots, unreadable, walked, options.known);
   const confirmed = located.filter((location) => isConfirmation(basename(location)));
   const local = located.filter((location) => !isConfirmation(basename(location)));
-  const apart = [...findApart(options.descriptors ?? null, roots, unreadable), ...confirmed];
+  const apart = [...findApart(options.descriptors ?? null, folders, unreadable), ...confirmed];
   const descriptors = local.filter((location) => basename(location) === DESCRIPTOR_NAME);
   const alone = roots.filter(isSingle).flatMap((root) => realPath(root) ?? []);
   const claimedFiles = claimedBy(alone.length === 0 ? apart : [...apart, ...descriptors]);
@@ -367,11 +367,6 @@ function examine(description: Description | Refused, options: Pick<ScanOptions, 
   return "dataset" in outcome ? outcome : { ...outcome, names: namesOf(description.descriptor) };
 }
 
-function isConfirmedText(location: string): boolean {
-  const read = descriptorText(location);
-  return "text" in read && read.text.includes('"confirmed"');
-}
-
 const namesOf = ({ name, aliases }: Descriptor): string[] => [name, ...aliases];
 
 /** Finds separate descriptors, but no confirmations of files elsewhere: the folder may serve several services. */
@@ -379,10 +374,13 @@ function findApart(folder: string | null, roots: readonly string[], problems: Re
   if (folder === null) return [];
   try {
     const real = roots.flatMap((root) => realPath(root) ?? []);
+    const isAlone = roots.every((root) => isAddress(root) || isSingle(root));
     return descriptorsIn(folder).filter((location) => {
+      const read = descriptorText(location);
+      if ("problems" in read || !read.text.includes('"confirmed"')) return true;
       const claimed = [...claimedBy([location])];
-      const isHere = claimed.some((path) => real.some((root) => isIn(root, path)));
-      return !isConfirmedText(location) || claimed.length === 0 || isHere;
+      if (claimed.length > 0) return claimed.some((path) => real.some((root) => isIn(root, path)));
+      return !isAlone || roots.some((root) => isAddress(root) && read.text.includes(root));
     });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];

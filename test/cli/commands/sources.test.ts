@@ -151,6 +151,8 @@ describe("commands on a bucket", () => {
     expect(stderr).toContain(`wrote ${confirmation}\n`);
     expect(JSON.parse(readFileSync(confirmation, "utf8")).fields.pressure.file).toBe(source);
     for (const place of [source, "s3://cubes/bare"]) expect(await query(place)).toBe(await local());
+    // A local file that is named alone, and has the same name, is not in its way.
+    expect(await run("values", near, "p", "--time", "0", "--method", "Lag4", "--points", "p.csv")).toBe(await local());
     vi.stubEnv("FIELDPROBE_STATE", join(folder, "no-state"));
     expect((await fieldprobe("values", source, "p", "--points", "p.csv")).stderr).toContain(
       `needs a look: fieldprobe inspect ${source}`,

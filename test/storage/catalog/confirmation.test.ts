@@ -150,7 +150,11 @@ describe("a confirmed series", () => {
       "s_3.h5: waits as a file of its series: its time 2.5 is not after 3, the last",
       expect.stringContaining("s_4.h5: needs a look (not as it was confirmed: /mask is new (float64 2 = 1, 1)): "),
     ]);
+    // What has no number in its place is no file of the series.
+    await writeHdf5(join(home, "s_mean.h5"), mask(1));
+    expect(scan(home).problems.map(({ location }) => location)).toContain(join(home, "s_mean.h5"));
     copyFileSync(join(home, "s_2.h5"), join(home, "s_9.h5"));
-    expect(scan(home).problems.at(-1)?.message).toContain("its time 3 is not after 3, the last");
+    const { message = "" } = scan(home).problems.find(({ location }) => location.endsWith("s_9.h5")) ?? {};
+    expect(message).toContain("its time 3 is not after 3, the last");
   });
 });
