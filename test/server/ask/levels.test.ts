@@ -213,16 +213,7 @@ describe("a grid by levels", () => {
       expect(thickness).toBe(spacing[2]);
       seen.push([samples, level]);
     }
-    expect(seen).toEqual([
-      [4, 2],
-      [8, 2],
-      [15, 1],
-      [16, 1],
-      [17, 0],
-      [31, 0],
-      [32, 0],
-      [64, 0],
-    ]);
+    expect(seen.join("; ")).toBe("4,2; 8,2; 15,1; 16,1; 17,0; 31,0; 32,0; 64,0");
   });
 
   it("is what it was by default, and where level 0 is fine enough", async () => {
@@ -236,8 +227,8 @@ describe("a grid by levels", () => {
   });
 
   it("takes the mean of an expression that has levels of its own, else the expression of means", async () => {
-    const own = await gridOf({ what: "norm(omega), Q", level: 2, z: 3, samples: 4 });
-    expect(own.level_of).toEqual(["mean", "of means"]);
+    const own = await gridOf({ what: "norm(omega), Q, u.x", level: 2, z: 3, samples: 4 });
+    expect(own.level_of).toEqual(["mean", "of means", "mean"]);
     const of = await nodes(`${NAME}@2`, "norm(omega)");
     // The vorticity of means is smaller than the mean of the vorticity.
     const mean = (values: number[]) => values.reduce((sum, one) => sum + one, 0) / values.length;
@@ -290,9 +281,7 @@ describe("a grid by levels", () => {
     const answer = await jsonOf(await ask(service, { ...common, call: "nodes", what: "u.x", level: 1, k: 0 }));
     expect(answer.question).toMatchObject({ dataset: NAME, level: 1 });
     expect(answer.data["u.x"]).toEqual((await nodes(`${NAME}@1`, "u.x"))[0]);
-    const { body } = {
-      body: await jsonOf(await ask(service, { ...common, call: "statistics", what: "u.x", level: 2 })),
-    };
+    const body = await jsonOf(await ask(service, { ...common, call: "statistics", what: "u.x", level: 2 }));
     expect(JSON.stringify(body)).toContain('"level":2');
   });
 });

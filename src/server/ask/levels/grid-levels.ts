@@ -81,12 +81,15 @@ export function levelOf(
   if (question.filter !== undefined) throw wrong("filter", "levels are not filtered; take level=0");
   const found = requireLevel(set, dataset, level);
   if (apart !== undefined) throw wrong("level", `${apart} has none: it does not lie on the nodes of ${dataset.name}`);
-  const fields = what.map(({ text }) => {
-    const name = { u: "velocity", p: "pressure" }[text] ?? text.replaceAll(/\s/g, "");
-    return hasField(set, name) ? name : null;
-  });
+  const fields = what.map(({ text }) => fieldNamed(set, text));
   const quantities = compileWhat(what, namesOf(question, found));
   return { level, set: set as LevelSet, dataset: found, quantities, fields };
+}
+
+/** The field of a level that a text names; null if levels have none. */
+function fieldNamed(set: LevelSet | null, text: string): string | null {
+  const name = { u: "velocity", p: "pressure" }[text] ?? text.replaceAll(/\s/g, "");
+  return hasField(set, name) ? name : null;
 }
 
 const hasField = (set: LevelSet | null, name: string): boolean =>
@@ -101,6 +104,11 @@ export function requireLevel(set: LevelSet | null, { name }: Dataset, level: num
   throw new RequestError("OutOfRange", `level: "${name}" has ${own}.`, { member: "level" });
 }
 
+/** Whether a quantity is a mean, or a component of one, or else an expression of means. */
+function originOf({ set }: GridLevel, { text }: Quantity): string {
+  return fieldNamed(set, text.trim().replace(/\.[xyz]$/, "")) === null ? "of means" : "mean";
+}
+
 /** What the answer says about its level. */
 export function aboutLevel(
   level: GridLevel | null,
@@ -113,7 +121,7 @@ export function aboutLevel(
   return {
     ...{ level: k, spacing: spacings },
     ...(across.length === 1 ? { thickness: spacings[across[0] as number] } : {}),
-    ...(level === null ? {} : { level_of: level.fields.map((field) => (field === null ? "of means" : "mean")) }),
+    ...(level === null ? {} : { level_of: level.quantities.map((one) => originOf(level, one)) }),
   };
 }
 
@@ -210,6 +218,7 @@ export async function fillLevel(
         count: [wx.count, wy.count, wz.count],
         stride: [1, 1, 1],
       } as const;
+      const offsets = offsetsIn(wx, px);
       for (const [q, quantity] of quantities.entries()) {
         const n = quantity.columns.length;
         const values = new Float64Array(n * box.count[0] * box.count[1] * box.count[2]);
@@ -225,7 +234,8 @@ export async function fillLevel(
           for (let row = first; row < last; row++) {
             const [y, z] = [row % ny, from + Math.floor(row / ny)];
             if (py.isEnd[y] === 1 || pz.isEnd[z] === 1) continue;
-            sampleRow(values, n, [wx, wy, wz as Window], places, y, z, out, n * (z * ny + y) * nx);
+            const rows = rowsAround([wx, wy, wz as Window], places, y, z);
+            sampleRow(values, n, rows, wx.count, offsets, px, out, n * (z * ny + y) * nx);
           }
         });
       }
@@ -250,39 +260,49 @@ async function addNodes(life: Context["life"], query: Query, weight: number, val
   result.release();
 }
 
+/** The offsets of both neighbours of each sample in the values read; the same twice if the second has no weight. */
+function offsetsIn({ place }: Window, { first, part }: AlongAxis): readonly [Int32Array, Int32Array] {
+  return [Int32Array.from(first, place), Int32Array.from(first, (j, i) => place(part[i] === 0 ? j : j + 1))];
+}
+
+/** Rows of values that a row of samples lies between, and their weights. */
+function rowsAround(
+  [, wy, wz]: readonly Window[],
+  [, py, pz]: readonly AlongAxis[],
+  y: number,
+  z: number,
+): readonly (readonly [row: number, weight: number])[] {
+  const ends = ({ first, part }: AlongAxis, { place }: Window, i: number) => {
+    const [j, t] = [first[i] as number, part[i] as number];
+    return t === 0 ? [[place(j), 1] as const] : [[place(j), 1 - t] as const, [place(j + 1), t] as const];
+  };
+  return ends(pz as AlongAxis, wz as Window, z).flatMap(([k, a]) =>
+    ends(py as AlongAxis, wy as Window, y).map(([j, b]) => [k * (wy as Window).count + j, a * b] as const),
+  );
+}
+
 /** Interpolates a row of samples; positions without weight are not read, so that missing values do not spread. */
 function sampleRow(
   values: Float64Array,
   n: number,
-  [wx, wy, wz]: readonly [Window, Window, Window],
-  [px, py, pz]: readonly [AlongAxis, AlongAxis, AlongAxis],
-  y: number,
-  z: number,
+  rows: ReturnType<typeof rowsAround>,
+  width: number,
+  [lows, highs]: readonly [Int32Array, Int32Array],
+  { part, isEnd }: AlongAxis,
   out: Float32Array,
   to: number,
 ): void {
-  const ends = (p: AlongAxis, w: Window, i: number) => {
-    const [j, t] = [p.first[i] as number, p.part[i] as number];
-    return t === 0
-      ? ([[w.place(j), 1]] as const)
-      : ([
-          [w.place(j), 1 - t],
-          [w.place(j + 1), t],
-        ] as const);
-  };
-  const rows = ends(pz, wz, z).flatMap(([k, a]) =>
-    ends(py, wy, y).map(([j, b]) => [(k * wy.count + j) * wx.count, a * b] as const),
-  );
-  for (let x = 0; x < px.first.length; x++) {
-    if (px.isEnd[x] === 1) continue;
-    const [j, t] = [px.first[x] as number, px.part[x] as number];
-    const low = wx.place(j);
-    const high = t === 0 ? low : wx.place(j + 1);
+  const starts = rows.map(([row]) => n * row * width);
+  const weights = rows.map(([, weight]) => weight);
+  for (let x = 0; x < lows.length; x++) {
+    if (isEnd[x] === 1) continue;
+    const [t, low, high] = [part[x] as number, n * (lows[x] as number), n * (highs[x] as number)];
     for (let c = 0; c < n; c++) {
       let sum = 0;
-      for (const [row, weight] of rows) {
-        const value = values[n * (row + low) + c] as number;
-        sum += weight * (t === 0 ? value : (1 - t) * value + t * (values[n * (row + high) + c] as number));
+      for (let r = 0; r < starts.length; r++) {
+        const at = (starts[r] as number) + c;
+        const value = values[at + low] as number;
+        sum += (weights[r] as number) * (t === 0 ? value : (1 - t) * value + t * (values[at + high] as number));
       }
       out[to + n * x + c] = sum;
     }
