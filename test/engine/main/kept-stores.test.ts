@@ -12,12 +12,8 @@ import { writeKnownZarr } from "../../support/zarr.js";
 it("keeps the stores of its datasets, and those of former ones until the queries that read them have ended", async () => {
   const data = scratchFolder();
   const [kept, gone] = ["kept.zarr", "gone.zarr"].map((name) => join(data, name)) as [string, string];
-  const axis = (name: string) => ({
-    dimensions: [name],
-    shape: [8],
-    chunks: [8],
-    values: Float64Array.from({ length: 8 }, (_, i) => i),
-  });
+  const values = Float64Array.from({ length: 8 }, (_, i) => i);
+  const axis = (name: string) => ({ dimensions: [name], shape: [8], chunks: [8], values });
   const p = { dimensions: ["z", "y", "x"], shape: [8, 8, 8], chunks: [8, 8, 8], values: new Float64Array(512).fill(1) };
   const arrays = { p, x: axis("x"), y: axis("y"), z: axis("z") };
   for (const store of [kept, gone]) writeKnownZarr(store, { version: 3, arrays });

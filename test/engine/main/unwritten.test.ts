@@ -12,13 +12,9 @@ import { runQuery } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const DATA = scratchFolder();
-const FILES = ["array", "array-filtered", "array-turned", "array-holes", "array-whole"].concat([
-  "tree",
-  "tree-filtered",
-  "tree-deep",
-  "tree-leaf",
-  "tree-whole",
-]);
+const FILES = ["", "-filtered", "-turned", "-holes", "-whole"]
+  .map((kind) => `array${kind}`)
+  .concat(["", "-filtered", "-deep", "-leaf", "-whole"].map((kind) => `tree${kind}`));
 /** The first and the last frame of each file that is whole, and that is not. */
 const FRAMES = FILES.map(chunkFile).flatMap((file) => {
   const all = writtenChunks(file);
