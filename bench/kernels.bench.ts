@@ -5,17 +5,8 @@ import { createScheme } from "../dist/kernels/index.js";
 import { SCRATCH_BYTES } from "../dist/kernels/simd/index.js";
 import { alternate, type Comparison, type Contestant, nanoseconds } from "./alternate.js";
 import { createBatch, createSorter, cubeAxes } from "./field.js";
-import {
-  CHECKED,
-  checkClose,
-  EDGE,
-  evaluation,
-  type Group,
-  lag8,
-  OPTIONS,
-  prepare,
-  type Setting,
-} from "./kernel-setting.js";
+import type { Group, Setting } from "./kernel-setting.js";
+import { CHECKED, checkClose, EDGE, evaluation, lag8, OPTIONS, prepare } from "./kernel-setting.js";
 import type { Share } from "./kernels-worker.js";
 import type { BenchOptions, Row } from "./row.js";
 

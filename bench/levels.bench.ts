@@ -9,6 +9,8 @@ import { boxesOf } from "../dist/storage/levels/level-sums.js";
 import { writeCube } from "../dist/tools/generate/cube.js";
 import { type BenchOptions, type Row, summarise } from "./row.js";
 
+type Step = (service: RunningService) => Promise<unknown>;
+
 const BRICK_BYTES = 4 * 32 ** 3;
 
 /** What a step takes: milliseconds, of CPU too, and bytes read from files. */
@@ -39,7 +41,7 @@ export async function benchLevels({ quick }: BenchOptions): Promise<Row[]> {
   const nodes = quick ? 128 : 512;
   const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
   const name = `cube${nodes}`;
-  const flow = { kind: "smooth", steps: 1, chunk: [64, 64, 64], filter: "none", seed: 1 };
+  const flow = { kind: "smooth", steps: 1, chunk: [32, 32, 32], filter: "none", seed: 1 };
   const shape = { ...flow, nodes: [nodes, nodes, nodes], name, folder: join(folder, name) };
   const rows: Row[] = [];
   const row = (what: string, unit: string, value: number) => {
@@ -47,11 +49,12 @@ export async function benchLevels({ quick }: BenchOptions): Promise<Row[]> {
     rows.push({ ...of, ...summarise([value]) });
   };
   const settings = { PORT: "0", DATA: folder, STATE: join(folder, "state"), CACHE_BYTES: String(600 * 2 ** 20) };
-  /** Each step has a service of its own, whose cache is empty. */
-  const alone = async (step: (service: RunningService) => Promise<unknown>) => {
+  /** Each step has a service of its own, whose cache is empty of what it reads. */
+  const alone = async (step: Step, before: Step = async () => {}) => {
     const limits = { QUERY_POINTS: String(2 ** 24), QUERY_DEADLINE_MS: "600000" };
     const service = await startService(loadConfig({ ...settings, ...limits }, {}), pino({ level: "error" }), true);
     try {
+      await before(service);
       return await costOf(service, () => step(service));
     } finally {
       await service.close();
@@ -87,21 +90,25 @@ export async function benchLevels({ quick }: BenchOptions): Promise<Row[]> {
     row("making", "ms of CPU", making.cpu);
     row("making", "frames read", making.bytes / (16 * nodes ** 3));
     row("space", "of the frame", size / (16 * nodes ** 3));
-    const plane = await alone((service) =>
-      ask(service, { ...sampled, format: "png", z: 3, samples: nodes / 4, level: "auto" }),
-    );
+    const planeAt = async (service: RunningService, z: number) => {
+      await ask(service, { ...sampled, format: "png", z, samples: nodes / 4, level: "auto" });
+    };
+    row("first plane of a process", "ms", (await alone((service) => planeAt(service, 3))).ms);
+    // Half a period away, no brick is shared.
+    const plane = await alone(...([3, 6].map((z) => (service) => planeAt(service, z)) as [Step, Step]));
     row("first plane", "ms", plane.ms);
+    row("first plane", "ms of CPU", plane.cpu);
     row("first plane", "of its bricks read", plane.bytes / (3 * BRICK_BYTES * (nodes / 4 / 32) ** 2));
     const volume = await alone((service) => ask(service, { ...sampled, samples: nodes / 4, level: "auto" }));
     row("first volume", "ms", volume.ms);
+    row("first volume", "ms of CPU", volume.cpu);
     row("first volume", "of its bricks read", volume.bytes / (3 * 4 * (nodes / 4) ** 3));
     row("volume without levels", "frames of u read", aliased.bytes / (12 * nodes ** 3));
     const found = await alone((service) => ask(service, { call: "find", where, limit: 1 }));
     row("find above a norm", "of the bytes without levels", found.bytes / searched.bytes);
     await alone(async (service) => {
       const since = performance.now();
-      for (let i = 0; i < 20; i++)
-        await ask(service, { ...sampled, format: "png", z: 3 + i / 10, samples: nodes / 4, level: "auto" });
+      for (let i = 0; i < 20; i++) await planeAt(service, 3 + i / 10);
       row("play of a plane", "pictures/s", 20_000 / (performance.now() - since));
     });
     return rows;
