@@ -23,7 +23,7 @@ import { wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
 import { readQuestion } from "../question/read-question.js";
 import { runsIn, samplesIn } from "../question/where.js";
-import { CLOSED, FAILURES, oneOf } from "../schemas.js";
+import { CLOSED, FAILURES } from "../schemas.js";
 import { describeInput, describeJob, INPUT, JOB } from "./describe-job.js";
 import { Generations } from "./generations.js";
 import { sendTask } from "./start-job.js";
@@ -39,6 +39,7 @@ const CHECK_MS = 5_000;
 /** Bytes of the description of an input. */
 const DESCRIPTION_BYTES = 16 * 1024;
 
+const form = Type.Union([Type.Literal("octets"), Type.Literal("npy"), Type.Literal("csv")]);
 const bytes = Type.Integer({ minimum: 1 });
 const maybe = <T extends TProperties>(members: T, description: string) =>
   Type.Optional(Type.Object(members, { ...CLOSED, description }));
@@ -46,7 +47,7 @@ const maybe = <T extends TProperties>(members: T, description: string) =>
 /** The points of jobs, as their owner describes them. */
 const INPUT_BODY = Type.Object(
   {
-    upload: maybe({ form: oneOf(["octets", "npy", "csv"]), bytes }, "Send the bytes by PUT afterwards."),
+    upload: maybe({ form, bytes }, "Send the bytes by PUT afterwards."),
     nodes: maybe({ dataset: Type.String(), ...BOX }, "The places of `nodes`, x fastest."),
     grid: maybe({ dataset: Type.String(), ...BOX, samples: anyOf("samples") }, "The places of `grid`, x fastest."),
   },
