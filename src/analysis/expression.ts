@@ -157,7 +157,7 @@ class ExpressionCompiler {
       case "MemberExpression":
         return this.#rowOfHessian(tree) ?? this.#member(tree, part("object"));
       default:
-        throw this.#refuse(this.#text.trim() === "" ? "it is empty" : "an operator is missing");
+        throw this.#refuse(this.#text.trim() === "" ? "it is empty" : "an operator is missing; + is %2B in an address");
     }
   }
 

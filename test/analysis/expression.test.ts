@@ -112,7 +112,7 @@ describe("quantities of pictures", () => {
 describe("refusals name the column", () => {
   it.each([
     ["", "it is empty"],
-    ["ux uy", "an operator is missing"],
+    ["ux uy", "an operator is missing; + is %2B in an address"],
     ["ux + wrong", "nothing has the name wrong; names are"],
     ["ux + u", "+ joins a scalar and a vector (column 4)"],
     ["u * u", "* takes scalars, not a vector (column 3)"],
