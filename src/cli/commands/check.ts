@@ -117,7 +117,6 @@ async function checkValues(dataset: Dataset): Promise<number> {
   return fields.reduce((sum, field) => sum + printFaults(read.filter((one) => one.field === field)), 0);
 }
 
-/** @returns how many frames have any */
 function printFaults(read: readonly ReadFrame[]): number {
   const byFrame = new Map(
     read.flatMap(({ frame, found }) => (typeof found === "string" ? [] : [[frame, found] as const])),

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { type Logger, pino } from "pino";
+import { Agent, setGlobalDispatcher } from "undici";
 import { startService } from "../../main.js";
 import { isAddress, withoutFileScheme } from "../../shared/addresses.js";
 import { loadConfig } from "../../shared/config.js";
@@ -104,7 +105,10 @@ async function answered<T>(
   requested: string | null,
   use: (url: string, datasets: readonly Dataset[]) => Promise<T>,
 ): Promise<T> {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !PUBLIC.test(name)));
+  const own = Object.entries(process.env).filter(([name]) => !PUBLIC.test(name));
+  // Nobody else waits: an answer may take a day.
+  const env = { FIELDPROBE_QUERY_DEADLINE_MS: "86400000", ...Object.fromEntries(own) };
+  setGlobalDispatcher(new Agent({ headersTimeout: 0, bodyTimeout: 0 }));
   const given = Object.entries({ PORT: "0", DATA: data, DESCRIPTORS: descriptors });
   const settings = Object.fromEntries(given.filter(([, value]) => value !== undefined)) as Record<string, string>;
   const service = await startService(loadConfig(settings, env), plainLog(requested), true);
