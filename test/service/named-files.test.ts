@@ -166,6 +166,15 @@ describe("a confirmed file", () => {
     const other = await writeHdf5(join(home, "v.h5"), field(0));
     const taken = await fieldprobe("inspect", other, "--walls", "z", "--name", "u", "--yes");
     expect(taken).toMatchObject({ status: 2, stderr: expect.stringContaining("u.dataset.json is of another file") });
+    // Answers hold for one call beside what is confirmed.
+    const answers = ["--walls", "z", "--times", "5:1", "--yes"];
+    await expect(valuesOf(path, "--time", "5")).rejects.toThrow(/time/);
+    expect(await valuesOf(path, "--time", "5", ...answers)).toBe(await valuesOf(path, "--time", "0"));
+    const state = await writeHdf5(join(folder("kept"), "s.h5"), field(0));
+    await confirm(state, "--walls", "z", "--descriptors", join(STATE, "descriptors"));
+    await writeHdf5(state, field(1));
+    const all = await fieldprobe("inspect", "--all", join(SCRATCH, "kept"), "--yes");
+    expect([all.status, all.stdout]).toEqual([1, `${join(STATE, "descriptors", "s.json")}: --same\n`]);
     await writeHdf5(path, field(1));
     const changed = await fieldprobe("inspect", path);
     expect(changed.stderr).toContain("needs a look (not as it was confirmed: the attribute @time is 1, and was 0)");

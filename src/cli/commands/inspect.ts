@@ -10,6 +10,7 @@ import {
   changedSince,
   confirmationFor,
   descriptorAbove,
+  isChangedConfirmation,
   isConfirmation,
   renewed,
 } from "../../storage/catalog/confirmation.js";
@@ -223,7 +224,7 @@ async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void
   let left = 0;
   for (const { location, message } of problems.filter(({ waits }) => waits === true)) {
     // Of a confirmed file that has changed, or one that waits to join its series, a draft would be another dataset.
-    const isClaimed = isConfirmation(basename(location)) || confirmationFor(location, descriptors) !== null;
+    const isClaimed = isChangedConfirmation(location) || confirmationFor(location, descriptors) !== null;
     const draft = isClaimed ? null : readDraft([location], answersOf(flags));
     const open = openLines(draft?.descriptor.questions ?? []);
     if (draft !== null && open.length === 0 && flags.yes === true) {

@@ -13,6 +13,7 @@ import { openLines } from "../recognise/draft.js";
 import type { Recognised } from "../recognise/recognise.js";
 import { differences, structureOf, varyingKeys } from "../recognise/structure.js";
 import { withFiles } from "../united-file.js";
+import { isReferences } from "../zarr/kinds.js";
 import { claimedBy, descriptorsIn } from "./apart.js";
 import { fileSets } from "./places.js";
 import type { Description } from "./verify.js";
@@ -24,6 +25,10 @@ const NAMED = 3;
 export function isConfirmation(name: string): boolean {
   return name.endsWith(ENDING) && name !== ENDING;
 }
+
+/** Whether what waits is a confirmation whose files have changed, and no file itself. */
+export const isChangedConfirmation = (location: string): boolean =>
+  location.endsWith(".json") && !isReferences(location);
 
 /** The message that a person has to confirm something. */
 export function needsLook(location: string, why: string | null = null): string {
@@ -104,8 +109,8 @@ function withPaths(written: DescriptorInput, from: string): DescriptorInput {
 }
 
 /**
- * What claims a file: the descriptor of a folder above it, a confirmation next to it, or one in the folder of
- * descriptors; null if nothing does.
+ * What claims a file: a confirmation in the folder of descriptors, the descriptor of a folder above it, or a
+ * confirmation next to it; null if nothing does.
  */
 export function confirmationFor(location: string, apart: string | null): string | null {
   const real = isAddress(location) ? location : (realPath(location) ?? location);
@@ -114,7 +119,7 @@ export function confirmationFor(location: string, apart: string | null): string 
     ? []
     : descriptorsIn(dirname(real)).filter((path) => isConfirmation(basename(path)));
   const others = apart === null || !existsSync(apart) ? [] : descriptorsIn(apart);
-  return [above, beside, others].flat().find((path) => claimedBy([path]).has(real)) ?? null;
+  return [others, above, beside].flat().find((path) => claimedBy([path]).has(real)) ?? null;
 }
 
 /** The descriptor that hides a file: that of its folder, or of one above; null if there is none. */

@@ -94,7 +94,7 @@ function scanAll(folders: readonly string[], options: ChangesOptions, states: St
   const unreadable: Refusal[] = [];
   const roots = folders.filter((folder) => !isAddress(folder));
   const walked: string[] = [];
-  const located = findLocations(roots, unreadable, walked, options.known);
+  const located = findLocations(roots, unreadable, walked, options);
   const confirmed = located.filter((location) => isConfirmation(basename(location)));
   const local = located.filter((location) => !isConfirmation(basename(location)));
   const apart = [...findApart(options.descriptors ?? null, folders, unreadable), ...confirmed];
@@ -194,7 +194,7 @@ function findLocations(
   folders: readonly string[],
   problems: Refusal[],
   walked: string[],
-  known: ReadonlyMap<string, string>,
+  { known, descriptors = null }: Pick<ChangesOptions, "known" | "descriptors">,
 ): string[] {
   const found: string[] = [];
   const seen = new Set<string>();
@@ -235,8 +235,10 @@ function findLocations(
     if (!isSingle(folder)) walk(folder, realPath(folder) ?? folder, 0);
     else if (isNew(realPath(folder))) {
       found.push(folder);
-      const beside = confirmationFor(folder, null);
-      if (beside !== null && isNew(beside)) found.push(beside);
+      // Answers that hold for one call are in the folder of descriptors.
+      const beside = confirmationFor(folder, descriptors);
+      if (beside !== null && !(descriptors && beside.startsWith(join(descriptors, sep))) && isNew(beside))
+        found.push(beside);
     }
   }
   return found;

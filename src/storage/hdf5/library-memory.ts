@@ -28,6 +28,4 @@ export class LibraryMemory {
 
 const ZEROS = new Uint8Array(PAGE_BYTES);
 
-function isZero(page: Uint8Array): boolean {
-  return Buffer.compare(page, ZEROS) === 0;
-}
+const isZero = (page: Uint8Array): boolean => Buffer.compare(page, ZEROS) === 0;

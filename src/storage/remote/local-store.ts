@@ -131,6 +131,4 @@ function placeIn(size: number, part: ObjectPart | null): [offset: number, length
   return [Math.max(0, size - part.suffixLength), Math.min(size, part.suffixLength)];
 }
 
-function byName(a: { readonly name: string }, b: { readonly name: string }): number {
-  return a.name < b.name ? -1 : 1;
-}
+const byName = (a: { readonly name: string }, b: { readonly name: string }): number => (a.name < b.name ? -1 : 1);

@@ -181,9 +181,7 @@ export class ReferenceStore implements ObjectStore {
   }
 }
 
-function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
-}
+const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 function inlineOf(value: string): Uint8Array {
   return value.startsWith("base64:") ? Buffer.from(value.slice(7), "base64") : Buffer.from(value, "utf8");

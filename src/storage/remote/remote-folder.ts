@@ -115,10 +115,6 @@ export class RemoteFolder {
   }
 }
 
-function isFile({ name }: ListedObject): boolean {
-  return hasHdf5Name(name) || isReferences(name) || name === DESCRIPTOR_NAME;
-}
+const isFile = ({ name }: ListedObject): boolean => hasHdf5Name(name) || isReferences(name) || name === DESCRIPTOR_NAME;
 
-function keyOf(folder: string, name: string): string {
-  return folder === "" ? name : `${folder}/${name}`;
-}
+const keyOf = (folder: string, name: string): string => (folder === "" ? name : `${folder}/${name}`);

@@ -200,13 +200,9 @@ function saysMissing(name: string, value: unknown): boolean {
   return name === "missing" && (MISSING_CHUNKS as readonly unknown[]).includes(value);
 }
 
-function elementOf(kind: string): Stored["element"] {
-  return kind === "float" ? "float" : "integer";
-}
+const elementOf = (kind: string): Stored["element"] => (kind === "float" ? "float" : "integer");
 
-function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf("/")) || "/";
-}
+const parentOf = (path: string): string => path.slice(0, path.lastIndexOf("/")) || "/";
 
 /** The fill value of a float64 that xarray wrote as base64, since JSON has no NaN; null for other texts. */
 function encodedFill(text: string): number | null {

@@ -9,7 +9,7 @@ import {
   type ConfirmationPlace,
   confirmationFor,
   confirmationOf,
-  isConfirmation,
+  isChangedConfirmation,
   placeOfConfirmation,
   renewed,
 } from "../catalog/confirmation.js";
@@ -101,7 +101,7 @@ export interface DraftRequest {
 /** Reads a draft; writes its confirmation if requested and no line is open. Throws RequestError, DataError. */
 export function answerDraft({ paths, texts, descriptors, chunkBytes, confirms }: DraftRequest): DraftView {
   const [first] = paths as [string];
-  const known = isConfirmation(basename(first)) ? first : confirmationFor(first, descriptors);
+  const known = isChangedConfirmation(first) ? first : confirmationFor(first, descriptors);
   if (known !== null) return changedDraft(known, first, confirms);
   const { name, ...answers } = withoutName(texts);
   const found = readDraft(paths, answers.answers, name === undefined ? {} : { name });
