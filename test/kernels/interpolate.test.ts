@@ -44,17 +44,7 @@ describe("NaN", () => {
     // The centre is no node of a centred first difference; it is one of a second difference.
     expect(hit("velocityGradient", "None_Fd4", 5).some(Boolean)).toBe(false);
     expect(hit("velocityLaplacian", "None_Fd4", 5)).toEqual([false, true, false]);
-    expect(hit("velocityGradient", "None_Fd4", 7)).toEqual([
-      false,
-      false,
-      false,
-      true,
-      false,
-      false,
-      false,
-      false,
-      false,
-    ]);
+    expect(hit("velocityGradient", "None_Fd4", 7).map(Number).join("")).toBe("000100000");
     expect(hit("velocityGradient", "None_Fd4", 8).some(Boolean)).toBe(false);
     // Mixed derivatives read the diagonals of their plane: not the axes, not between.
     const mixed = (x: number, y: number) => hit("velocityHessian", "None_Fd6", x, y).slice(6, 12);
@@ -62,29 +52,9 @@ describe("NaN", () => {
     expect(mixed(7, 6)).toEqual([false, false, false, false, false, false]);
     expect(mixed(5, 8)).toEqual([false, false, false, true, false, false]);
     // The fused kernel reads 8 nodes along the derivative and 4 across.
-    expect(hit("velocityGradient", "Fd4Lag4", 8.5)).toEqual([
-      false,
-      false,
-      false,
-      true,
-      false,
-      false,
-      false,
-      false,
-      false,
-    ]);
+    expect(hit("velocityGradient", "Fd4Lag4", 8.5).map(Number).join("")).toBe("000100000");
     expect(hit("velocityGradient", "Fd4Lag4", 9).some(Boolean)).toBe(false);
-    expect(hit("velocityGradient", "Fd4Lag4", 5, 8.5)).toEqual([
-      false,
-      false,
-      false,
-      false,
-      true,
-      false,
-      false,
-      false,
-      false,
-    ]);
+    expect(hit("velocityGradient", "Fd4Lag4", 5, 8.5).map(Number).join("")).toBe("000010000");
   });
 });
 
