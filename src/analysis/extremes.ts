@@ -1,13 +1,11 @@
 /** Extreme values of a region, found part by part, at least a given distance apart. */
 import { isKnown, type LeftOut } from "./moments.js";
 
-/** A node of a frame. */
 export interface FrameNode {
   readonly node: number;
   readonly frame: number;
 }
 
-/** A value and its node. */
 export interface Extreme extends FrameNode {
   readonly value: number;
 }
@@ -33,19 +31,20 @@ export interface Extremes extends BySide<readonly Extreme[]>, LeftOut {
   readonly leftOut: BySide<Extreme | null>;
 }
 
-/** The nodes of a part. */
 interface ExtremesSample {
   readonly columns: readonly Float64Array[];
   readonly frame: number;
   nodeOf(index: number): number;
-  distance2(a: FrameNode, b: FrameNode): number;
+  readonly distance2: Distance2;
 }
+type Distance2 = (a: FrameNode, b: FrameNode) => number;
 
-/** Most candidates that a pass keeps if extremes must be apart: those close to a picked one are not counted. */
-const CANDIDATES = 2048;
+/** Most candidates of a pass if extremes must be apart, and for each of them: those close to a picked one do not count. */
+const CANDIDATES = { most: 2048, each: 64 };
 
 const signOf = (side: Side): 1 | -1 => (side === "highest" ? 1 : -1);
-const keptBy = ({ count, apart }: ExtremesOptions): number => (apart > 0 ? CANDIDATES : count);
+const keptBy = ({ count, apart }: ExtremesOptions): number =>
+  apart > 0 ? Math.min(CANDIDATES.most, CANDIDATES.each * count) : count;
 
 /** The order in which extremes are picked; equal values are ordered by time, then by node. */
 function inOrder(side: Side): (a: Extreme, b: Extreme) => number {
@@ -53,16 +52,10 @@ function inOrder(side: Side): (a: Extreme, b: Extreme) => number {
   return (a, b) => sign * (b.value - a.value) || a.frame - b.frame || a.node - b.node;
 }
 
-function isClose(
-  one: Extreme,
-  others: readonly Extreme[],
-  apart: number,
-  distance2: ExtremesSample["distance2"],
-): boolean {
+function isClose(one: Extreme, others: readonly Extreme[], apart: number, distance2: Distance2): boolean {
   return apart > 0 && others.some((other) => distance2(other, one) < apart * apart);
 }
 
-/** The candidates of a part. */
 export function extremesOf(options: ExtremesOptions, sample: ExtremesSample): Extremes {
   const values = sample.columns[options.of];
   const [own, leftOut] = [[values], { missing: 0, infinite: 0 }];
@@ -90,19 +83,20 @@ function candidatesOf(
 ): Candidates {
   const { apart, from, picked } = options;
   const start = from?.[side];
-  if (start === null) return { list: [], leftOut: null };
+  if (start === null || known.length === 0) return { list: [], leftOut: null };
   const [sign, order, most] = [signOf(side), inOrder(side), keptBy(options)];
   const at = (i: number): Extreme => ({ value: values[i], node: nodeOf(i), frame });
-  const open = start === undefined ? known : known.filter((i) => order(at(i), start) >= 0);
-  const sorted = Float64Array.from(open, (i) => sign * values[i]).sort();
-  for (let reach = most + 1; ; reach *= 4) {
-    const bound = sorted.length <= reach ? -Infinity : sorted[sorted.length - reach];
-    const some = Array.from(
-      open.filter((i) => sign * values[i] >= bound),
-      at,
-    ).filter((one) => !isClose(one, picked?.[side] ?? [], apart, distance2));
-    if (some.length > most || bound === -Infinity) return first(some, most, order);
+  const own = picked?.[side].filter((one) => distance2(one, at(known[0])) < Infinity) ?? [];
+  let [some, last]: [Extreme[], Extreme | null] = [[], null];
+  for (const i of known) {
+    if (last !== null && sign * values[i] < sign * last.value) continue;
+    const one = at(i);
+    if ((start !== undefined && order(one, start) < 0) || isClose(one, own, apart, distance2)) continue;
+    if (some.push(one) <= 4 * most) continue;
+    some = some.toSorted(order).slice(0, most + 1);
+    last = some[most];
   }
+  return first(some, most, order);
 }
 
 function first(some: readonly Extreme[], most: number, order: (a: Extreme, b: Extreme) => number): Candidates {
@@ -126,7 +120,7 @@ export function pickExtremes(
   { count, apart }: ExtremesOptions,
   before: readonly Extreme[],
   candidates: readonly Extreme[],
-  distance2: ExtremesSample["distance2"],
+  distance2: Distance2,
 ): readonly Extreme[] {
   const picked = [...before];
   for (const one of candidates) {

@@ -20,6 +20,9 @@ function isExact({ weights }: ReductionPlan, kind: AnyReduction["kind"]): boolea
   return (kind === "histogram" || kind === "joint") && weights.every((axis) => axis === null);
 }
 
+/** Whether each node of a frame is a group. */
+const isEachNode = ({ kept }: ReductionPlan): boolean => kept[0] && kept[1] && kept[2];
+
 /** Divides nodes into parts of at most `edge` along x, y and z, in the order of the nodes: x first, then y, then z. */
 export function divide(count: Three, edge: Three): Parts {
   const [nx, ny, nz] = count.map((nodes, a) => Math.ceil(nodes / edge[a]));
@@ -38,9 +41,11 @@ export function divide(count: Three, edge: Three): Parts {
 const COLUMN_NUMBERS = 2 ** 22;
 
 /** Nodes along x, y and z of a part of a reduction; some reductions need whole lines along their axis. */
-function partEdge({ reductions, extent, columns }: ReductionPlan): Three {
+function partEdge(plan: ReductionPlan): Three {
+  const { reductions, extent, columns } = plan;
   const ofLines = reductions.find((one) => one.kind === "increments" || one.kind === "frequencies");
-  if (ofLines === undefined) return PART;
+  // Every group of a part crosses threads.
+  if (ofLines === undefined) return isEachNode(plan) ? [PART[0], PART[1], 8] : PART;
   const { axis } = ofLines;
   // Series in time have a column for each time.
   const most = ofLines.kind === "increments" ? Infinity : COLUMN_NUMBERS / columns.length;
@@ -107,15 +112,13 @@ interface OpenBranch extends Pick<TreeStates, "frame" | "level"> {
 export class MergedParts {
   /** The merged states of whole frames, in their order, and of counts. */
   readonly merged: Merged;
-  /** The parts of a frame. */
   readonly parts: Parts;
   readonly #plan: ReductionPlan;
   /** Number of branches of each level. */
   readonly #sizes: readonly number[];
   readonly #open = new Map<string, OpenBranch>();
-  /** States of whole frames that wait for earlier ones. */
-  readonly #frames = new Map<number, PartStates>();
-  #nextFrame = 0;
+  /** States of whole frames that wait for earlier ones; of each part if none of its groups is in another. */
+  readonly #frames = new Map<number, { next: number; readonly waiting: Map<number, PartStates> }>();
   /** States that may be merged in any order; null if all parts are added here. */
   readonly #loose: PartStates[] | null;
 
@@ -124,7 +127,7 @@ export class MergedParts {
     this.#plan = plan;
     this.merged = new Merged(plan);
     this.parts = partsOf(plan);
-    const sizes = [this.parts.total];
+    const sizes = [isEachNode(plan) ? 1 : this.parts.total];
     while (sizes[sizes.length - 1] > 1) sizes.push(Math.ceil(sizes[sizes.length - 1] / FAN));
     this.#sizes = sizes;
     this.#loose = isSome ? [] : null;
@@ -158,14 +161,15 @@ export class MergedParts {
       tree.push(...waiting.values());
     }
     const level = this.#sizes.length - 1;
-    for (const [frame, states] of this.#frames) tree.push({ frame, level, index: 0, span: 1, states });
+    for (const [index, { waiting }] of this.#frames)
+      for (const [frame, states] of waiting) tree.push({ frame, level, index, span: 1, states });
     return { tree, others: [...(this.#loose ?? []), this.merged.all()] };
   }
 
   #insert(one: TreeStates): void {
     const { frame, level, index, states } = one;
     if (this.#sizes[level] === 1) {
-      this.#addFrame(frame, states);
+      this.#addFrame(frame, index, states);
       return;
     }
     const parent = Math.floor(index / FAN);
@@ -186,12 +190,15 @@ export class MergedParts {
     this.#insert({ frame, level: level + 1, index: parent, span: 1, states: open.merged.all() });
   }
 
-  #addFrame(frame: number, states: PartStates): void {
-    this.#frames.set(frame, states);
+  #addFrame(frame: number, index: number, states: PartStates): void {
+    const series = this.#frames.get(index) ?? { next: 0, waiting: new Map<number, PartStates>() };
+    const { waiting } = series;
+    this.#frames.set(index, series);
+    waiting.set(frame, states);
     if (this.#loose !== null) return;
-    for (let next = this.#frames.get(this.#nextFrame); next !== undefined; next = this.#frames.get(this.#nextFrame)) {
+    for (let next = waiting.get(series.next); next !== undefined; next = waiting.get(series.next)) {
       this.merged.add(next);
-      this.#frames.delete(this.#nextFrame++);
+      waiting.delete(series.next++);
     }
   }
 }

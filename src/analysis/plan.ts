@@ -175,7 +175,6 @@ export class Merged {
     });
   }
 
-  /** The states of all groups. */
   all(): PartStates {
     return this.#groups.map((groups) => [...groups]);
   }

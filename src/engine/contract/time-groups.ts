@@ -29,7 +29,7 @@ export function groupsOfTimes(
 ): readonly TimedGroup[] {
   // The places of a moving grid depend on the time.
   const isByFrames = family === "points" && dataset.frameVelocity.every((speed) => speed === 0);
-  if (!isByFrames) {
+  if (!isByFrames || areShared(times)) {
     checkTimes(dataset, member, times);
     return groupsOfEqual(query, member, times);
   }

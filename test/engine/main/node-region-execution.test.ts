@@ -2,7 +2,6 @@
 import { tmpdir } from "node:os";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { derivedPlan } from "../../../src/analysis/derived.js";
-import type { ReductionPlan } from "../../../src/analysis/plan.js";
 import type { NodeRegion } from "../../../src/engine/contract/node-region.js";
 import type { Query } from "../../../src/engine/contract/query.js";
 import type { CutoutTask, JoinTask, SearchTask, Task } from "../../../src/engine/contract/task.js";
@@ -176,7 +175,7 @@ describe("a part whose thread is lost", () => {
     const names = { fields: { pressure: 1 } } as const;
     const grid = { nodes: [4, 4, 4], periods: [1, 1, 1], transformed: [true, true, true] } as const;
     const derived = derivedPlan(["gradient:pressure"], grid, names, null, "spectral");
-    const plan = { times: [0], columns: [], reductions: [], extent: [4, 4, 4, 1] } as unknown as ReductionPlan;
+    const plan = { times: [0], columns: [], reductions: [], extent: [4, 4, 4, 1], kept: [] } as never;
     const stages: string[] = [];
     const lost = new Set(["derive", "back"]);
     const query = { reduction: { plan, frames: [0], derived } };

@@ -134,6 +134,7 @@ export function columnNames(quantities: readonly Quantity[]): ReadonlyMap<string
 
 /** Replaces texts in the strings and names of an answer. */
 export function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (names.size === 0) return value;
   if (typeof value === "string") return names.get(value) ?? value;
   if (Array.isArray(value))
     return value.length > 0 && typeof value[0] === "number" ? value : value.map((one) => renamed(one, names));

@@ -21,7 +21,13 @@ interface Case {
 /** A reduction of gradients over a whole periodic frame. */
 function setting({ nodes, edge, cacheMiB }: Case) {
   const count = nodes.map((n, a) => n / (edge[a] as number)) as unknown as Three;
-  const plan = { columns: ["tr(A)"], names: { fields: { velocity: 3 } }, extent: [...nodes, 1], reductions: [] };
+  const plan = {
+    columns: ["tr(A)"],
+    names: { fields: { velocity: 3 } },
+    extent: [...nodes, 1],
+    reductions: [],
+    kept: [],
+  };
   const axes = nodes.map((n) => ({ nodes: n, periodic: true }));
   const dataset = { axes, fields: { velocity: { components: 3, bricking: { edge, count } } } } as unknown as Dataset;
   const region = { first: [0, 0, 0], count: nodes, stride: [1, 1, 1] } as unknown as NodeRegion;
