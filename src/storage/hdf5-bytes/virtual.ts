@@ -207,9 +207,8 @@ export class VirtualDataset {
     if (stored.element !== this.#stored.element || stored.size !== this.#stored.size)
       throw new DataError(`its source ${part.file} holds ${stored.element}${8 * stored.size}`);
     if (file.isUnwritten(resolved)) return `${part.path} of ${part.file} was never written`;
-    const lacking = (part.source?.offset ?? []).some(
-      (first, d) => first + (part.source?.count[d] as number) > (stored.shape[d] ?? 0),
-    );
+    const { count } = part.source ?? (part.target.count.length === stored.shape.length ? part.target : { count: [] });
+    const lacking = count.some((length, d) => (part.source?.offset[d] ?? 0) + length > (stored.shape[d] ?? 0));
     return lacking ? `${part.path} of ${part.file} is only ${stored.shape.join(" x ")}` : { file, stored };
   }
 

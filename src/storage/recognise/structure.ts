@@ -170,6 +170,8 @@ export function differences(
     if (before === now) return [];
     const what = key.includes("@") ? `the attribute ${key}` : key;
     if (before === undefined) return [`${what} is new (${now})`];
+    const isDigest = now !== undefined && / = sha256 /.test(now) && now.split(" = ")[0] === before.split(" = ")[0];
+    if (isDigest) return [`${what} has other values than when it was confirmed`];
     return [now === undefined ? `${what} is missing` : `${what} is ${now}, and was ${before}`];
   });
 }

@@ -33,7 +33,10 @@ const field =
     more(file);
   };
 const dt = (value: number) => (file: File) => file.create_attribute("dt", value, [], "<d");
-const mask = (value: number) => (file: File) => file.create_dataset({ name: "mask", data: Float64Array.of(1, value) });
+const mask =
+  (...values: number[]) =>
+  (file: File) =>
+    file.create_dataset({ name: "mask", data: Float64Array.from(values) });
 
 /** Confirms files of a folder, one or a series. */
 function confirm(home: string, ...names: readonly string[]): string {
@@ -69,16 +72,19 @@ describe("a confirmation", () => {
     expect(() => openSource(join(home, "v.h5"), CHUNK_BYTES)).toThrow(/open question about faces/);
   });
 
-  it("holds until a small dataset differs, names it, and is renewed", async () => {
-    const home = folder("changed");
-    await writeHdf5(join(home, "u.h5"), field(0, mask(1)));
+  it.each([
+    [[], "/mask is float64 2 = 1, 2, and was float64 2 = 1, 1"],
+    [[3, 4, 5], "/mask has other values than when it was confirmed"],
+  ])("holds until a small dataset differs, names it, and is renewed (%j)", async (more, difference) => {
+    const home = folder(`changed${more.length}`);
+    await writeHdf5(join(home, "u.h5"), field(0, mask(1, 1, ...more)));
     const location = confirm(home, "u.h5");
     expect(scan(home).datasets).toHaveLength(1);
-    await writeHdf5(join(home, "u.h5"), field(0, mask(2)));
+    await writeHdf5(join(home, "u.h5"), field(0, mask(1, 2, ...more)));
     const { datasets, problems } = scan(home);
     expect(datasets).toEqual([]);
     expect(problems.map(({ message, waits }) => [message, waits])).toEqual([
-      [expect.stringContaining("(not as it was confirmed: /mask is float64 2 = 1, 2, and was float64 2 = 1, 1)"), true],
+      [expect.stringContaining(`(not as it was confirmed: ${difference})`), true],
     ]);
     writeFileSync(location, renewed(location));
     expect(scan(home).datasets).toHaveLength(1);
@@ -141,7 +147,7 @@ describe("a confirmed series", () => {
     confirm(home, "s_0.h5", "s_1.h5");
     await writeHdf5(join(home, "s_2.h5"), field(3, dt(2)));
     await writeHdf5(join(home, "s_3.h5"), field(2.5, dt(2)));
-    await writeHdf5(join(home, "s_4.h5"), field(4, mask(1)));
+    await writeHdf5(join(home, "s_4.h5"), field(4, mask(1, 1)));
     const { datasets, problems } = scan(home);
     const [series] = datasets;
     expect([series?.time.count, [...(series?.time.values ?? [])]]).toEqual([3, [0, 1, 3]]);
@@ -151,7 +157,7 @@ describe("a confirmed series", () => {
       expect.stringContaining("s_4.h5: needs a look (not as it was confirmed: /mask is new (float64 2 = 1, 1)): "),
     ]);
     // What has no number in its place is no file of the series.
-    await writeHdf5(join(home, "s_mean.h5"), mask(1));
+    await writeHdf5(join(home, "s_mean.h5"), mask(1, 1));
     expect(scan(home).problems.map(({ location }) => location)).toContain(join(home, "s_mean.h5"));
     copyFileSync(join(home, "s_2.h5"), join(home, "s_9.h5"));
     const { message = "" } = scan(home).problems.find(({ location }) => location.endsWith("s_9.h5")) ?? {};

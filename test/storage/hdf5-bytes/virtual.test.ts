@@ -10,7 +10,7 @@ import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
-import { fill, nodeValue } from "../../support/cubes.js";
+import { fill, nodeValue, writeHdf5 } from "../../support/cubes.js";
 import { readNodes } from "../../support/read-nodes.js";
 import { scratchFolder } from "../../support/scratch.js";
 
@@ -70,15 +70,21 @@ describe("a virtual dataset", () => {
     expectFrames(dataset);
   });
 
-  it("has missing data where a source is missing, names it, and takes it when it is there", () => {
-    const home = folderOf("missing", "early.h5");
+  it.each([
+    ["missing", /early\.h5: \/u lacks values.* rank1\.h5 is missing/],
+    ["shorter", /early\.h5: \/u lacks values.* \/u of rank1\.h5 is only 2 x 2 x 6 x 6/],
+  ])("has missing data where a source is %s, names it, and takes it when it is there", async (kind, warning) => {
+    const home = folderOf(kind, "early.h5");
     renameSync(join(home, "rank1.h5"), join(home, "later"));
+    const short = { data: new Float32Array(2 * 2 * N * N), shape: [2, 2, N, N] };
+    if (kind === "shorter")
+      await writeHdf5(join(home, "rank1.h5"), (file) => {
+        for (const name of "uvw") file.create_dataset({ name, ...short });
+      });
     confirm(home, "early.h5", ENDS);
     const before = scan(home);
     const [lacking] = before.datasets as [Dataset];
-    expect(lacking.warnings).toContainEqual(
-      expect.stringMatching(/early\.h5: \/u lacks values.* rank1\.h5 is missing/),
-    );
+    expect(lacking.warnings).toContainEqual(expect.stringMatching(warning));
     expectFrames(lacking, (z) => z >= N / 2);
     renameSync(join(home, "later"), join(home, "rank1.h5"));
     expect(() => openDataset(lacking).readBrick("velocity", 0, 0, new Float32Array(3 * N ** 3))).toThrow(
