@@ -19,7 +19,7 @@ import { confirm, estimateOf, keyOf, wantedAnswer } from "./state/answers.js";
 import { addressOf, type Question, rootOf, type Wanted } from "./state/ask.js";
 import type { Dataset } from "./state/dataset.js";
 import { plainNumber } from "./state/format.js";
-import { change, frameOf, furtherWants, rested, store, view } from "./state/model.js";
+import { change, frameOf, rested, setWants, store, view } from "./state/model.js";
 import { quantitiesOf } from "./state/quantities.js";
 
 type Kind = string;
@@ -74,17 +74,14 @@ function timesOf(set: Dataset, kind: Kind): number[] {
 
 /** Sets the questions of the cards that a tab or the stage shows as wanted. */
 export function wantCards(set: Dataset | null, tab: string): void {
-  const before = furtherWants.peek();
-  const chosen = set === null ? statisticsKind.value : chosenKind(set);
-  const shown = [...(tab === "Statistics" ? [chosen] : tab === "Point" ? [crosshairKind.value] : []), inStage.value];
-  const kinds = [...new Set(shown.filter((kind) => kind !== null))].filter(
-    (kind) => set !== null && cardOf(kind).has(set),
-  );
-  if (set === null || view.value.what === null || kinds.length === 0) {
-    if (before.has("cards")) furtherWants.value = new Map([...before].filter(([name]) => name !== "cards"));
+  if (set === null || view.value.what === null) {
+    setWants("cards", []);
     return;
   }
-  if (library.peek() === null)
+  const inTab = tab === "Statistics" ? chosenKind(set) : tab === "Point" ? crosshairKind.value : null;
+  const shown = [inTab, inStage.value].filter((kind) => kind !== null);
+  const kinds = [...new Set(shown)].filter((kind) => cardOf(kind).has(set));
+  if (kinds.length > 0 && library.peek() === null)
     void import("./chart.js").then((loaded) => {
       library.value = loaded;
     });
@@ -96,9 +93,7 @@ export function wantCards(set: Dataset | null, tab: string): void {
         : [wantedAnswer<Json>(set, titleOf(kind, time, question), question, 12)];
     }),
   );
-  const key = wants.map(({ key }) => key).join();
-  if ((before.get("cards") ?? []).map(({ key }) => key).join() !== key)
-    furtherWants.value = new Map(before).set("cards", wants);
+  setWants("cards", wants);
 }
 
 const factsOf = (set: Dataset, kind: Kind, answers: Answered): Facts =>

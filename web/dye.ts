@@ -7,7 +7,7 @@ import { dyeTrails, isCalm, panes, stageSize, stroke, tool } from "./stage-state
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question } from "./state/ask.js";
 import { type Dataset, hasVelocity, nearestImage, type Vec3, wrapped } from "./state/dataset.js";
-import { dataset, furtherWants, PLANE_AXES, pixel, store, view } from "./state/model.js";
+import { dataset, PLANE_AXES, pixel, setWants, store, view } from "./state/model.js";
 
 interface Rows {
   readonly rows: readonly (readonly (number | null)[])[];
@@ -52,6 +52,12 @@ function questionsOf(set: Dataset, places: readonly Vec3[]): Question[] {
     }));
 }
 
+/** Whether particles go back in time: at an end of the stored times there is one direction only. */
+const isBackwards = ({ time }: Question): boolean => {
+  const [from, to] = String(time).split(":").map(Number);
+  return to < from;
+};
+
 /** Requests the paths of a stroke once it is done. */
 effect(() => {
   const one = stroke.value;
@@ -63,21 +69,11 @@ effect(() => {
 effect(() => {
   const set = dataset.value;
   const questions = set === null ? [] : poured.value.filter(({ dataset: name }) => name === set.name);
-  const before = furtherWants.peek();
-  if (set === null || questions.length === 0) {
-    if (before.has("dye")) furtherWants.value = new Map([...before].filter(([name]) => name !== "dye"));
-    return;
-  }
-  const wants = questions.map((question, i) =>
-    wantedAnswer<Rows>(set, i === 0 ? "Dye forwards" : "Dye backwards", question, 8),
+  const title = (question: Question) => (isBackwards(question) ? "Dye backwards" : "Dye forwards");
+  setWants(
+    "dye",
+    set === null ? [] : questions.map((question) => wantedAnswer<Rows>(set, title(question), question, 8)),
   );
-  if (
-    before
-      .get("dye")
-      ?.map(({ key }) => key)
-      .join() !== wants.map(({ key }) => key).join()
-  )
-    furtherWants.value = new Map(before).set("dye", wants);
 });
 
 /** The trails of a direction: positions of each tracer in order, missing after it has left the box. */
@@ -108,7 +104,7 @@ effect(() => {
   const { low } = boxAbout(set, centre);
   const numbers: number[] = [];
   for (const [direction, trails] of trailsIn(set).entries()) {
-    const tone = direction === 0 ? FORWARD : BACKWARD;
+    const tone = isBackwards(poured.value[direction]) ? BACKWARD : FORWARD;
     for (const trail of trails) {
       for (let i = 1; i < trail.length; i++) {
         const ends = [trail[i - 1], trail[i]].map((row) =>
@@ -148,7 +144,9 @@ function draw(canvas: HTMLCanvasElement, set: Dataset, centre: Vec3, cross: Vec3
     c.rect(rect.x, rect.y, rect.width, rect.height);
     c.clip();
     for (const [direction, trails] of all.entries()) {
-      const tone = (direction === 0 ? FORWARD : BACKWARD).map((one) => Math.round(255 * one)).join(" ");
+      const tone = (isBackwards(poured.peek()[direction]) ? BACKWARD : FORWARD)
+        .map((one) => Math.round(255 * one))
+        .join(" ");
       for (let i = 1; i <= RECORDS; i++) {
         c.strokeStyle = `rgb(${tone} / ${(0.3 * (1 - i / (RECORDS + 1)) ** 1.5).toFixed(3)})`;
         c.beginPath();

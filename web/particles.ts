@@ -11,7 +11,7 @@ import { trails } from "./stage-state.js";
 import { askJson, type Question, type Wanted } from "./state/ask.js";
 import { type Dataset, hasVelocity } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
-import { change, cross, dataset, furtherWants, store, view } from "./state/model.js";
+import { change, cross, dataset, setWants, store, view } from "./state/model.js";
 import { pointsIn } from "./state/points.js";
 
 interface Rows {
@@ -80,11 +80,8 @@ const wanted = (question: Question, set: Dataset): Wanted<Rows> => ({
 effect(() => {
   const set = dataset.value;
   const question = released.value;
-  const before = furtherWants.peek();
-  const rest = new Map([...before].filter(([name]) => name !== "paths"));
   const isOurs = set !== null && question !== null && question.dataset === set.name;
-  if (!isOurs && !before.has("paths")) return;
-  furtherWants.value = isOurs ? rest.set("paths", [wanted(question, set)]) : rest;
+  setWants("paths", isOurs ? [wanted(question, set)] : []);
 });
 
 const paths = computed<Rows | null>(() => {

@@ -7,7 +7,7 @@ import { tool } from "./stage-state.js";
 import { askJson, type Question, type Wanted } from "./state/ask.js";
 import { type Dataset, hasVelocity, type Vec3, wrapped } from "./state/dataset.js";
 import { exactNumber, shortNumber } from "./state/format.js";
-import { change, cross, furtherWants, rested, store, view } from "./state/model.js";
+import { change, cross, rested, setWants, store, view } from "./state/model.js";
 import { hasDerivatives, quantityOf } from "./state/quantities.js";
 import { structurePart } from "./structure.js";
 
@@ -48,14 +48,7 @@ function wantedRows(set: Dataset, questions: readonly Question[]): Wanted<readon
 
 /** Sets the questions of the panel as wanted, while it is shown. */
 export function wantPoint(set: Dataset | null): void {
-  const before = furtherWants.peek();
-  if (set === null) {
-    if (before.has("point")) furtherWants.value = new Map([...before].filter(([name]) => name !== "point"));
-    return;
-  }
-  const wanted = wantedRows(set, questionsOf(set, rested.value.cross ?? cross.value));
-  if (before.get("point")?.[0]?.key === wanted.key) return;
-  furtherWants.value = new Map(before).set("point", [wanted]);
+  setWants("point", set === null ? [] : [wantedRows(set, questionsOf(set, rested.value.cross ?? cross.value))]);
 }
 
 const rowsOf = (answer: Answer | undefined): Rows | null =>

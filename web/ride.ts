@@ -6,7 +6,7 @@ import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question } from "./state/ask.js";
 import { type Dataset, hasVelocity, type Vec3, wrapped } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
-import { centreAt, change, cross, dataset, furtherWants, isDragging, isPlaying, store, view } from "./state/model.js";
+import { centreAt, change, cross, dataset, isDragging, isPlaying, setWants, store, view } from "./state/model.js";
 import { quantityOf } from "./state/quantities.js";
 
 interface Rows {
@@ -37,23 +37,12 @@ function questionsOf(set: Dataset): Question[] {
 effect(() => {
   const set = dataset.value;
   const questions = set === null ? [] : questionsOf(set);
-  const before = furtherWants.peek();
-  if (set === null || questions.length === 0) {
-    if (before.has("ride")) furtherWants.value = new Map([...before].filter(([name]) => name !== "ride"));
-    return;
-  }
-  if (library.peek() === null)
+  if (questions.length > 0 && library.peek() === null)
     void import("./chart.js").then((loaded) => {
       library.value = loaded;
     });
-  const wants = questions.map((question) => wantedAnswer<Rows>(set, "Particle that is ridden", question, 8));
-  if (
-    before
-      .get("ride")
-      ?.map(({ key }) => key)
-      .join() !== wants.map(({ key }) => key).join()
-  )
-    furtherWants.value = new Map(before).set("ride", wants);
+  const title = "Particle that is ridden";
+  setWants("ride", set === null ? [] : questions.map((question) => wantedAnswer<Rows>(set, title, question, 8)));
 });
 
 /** The path in order of time: t, x, y, z and the quantity. */

@@ -7,7 +7,7 @@ import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question } from "./state/ask.js";
 import { type Dataset, hasVelocity, nodeOf } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
-import { dataset, frameOf, furtherWants, PLANE_AXES, pixel, store, view } from "./state/model.js";
+import { dataset, frameOf, PLANE_AXES, pixel, setWants, store, view } from "./state/model.js";
 
 interface Scaled {
   readonly scales?: Readonly<Record<string, number>>;
@@ -30,13 +30,8 @@ const questionOf = (set: Dataset) => scalesQuestion(set, set.times[frameOf(view.
 effect(() => {
   const set = dataset.value;
   const question = set === null || shown() === null ? null : questionOf(set);
-  const before = furtherWants.peek();
-  if (set === null || question === null) {
-    if (before.has("ruler")) furtherWants.value = new Map([...before].filter(([name]) => name !== "ruler"));
-    return;
-  }
-  const wanted = wantedAnswer<Scaled>(set, "Scales of the ruler", question, 14);
-  if (before.get("ruler")?.[0]?.key !== wanted.key) furtherWants.value = new Map(before).set("ruler", [wanted]);
+  const isWanted = set !== null && question !== null;
+  setWants("ruler", isWanted ? [wantedAnswer<Scaled>(set, "Scales of the ruler", question, 14)] : []);
 });
 
 /** A distance along axes as texts, one for each unit. */

@@ -26,7 +26,6 @@ import {
   datasets,
   failureOf,
   frameOf,
-  furtherWants,
   isDragging,
   isPlaying,
   isStored,
@@ -36,6 +35,7 @@ import {
   rangeOf,
   rested,
   servedValue,
+  setWants,
   shownOf,
   store,
   unread,
@@ -319,14 +319,11 @@ const isUnasked = (set: Dataset, question: Question) =>
 /** Sets the curve of the time line as wanted, after everything else. */
 export function wantSeries(set: Dataset | null): void {
   const question = set === null ? null : seriesQuestion(set);
-  const wanted =
-    set === null || question === null || isUnasked(set, question)
-      ? null
-      : { ...wantedAnswer<Series>(set, "Curve of the time line", question, 30), lasting: true };
-  const before = furtherWants.peek();
-  if (before.get("series")?.[0]?.key === wanted?.key) return;
-  const rest = new Map([...before].filter(([name]) => name !== "series"));
-  furtherWants.value = wanted === null ? rest : rest.set("series", [wanted]);
+  const isWanted = set !== null && question !== null && !isUnasked(set, question);
+  setWants(
+    "series",
+    isWanted ? [{ ...wantedAnswer<Series>(set, "Curve of the time line", question, 30), lasting: true }] : [],
+  );
 }
 
 /** The curve of the time line, or the button that starts its computation. */

@@ -3,10 +3,10 @@ import { effect } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { isolated, picked } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
-import type { Question } from "./state/ask.js";
+import type { Question, Wanted } from "./state/ask.js";
 import { type Dataset, nodeOf, type Vec3 } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
-import { dataset, frameOf, furtherWants, hasSpace, isBelow, store, view } from "./state/model.js";
+import { dataset, frameOf, hasSpace, isBelow, setWants, store, view } from "./state/model.js";
 import { quantityOf } from "./state/quantities.js";
 
 interface Structure {
@@ -64,21 +64,11 @@ function labelAt(set: Dataset, labels: Answer["labels"], place: Vec3): number {
 effect(() => {
   const set = dataset.value;
   const question = set === null ? null : questionOf(set);
-  const before = furtherWants.peek();
-  if (set === null || question === null) {
-    if (before.has("structure")) furtherWants.value = new Map([...before].filter(([name]) => name !== "structure"));
-    return;
-  }
-  const wants = [wantedAnswer<Answer>(set, "Structures", question, 9)];
-  if (hasScales(set)) wants.push(wantedAnswer(set, "Scales", scalesQuestion(set), 14));
-  if (
-    before
-      .get("structure")
-      ?.map(({ key }) => key)
-      .join() === wants.map(({ key }) => key).join()
-  )
-    return;
-  furtherWants.value = new Map(before).set("structure", wants);
+  const wants: Wanted[] = [];
+  if (set !== null && question !== null) wants.push(wantedAnswer<Answer>(set, "Structures", question, 9));
+  if (set !== null && question !== null && hasScales(set))
+    wants.push(wantedAnswer(set, "Scales", scalesQuestion(set), 14));
+  setWants("structure", wants);
 });
 
 /** The structure that was clicked, with its rank from 1. */

@@ -52,6 +52,11 @@ export const needsToken = signal(false);
 export const paneSize = signal<readonly [number, number]>([500, 400]);
 /** Wants of cards and panels, by their names. */
 export const furtherWants = signal<ReadonlyMap<string, readonly Wanted[]>>(new Map());
+/** Sets the wants of a card or panel, unless they are the same as before. */
+export function setWants(name: string, wants: readonly Wanted[]): void {
+  const [before, after] = [furtherWants.peek().get(name) ?? [], wants].map((some) => some.map(({ key }) => key).join());
+  if (before !== after) furtherWants.value = new Map(furtherWants.peek()).set(name, wants);
+}
 
 const AXES = ["x", "y", "z"] as const;
 
