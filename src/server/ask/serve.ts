@@ -121,7 +121,7 @@ async function runAndSend(
     const tag = service.tags.of(dataset, [call, form, members]);
     if (isFresh(request, reply, service.config, tag)) return reply.code(304).send();
   }
-  if (life.task !== null) reply.header("fieldprobe-manifest", dataset.digest);
+  reply.header("fieldprobe-manifest", dataset.digest);
   const answered = await runCall(context, call, question, form).catch((error: unknown) => {
     if (error instanceof EndOfTask) return error;
     throw error;
