@@ -1,15 +1,10 @@
 /** The client's analyses of the shipped turbulence, typed, and their refusals as errors of the client. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ClientError, connect, type FieldClient } from "../../src/client/index.js";
-import type { RunningService } from "../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
+import { ClientError, connect } from "../../src/client/index.js";
 import { serveTestData } from "../support/service.js";
 
-let service: RunningService;
-let client: FieldClient;
-beforeAll(async () => {
-  service = await serveTestData();
-  client = await connect(service.url);
-});
+const service = await serveTestData();
+const client = await connect(service.url);
 afterAll(() => service.close());
 
 describe("analyses", () => {

@@ -1,8 +1,7 @@
 /** The studies of docs/analysis.md answer what the text beside them says. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import type { RunningService } from "../../src/main.js";
+import { afterAll, expect, it } from "vitest";
 import { serveTestData } from "../support/service.js";
 
 const TEXT = readFileSync(fileURLToPath(new URL("../../docs/analysis.md", import.meta.url)), "utf8");
@@ -11,10 +10,7 @@ const CALLS = [...TEXT.matchAll(/^curl http:\/\/localhost:8080\/api\/datasets\/(
   ([, path = "", body = ""]) => ({ path, body }),
 );
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData();
-});
+const service = await serveTestData();
 afterAll(() => service.close());
 
 async function study<T>(name: string, nth = 0): Promise<T> {

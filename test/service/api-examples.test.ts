@@ -1,12 +1,8 @@
 /** The page of `/api` describes every address. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { serveTestData } from "../support/service.js";
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData();
-});
+const service = await serveTestData();
 afterAll(() => service.close());
 
 async function operations(): Promise<(readonly [method: string, address: string, operation: { summary?: string }])[]> {

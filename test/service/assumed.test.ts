@@ -1,9 +1,8 @@
 /** Answers that rest on accepted guesses say so in every interface: a header of HTTP, and a member of JSON. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
-import type { RunningService } from "../../src/main.js";
 import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
@@ -12,22 +11,19 @@ const SCRATCH = scratchFolder();
 const HEADER = "guessed: order, spacing of x y";
 const QUERY = { time: 0, spatialInterpolation: "None", temporalInterpolation: "None" } as const;
 
-let service: RunningService;
-beforeAll(async () => {
-  for (const name of ["guessed", "known"]) {
-    const folder = join(SCRATCH, name);
-    mkdirSync(folder);
-    await writeHdf5(join(folder, "u.h5"), (file) => writeField(file, "/u", { dimensions: ["z", "y", "x", "c"] }));
-    const assumed = [
-      { about: "order", question: "z y x c is a guess." },
-      { about: "spacing", axes: ["x", "y"], question: "1 is a guess." },
-    ];
-    const fields = { velocity: { file: "u.h5", path: "/u", dimensions: ["z", "y", "x", "c"] } };
-    const members = { time: { count: 1 }, fields, ...(name === "guessed" ? { assumed } : {}) };
-    writeDescriptor(folder, descriptor(name, members));
-  }
-  service = await serveTestData([SCRATCH]);
-});
+for (const name of ["guessed", "known"]) {
+  const folder = join(SCRATCH, name);
+  mkdirSync(folder);
+  await writeHdf5(join(folder, "u.h5"), (file) => writeField(file, "/u", { dimensions: ["z", "y", "x", "c"] }));
+  const assumed = [
+    { about: "order", question: "z y x c is a guess." },
+    { about: "spacing", axes: ["x", "y"], question: "1 is a guess." },
+  ];
+  const fields = { velocity: { file: "u.h5", path: "/u", dimensions: ["z", "y", "x", "c"] } };
+  const members = { time: { count: 1 }, fields, ...(name === "guessed" ? { assumed } : {}) };
+  writeDescriptor(folder, descriptor(name, members));
+}
+const service = await serveTestData([SCRATCH]);
 afterAll(() => service.close());
 
 function soap(dataset: string): Promise<Response> {

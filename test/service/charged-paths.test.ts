@@ -4,8 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { writeHdf5 } from "../support/cubes.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
@@ -41,12 +40,9 @@ async function writeStream(name: string, hole: number): Promise<void> {
   writeFileSync(join(folder, "dataset.json"), JSON.stringify(descriptor));
 }
 
-let service: RunningService;
-beforeAll(async () => {
-  await writeStream("stream", 9);
-  await writeStream("holed", 1.75);
-  service = await serveTestData([SCRATCH]);
-});
+await writeStream("stream", 9);
+await writeStream("holed", 1.75);
+const service = await serveTestData([SCRATCH]);
 afterAll(() => service.close());
 
 interface Paths {

@@ -4,8 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { operationValues, pathEnds } from "../support/operation-questions.js";
 import { fieldprobe } from "../support/run-command.js";
@@ -22,22 +21,19 @@ const ROWS = [
 /** The stored velocity along x at any node: its square law is what PCHIP interpolates exactly. */
 const speedAt = (frame: number): number => 1 + frame * frame;
 
-let service: RunningService;
-beforeAll(async () => {
-  for (const [name, origin, step] of ROWS) {
-    const folder = join(SCRATCH, name);
-    mkdirSync(folder);
-    await writeHdf5(join(folder, "u.h5"), (file) => {
-      for (let k = 0; k < FRAMES; k++)
-        writeField(file, `/u${k}`, { dimensions: ["z", "y", "x", "c"], value: ({ c }) => (c === 0 ? speedAt(k) : 0) });
-    });
-    const fields = { velocity: { file: "u.h5", path: "/u{step:01d}", dimensions: ["z", "y", "x", "c"] } };
-    const time = { count: FRAMES, origin, step };
-    writeDescriptor(folder, descriptor(name, { time, fields }));
-  }
-  writeFileSync(join(SCRATCH, "points.csv"), "1,1,1\n");
-  service = await serveTestData([SCRATCH]);
-});
+for (const [name, origin, step] of ROWS) {
+  const folder = join(SCRATCH, name);
+  mkdirSync(folder);
+  await writeHdf5(join(folder, "u.h5"), (file) => {
+    for (let k = 0; k < FRAMES; k++)
+      writeField(file, `/u${k}`, { dimensions: ["z", "y", "x", "c"], value: ({ c }) => (c === 0 ? speedAt(k) : 0) });
+  });
+  const fields = { velocity: { file: "u.h5", path: "/u{step:01d}", dimensions: ["z", "y", "x", "c"] } };
+  const time = { count: FRAMES, origin, step };
+  writeDescriptor(folder, descriptor(name, { time, fields }));
+}
+writeFileSync(join(SCRATCH, "points.csv"), "1,1,1\n");
+const service = await serveTestData([SCRATCH]);
 afterAll(() => service.close());
 
 const api = async (dataset: string, operation: string, members: object): Promise<number[]> =>

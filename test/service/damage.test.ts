@@ -3,9 +3,8 @@
  */
 import { mkdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, type FieldClient } from "../../src/client/index.js";
-import type { RunningService } from "../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
+import { connect } from "../../src/client/index.js";
 import { stateGrid, writeHdf5 } from "../support/cubes.js";
 import { operationQuestion } from "../support/operation-questions.js";
 import { scratchFolder } from "../support/scratch.js";
@@ -15,9 +14,6 @@ const SCRATCH = scratchFolder();
 const N = 64;
 const EDGE = 16;
 const value = (x: number, y: number, z: number, c: number) => Math.fround(Math.sin(x + 7 * y + 31 * z + 101 * c));
-
-let service: RunningService;
-let soap: FieldClient;
 
 async function writeCube(path: string): Promise<void> {
   const data = new Float32Array(3 * N ** 3);
@@ -32,17 +28,15 @@ async function writeCube(path: string): Promise<void> {
   });
 }
 
-beforeAll(async () => {
-  const folder = join(SCRATCH, "data");
-  mkdirSync(folder);
-  for (const name of ["damaged", "replaced", "refused"]) await writeCube(join(folder, `${name}.h5`));
-  const bytes = readFileSync(join(folder, "damaged.h5"));
-  const middle = bytes.length >> 1;
-  bytes[middle] = (bytes[middle] as number) ^ 0x10;
-  writeFileSync(join(folder, "damaged.h5"), bytes);
-  service = await serveTestData([folder], { STATE: scratchFolder(), EVENTS: "off" }, false);
-  soap = await connect(service.url);
-});
+const folder = join(SCRATCH, "data");
+mkdirSync(folder);
+for (const name of ["damaged", "replaced", "refused"]) await writeCube(join(folder, `${name}.h5`));
+const bytes = readFileSync(join(folder, "damaged.h5"));
+const middle = bytes.length >> 1;
+bytes[middle] = (bytes[middle] as number) ^ 0x10;
+writeFileSync(join(folder, "damaged.h5"), bytes);
+const service = await serveTestData([folder], { STATE: scratchFolder(), EVENTS: "off" }, false);
+const soap = await connect(service.url);
 afterAll(() => service.close());
 
 const request = (dataset: string, point: readonly [number, number, number]) =>

@@ -1,15 +1,11 @@
 /** Dispersion: against paths that are sent, and regular shapes at the start. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
-import type { RunningService } from "../../src/main.js";
 import { callOf } from "../../src/shared/calls.js";
 import { scatter } from "../support/accuracy.js";
 import { serveTestData } from "../support/service.js";
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData();
-});
+const service = await serveTestData();
 afterAll(() => service.close());
 
 interface Dispersion {

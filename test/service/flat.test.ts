@@ -1,9 +1,8 @@
 /** Data of two dimensions: one rule for axes of one node in SOAP, in `/api` and on the command line. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
-import type { RunningService } from "../../src/main.js";
 import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { operationValues } from "../support/operation-questions.js";
 import { fieldprobe } from "../support/run-command.js";
@@ -22,44 +21,40 @@ const GRADIENT = [
   [0, 0, 0],
 ].flat();
 
-let service: RunningService;
-let client: Awaited<ReturnType<typeof connect>>;
-beforeAll(async () => {
-  writeFileSync(INPUT, `${POINT.join(",")}\n`);
-  const long = { nodes: NODES, origin: 0, spacing: STEP, periodic: true };
-  for (const [name, periodic] of [
-    ["constant", true],
-    ["plane", false],
-  ] as const) {
-    const folder = join(DATA, name);
-    mkdirSync(folder);
-    await writeHdf5(join(folder, "u.h5"), (file) =>
-      writeField(file, "/u", {
-        dimensions: ["z", "y", "x", "c"],
-        lengths: { x: NODES, y: NODES, z: 1 },
-        value: ({ x, y, c }) => {
-          const [sx, cx, sy, cy] = [x, y].flatMap((i) => [Math.sin(i * STEP), Math.cos(i * STEP)]) as [
-            number,
-            number,
-            number,
-            number,
-          ];
-          return [sx * cy, cx + 2 * sy, 3][c] as number;
-        },
-      }),
-    );
-    writeDescriptor(
-      folder,
-      descriptor(name, {
-        axes: { x: long, y: long, z: { nodes: 1, origin: 0, spacing: 0.5, periodic } },
-        time: { count: 1 },
-        fields: { velocity: { file: "u.h5", path: "/u", dimensions: ["z", "y", "x", "c"] } },
-      }),
-    );
-  }
-  service = await serveTestData([DATA]);
-  client = await connect(service.url);
-});
+writeFileSync(INPUT, `${POINT.join(",")}\n`);
+const long = { nodes: NODES, origin: 0, spacing: STEP, periodic: true };
+for (const [name, periodic] of [
+  ["constant", true],
+  ["plane", false],
+] as const) {
+  const folder = join(DATA, name);
+  mkdirSync(folder);
+  await writeHdf5(join(folder, "u.h5"), (file) =>
+    writeField(file, "/u", {
+      dimensions: ["z", "y", "x", "c"],
+      lengths: { x: NODES, y: NODES, z: 1 },
+      value: ({ x, y, c }) => {
+        const [sx, cx, sy, cy] = [x, y].flatMap((i) => [Math.sin(i * STEP), Math.cos(i * STEP)]) as [
+          number,
+          number,
+          number,
+          number,
+        ];
+        return [sx * cy, cx + 2 * sy, 3][c] as number;
+      },
+    }),
+  );
+  writeDescriptor(
+    folder,
+    descriptor(name, {
+      axes: { x: long, y: long, z: { nodes: 1, origin: 0, spacing: 0.5, periodic } },
+      time: { count: 1 },
+      fields: { velocity: { file: "u.h5", path: "/u", dimensions: ["z", "y", "x", "c"] } },
+    }),
+  );
+}
+const service = await serveTestData([DATA]);
+const client: Awaited<ReturnType<typeof connect>> = await connect(service.url);
 afterAll(() => service.close());
 
 type Ask = (

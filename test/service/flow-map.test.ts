@@ -1,13 +1,9 @@
 /** Flow maps of the included flow: incompressible, against GetPosition and differences of neighbouring paths. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
-import type { RunningService } from "../../src/main.js";
 import { serveTestData } from "../support/service.js";
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData();
-});
+const service = await serveTestData();
 afterAll(() => service.close());
 
 interface FlowMap {

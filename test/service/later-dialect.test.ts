@@ -1,6 +1,5 @@
 /** Operations of the later interface over a real socket: published anchors, and agreement with older operations. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { soapRecords } from "../support/operation-questions.js";
 import { serveTestData } from "../support/service.js";
 
@@ -10,10 +9,7 @@ const ENVELOPES = {
   "1.2": ["http://www.w3.org/2003/05/soap-envelope", "application/soap+xml; charset=utf-8"],
 } as const;
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData();
-});
+const service = await serveTestData();
 afterAll(() => service.close());
 
 type Given = Readonly<Record<string, string | number>>;

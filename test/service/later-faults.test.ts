@@ -4,8 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { digestToken } from "../../src/server/http/auth.js";
 import { writeCube } from "../../tools/generate/cube.js";
 import { writeChannel } from "../support/channel.js";
@@ -27,26 +26,23 @@ const TOKENS = {
 };
 const LIMITS = { free: 0, small: 20, off: -1 };
 
-let service: RunningService;
-beforeAll(async () => {
-  const folder = scratchFolder();
-  for (const [kind, nodes] of [
-    ["mhd", 16],
-    ["mixing", 16],
-    ["random", 102],
-  ] as const) {
-    const options = { kind, nodes: [nodes, nodes, nodes], steps: kind === "random" ? 1 : 4, chunk: null } as const;
-    await writeCube({ ...options, filter: "none", seed: 0, name: kind, folder: join(folder, kind) }, () => undefined);
-  }
-  mkdirSync(join(folder, "channel"));
-  await writeChannel(join(folder, "channel"));
-  const tokens = (Object.keys(TOKENS) as (keyof typeof TOKENS)[]).map((name) => ({
-    ...{ name, sha256: digestToken(TOKENS[name]), limit: LIMITS[name] },
-  }));
-  const file = join(folder, "tokens.json");
-  writeFileSync(file, JSON.stringify({ version: 1, tokens }));
-  service = await serveTestData([folder], { TOKENS: file });
-});
+const folder = scratchFolder();
+for (const [kind, nodes] of [
+  ["mhd", 16],
+  ["mixing", 16],
+  ["random", 102],
+] as const) {
+  const options = { kind, nodes: [nodes, nodes, nodes], steps: kind === "random" ? 1 : 4, chunk: null } as const;
+  await writeCube({ ...options, filter: "none", seed: 0, name: kind, folder: join(folder, kind) }, () => undefined);
+}
+mkdirSync(join(folder, "channel"));
+await writeChannel(join(folder, "channel"));
+const tokens = (Object.keys(TOKENS) as (keyof typeof TOKENS)[]).map((name) => ({
+  ...{ name, sha256: digestToken(TOKENS[name]), limit: LIMITS[name] },
+}));
+const file = join(folder, "tokens.json");
+writeFileSync(file, JSON.stringify({ version: 1, tokens }));
+const service = await serveTestData([folder], { TOKENS: file });
 afterAll(() => service.close());
 
 async function send(operation: string, given: Given, more: string, version: (typeof VERSIONS)[number]) {

@@ -3,8 +3,7 @@
  * interface.
  */
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { type Member, membersIn, operationsIn, RECORDS } from "../../src/shared/operations.js";
 import { writeCube } from "../../tools/generate/cube.js";
 import { soapRecords } from "../support/operation-questions.js";
@@ -13,17 +12,14 @@ import { serveTestData } from "../support/service.js";
 
 const N = 32;
 const H = (2 * Math.PI) / N;
-let service: RunningService;
 
-beforeAll(async () => {
-  const folder = scratchFolder();
-  for (const kind of ["mhd", "mixing"] as const) {
-    const place = { name: kind, folder: join(folder, kind) };
-    const nodes = [N, N, N] as const;
-    await writeCube({ kind, nodes, steps: 4, chunk: null, filter: "none", seed: 0, ...place }, () => undefined);
-  }
-  service = await serveTestData([folder]);
-});
+const folder = scratchFolder();
+for (const kind of ["mhd", "mixing"] as const) {
+  const place = { name: kind, folder: join(folder, kind) };
+  const nodes = [N, N, N] as const;
+  await writeCube({ kind, nodes, steps: 4, chunk: null, filter: "none", seed: 0, ...place }, () => undefined);
+}
+const service = await serveTestData([folder]);
 afterAll(() => service.close());
 
 const ask = async (dataset: string, operation: string, options: object, point: readonly number[]) =>

@@ -4,9 +4,8 @@
  */
 import { join } from "node:path";
 import type { Dataset } from "h5wasm/node";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
-import type { RunningService } from "../../src/main.js";
 import { writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { confirmFile } from "../support/open-confirmed.js";
 import { operationValues } from "../support/operation-questions.js";
@@ -15,7 +14,6 @@ import { serveTestData } from "../support/service.js";
 
 const NODES = { x: 24, y: 20, z: 16 } as const;
 const STEP = { x: 0.25, y: 0.5, z: 0.125 } as const;
-let service: RunningService;
 
 type Place = Readonly<Record<"x" | "y" | "z", number>>;
 /** Cubic in each direction, so that Lag4 and fourth-order differences have no error of their own. */
@@ -23,44 +21,42 @@ const ENERGY = ({ x, y, z }: Place): number => 1 + x * y - 0.5 * z * z + 0.125 *
 const FLUX = [ENERGY, ({ x }: Place) => 2 * x, ({ y, z }: Place) => y - z] as const;
 const at = (index: Place): Place => ({ x: STEP.x * index.x, y: STEP.y * index.y, z: STEP.z * index.z });
 
-beforeAll(async () => {
-  const folder = scratchFolder();
-  const lengths = { ...NODES, t: 1 };
-  const scalar = (value: (place: Place) => number) => ({
-    ...{ dimensions: ["z", "y", "x"] as const, lengths },
-    value: (index: Place) => value(at(index)),
-  });
-  await writeHdf5(join(folder, "boundarylayer.h5"), (file) => {
-    for (const [axis, nodes] of Object.entries(NODES)) {
-      const data = Float64Array.from({ length: nodes }, (_, i) => STEP[axis as "x"] * i);
-      file.create_dataset({ name: axis, data, shape: [nodes] });
-    }
-    for (const [i, name] of ["u", "v", "w"].entries()) writeField(file, name, scalar(FLUX[i] as typeof ENERGY));
-    writeField(file, "SGSEnergy", scalar(ENERGY));
-    (file.get("SGSEnergy") as Dataset).create_attribute("units", "m2/s2");
-    for (const [i, end] of ["x", "y", "z"].entries())
-      writeField(file, `heatflux_${end}`, scalar(FLUX[i] as typeof ENERGY));
-    writeField(file, "other", { ...scalar(ENERGY), lengths: { ...lengths, x: 23 } });
-    file.create_dataset({ name: "time", data: Float64Array.of(0), shape: [1] });
-  });
-  confirmFile(join(folder, "boundarylayer.h5"));
-  const scalars = join(folder, "scalars");
-  await writeHdf5(join(folder, "scalars.hdf"), (file) => writeField(file, "soil", scalar(ENERGY)));
-  const { mkdirSync, renameSync } = await import("node:fs");
-  mkdirSync(scalars);
-  renameSync(join(folder, "scalars.hdf"), join(scalars, "soil.h5"));
-  const axis = (name: "x" | "y" | "z") => ({ nodes: NODES[name], origin: 0, spacing: STEP[name] });
-  writeDescriptor(scalars, {
-    ...{ schemaVersion: 1, name: "ground", axes: { x: axis("x"), y: axis("y"), z: axis("z") }, time: { count: 1 } },
-    fields: {
-      soiltemperature: {
-        ...{ file: "soil.h5", path: "/soil", dimensions: ["z", "y", "x"], unit: "K" },
-        long_name: "Temperature of the ground",
-      },
-    },
-  });
-  service = await serveTestData([folder]);
+const folder = scratchFolder();
+const lengths = { ...NODES, t: 1 };
+const scalar = (value: (place: Place) => number) => ({
+  ...{ dimensions: ["z", "y", "x"] as const, lengths },
+  value: (index: Place) => value(at(index)),
 });
+await writeHdf5(join(folder, "boundarylayer.h5"), (file) => {
+  for (const [axis, nodes] of Object.entries(NODES)) {
+    const data = Float64Array.from({ length: nodes }, (_, i) => STEP[axis as "x"] * i);
+    file.create_dataset({ name: axis, data, shape: [nodes] });
+  }
+  for (const [i, name] of ["u", "v", "w"].entries()) writeField(file, name, scalar(FLUX[i] as typeof ENERGY));
+  writeField(file, "SGSEnergy", scalar(ENERGY));
+  (file.get("SGSEnergy") as Dataset).create_attribute("units", "m2/s2");
+  for (const [i, end] of ["x", "y", "z"].entries())
+    writeField(file, `heatflux_${end}`, scalar(FLUX[i] as typeof ENERGY));
+  writeField(file, "other", { ...scalar(ENERGY), lengths: { ...lengths, x: 23 } });
+  file.create_dataset({ name: "time", data: Float64Array.of(0), shape: [1] });
+});
+confirmFile(join(folder, "boundarylayer.h5"));
+const scalars = join(folder, "scalars");
+await writeHdf5(join(folder, "scalars.hdf"), (file) => writeField(file, "soil", scalar(ENERGY)));
+const { mkdirSync, renameSync } = await import("node:fs");
+mkdirSync(scalars);
+renameSync(join(folder, "scalars.hdf"), join(scalars, "soil.h5"));
+const axis = (name: "x" | "y" | "z") => ({ nodes: NODES[name], origin: 0, spacing: STEP[name] });
+writeDescriptor(scalars, {
+  ...{ schemaVersion: 1, name: "ground", axes: { x: axis("x"), y: axis("y"), z: axis("z") }, time: { count: 1 } },
+  fields: {
+    soiltemperature: {
+      ...{ file: "soil.h5", path: "/soil", dimensions: ["z", "y", "x"], unit: "K" },
+      long_name: "Temperature of the ground",
+    },
+  },
+});
+const service = await serveTestData([folder]);
 afterAll(() => service.close());
 
 const POINTS = [

@@ -1,9 +1,8 @@
 /** Particles that leave through open faces fail their query by default, or stop and tell when, in every interface. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ClientError, connect, type FieldClient } from "../../src/client/index.js";
-import type { RunningService } from "../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
+import { type ClientError, connect } from "../../src/client/index.js";
 import { writeHdf5 } from "../support/cubes.js";
 import { fieldprobe } from "../support/run-command.js";
 import { scratchFolder } from "../support/scratch.js";
@@ -42,14 +41,10 @@ async function writeStream(name: string, members: object): Promise<void> {
   writeFileSync(join(folder, "dataset.json"), JSON.stringify(descriptor));
 }
 
-let service: RunningService;
-let client: FieldClient;
-beforeAll(async () => {
-  await writeStream("stream", {});
-  await writeStream("stopping", { openFaces: "stop" });
-  service = await serveTestData([SCRATCH]);
-  client = await connect(service.url);
-});
+await writeStream("stream", {});
+await writeStream("stopping", { openFaces: "stop" });
+const service = await serveTestData([SCRATCH]);
+const client = await connect(service.url);
 afterAll(() => service.close());
 
 const ask = { StartTime: 0, dt: 0.001, nt: 500, spatialInterpolation: "Lag4" } as const;

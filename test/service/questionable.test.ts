@@ -2,11 +2,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { Cluster } from "../../src/cluster/cluster.js";
 import type { Engine } from "../../src/engine/contract/query.js";
 import { openEngine } from "../../src/engine/main/engine.js";
-import type { RunningService } from "../../src/main.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { writeHdf5 } from "../support/cubes.js";
@@ -25,21 +24,18 @@ const NONE = { spatialInterpolation: "None", temporalInterpolation: "None" } as 
 const pathOf = (name: string) => join(SCRATCH, `${name}.h5`);
 
 const startNats = useNatsServers();
-let service: RunningService;
 /** Two processes of a cluster, but for the processes. */
 const engines: Engine[] = [];
-beforeAll(async () => {
-  await loadHdf5();
-  writeFileSync(POINTS, "1,1,1\n");
-  for (const { name, write } of QUESTIONABLE) await writeHdf5(pathOf(name), write);
-  service = await serveTestData([SCRATCH]);
-  const servers = NO_NATS === null ? { NATS: (await startNats()).url } : {};
-  for (let i = 0; i < 2; i++) {
-    const config = loadConfig({ DATA: SCRATCH, WORKERS: "1", ...servers }, {});
-    const cluster = new Cluster(config, pino({ level: "silent" }));
-    engines.push(await openEngine(config, pino({ level: "silent" }), undefined, cluster));
-  }
-});
+await loadHdf5();
+writeFileSync(POINTS, "1,1,1\n");
+for (const { name, write } of QUESTIONABLE) await writeHdf5(pathOf(name), write);
+const service = await serveTestData([SCRATCH]);
+const servers = NO_NATS === null ? { NATS: (await startNats()).url } : {};
+for (let i = 0; i < 2; i++) {
+  const config = loadConfig({ DATA: SCRATCH, WORKERS: "1", ...servers }, {});
+  const cluster = new Cluster(config, pino({ level: "silent" }));
+  engines.push(await openEngine(config, pino({ level: "silent" }), undefined, cluster));
+}
 afterAll(async () => {
   for (const engine of engines) await engine.close(1000);
   await service.close();

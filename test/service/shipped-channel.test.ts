@@ -1,14 +1,10 @@
 /** The force of the shipped channel is the one that balances its mean pressure gradient. */
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import type { RunningService } from "../../src/main.js";
+import { afterAll, expect, it } from "vitest";
 import { soapRecords } from "../support/operation-questions.js";
 import { serveTestData } from "../support/service.js";
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData([fileURLToPath(new URL("../../data/turbulent-channel", import.meta.url))]);
-});
+const service = await serveTestData([fileURLToPath(new URL("../../data/turbulent-channel", import.meta.url))]);
 afterAll(() => service.close());
 
 it("GetForce and cutouts of the force answer 1 along x at any point and time", async () => {

@@ -5,8 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { File } from "h5wasm/node";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { serveCopies } from "../support/copied-view.js";
 import { writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { operationValues, pathEnds, soapRecords } from "../support/operation-questions.js";
@@ -41,8 +40,6 @@ const period = (way: Way) => (WAYS[way].periodic ? L : DEPTH);
 /** In the periodic box the fields repeat along z too. */
 const valueIn = (way: Way, c: number) => (place: Place) =>
   FIELDS[c as 0](WAYS[way].periodic ? { ...place, z: Math.sin(place.z) } : place);
-
-let service: RunningService;
 
 function nodesAlong(way: Way, n: number, axis: "x" | "y" | "z", at: At) {
   const isEnded = axis === "z" && !WAYS[way].periodic;
@@ -96,11 +93,9 @@ function writeWay(folder: string, way: Way, n: number): Promise<string> {
   return writeHdf5(join(home, "f.h5"), write);
 }
 
-beforeAll(async () => {
-  const folder = scratchFolder();
-  for (const way of Object.keys(WAYS) as Way[]) for (const n of SIZES) await writeWay(folder, way, n);
-  service = await serveTestData([folder]);
-});
+const folder = scratchFolder();
+for (const way of Object.keys(WAYS) as Way[]) for (const n of SIZES) await writeWay(folder, way, n);
+const service = await serveTestData([folder]);
 afterAll(() => service.close());
 
 /** Values at points are asked as questions, all else over SOAP. */

@@ -1,13 +1,9 @@
 /** Conditions find the nodes that thresholds over SOAP and statistics of the same nodes find. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { soapRecords } from "../support/operation-questions.js";
 import { serveTestData } from "../support/service.js";
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData();
-});
+const service = await serveTestData();
 afterAll(() => service.close());
 
 const NODES = 32 ** 3;

@@ -1,18 +1,14 @@
 /** `fieldprobe soap`: the numbers of the typed client, and mistakes in one line. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { connect } from "../../../src/client/index.js";
-import type { RunningService } from "../../../src/main.js";
 import { ALL_OPERATIONS, dialectOf } from "../../../src/shared/operations.js";
 import { fieldprobe } from "../../support/run-command.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { SHIPPED_DATA, serveTestData } from "../../support/service.js";
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData();
-});
+const service = await serveTestData();
 afterAll(() => service.close());
 
 const points = join(scratchFolder(), "points.csv");

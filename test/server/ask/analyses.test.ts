@@ -1,13 +1,9 @@
 /** Tables and nodes by the calls of the table, against values that other programs have computed of the same data. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { serveTestData } from "../../support/service.js";
 import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData();
-});
+const service = await serveTestData();
 afterAll(() => service.close());
 
 const question = (call: string, members: Members): Promise<AnyAnswer> =>

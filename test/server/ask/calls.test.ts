@@ -1,7 +1,6 @@
 /** Every call answers its example in every form, and its question gives the same bytes again. */
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
 import {
   CALL_NAMES,
   type CallName,
@@ -16,10 +15,7 @@ import { serveTestData } from "../../support/service.js";
 import { ROOT } from "../../support/source-graph.js";
 import { type AnyAnswer, ask, get, jsonOf } from "./ask.js";
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData([join(ROOT, "data/turbulent-channel")]);
-});
+const service = await serveTestData([join(ROOT, "data/turbulent-channel")]);
 afterAll(() => service.close());
 
 /** What a form of one quantity needs instead of the example. */

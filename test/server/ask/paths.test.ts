@@ -1,14 +1,10 @@
 /** Particles with drag, inputs as points, and given groups, against the SOAP operations and calls against each other. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { connect } from "../../../src/client/index.js";
-import type { RunningService } from "../../../src/main.js";
 import { serveTestData } from "../../support/service.js";
 import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData();
-});
+const service = await serveTestData();
 afterAll(() => service.close());
 
 const question = (call: string, members: Members): Promise<AnyAnswer> =>

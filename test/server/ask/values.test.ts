@@ -2,21 +2,16 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Dataset, File, ready } from "h5wasm/node";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { connect, type FieldClient } from "../../../src/client/index.js";
-import type { RunningService } from "../../../src/main.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";
 import { type AnyAnswer, ask, get, jsonOf } from "./ask.js";
 
 const SCRATCH = scratchFolder();
-let service: RunningService;
-let soap: FieldClient;
-beforeAll(async () => {
-  await ready;
-  service = await serveTestData();
-  soap = await connect(service.url);
-});
+await ready;
+const service = await serveTestData();
+const soap = await connect(service.url);
 afterAll(() => service.close());
 
 const POINTS = [

@@ -1,14 +1,10 @@
 /** Links unfurl by a title and a picture that the service answers; of datasets that need a token nothing is said. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import type { RunningService } from "../../../src/main.js";
+import { afterAll, expect, it } from "vitest";
 import { previewOf } from "../../../src/server/http/link-preview.js";
 import type { Service } from "../../../src/server/http/service.js";
 import { serveTestData } from "../../support/service.js";
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData();
-});
+const service = await serveTestData();
 afterAll(() => service.close());
 
 const contentOf = (tags: string, property: string) =>

@@ -2,17 +2,12 @@
  * Requests as clients of the public REST interface put them on the wire, byte for byte, and their answers read as
  * clients do.
  */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { exchange } from "../../support/raw-http.js";
 import { serveTestData } from "../../support/service.js";
 
-let service: RunningService;
-let port: number;
-beforeAll(async () => {
-  service = await serveTestData();
-  port = Number(new URL(service.url).port);
-});
+const service = await serveTestData();
+const port = Number(new URL(service.url).port);
 afterAll(() => service.close());
 
 const POINTS =

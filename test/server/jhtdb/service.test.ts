@@ -12,10 +12,7 @@ import { generator } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData();
-});
+const service = await serveTestData();
 afterAll(() => service.close());
 
 const POINTS = [

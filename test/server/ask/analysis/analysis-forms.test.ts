@@ -3,15 +3,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Dataset, File, ready } from "h5wasm/node";
 import { parquetReadObjects } from "hyparquet";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData();
-});
+const service = await serveTestData();
 afterAll(() => service.close());
 
 const post = (name: string, body: object, accept = "application/json") =>

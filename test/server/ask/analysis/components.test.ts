@@ -1,12 +1,8 @@
 /** Vectors and tensors are answered by component where a call has components, and refused where a scalar is needed. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { serveTestData } from "../../../support/service.js";
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData();
-});
+const service = await serveTestData();
 afterAll(() => service.close());
 
 const at = (path: string) => `${service.url}/api/datasets/isotropic32/${path}`;

@@ -1,12 +1,8 @@
 /** R_LL and R_NN are <u'(x) u'(x + r)>, summed here over the nodes of a cutout. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import type { RunningService } from "../../../../src/main.js";
+import { afterAll, expect, it } from "vitest";
 import { serveTestData } from "../../../support/service.js";
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData();
-});
+const service = await serveTestData();
 afterAll(() => service.close());
 
 const N = 32;

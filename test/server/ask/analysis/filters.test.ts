@@ -1,6 +1,5 @@
 /** Spectral derivatives and filtered fields of the shipped turbulence are those published, in all analyses of nodes. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { serveTestData } from "../../../support/service.js";
 
 interface Moments {
@@ -8,10 +7,7 @@ interface Moments {
   readonly count: number;
 }
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData();
-});
+const service = await serveTestData();
 afterAll(() => service.close());
 
 async function ask<T>(name: string, body: object, from = service): Promise<T> {

@@ -1,7 +1,6 @@
 /** Analyses on a grid with open faces, a stretched axis, holes and a viscosity: answers follow from polynomials. */
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { descriptor, NODES, writeDescriptor, writeField, writeHdf5 } from "../../../support/cubes.js";
 import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
@@ -16,31 +15,28 @@ const CELLS = cellsOf(Y);
 const NU = 0.125;
 const isHole = (x: number, y: number, z: number): boolean => x === 6 && y === 5 && z === 5;
 
-let service: RunningService;
-beforeAll(async () => {
-  const folder = scratchFolder();
-  await writeHdf5(join(folder, "open.h5"), (file) => {
-    writeField(file, "/u", {
-      dimensions: ["t", "z", "y", "x", "c"],
-      value: ({ x, y, z, c }) =>
-        [(Y[y] as number) ** 2, (X[x] as number) * (Z[z] as number), Z[z] as number][c] as number,
-    });
-    writeField(file, "/p", {
-      dimensions: ["t", "z", "y", "x"],
-      value: ({ x, y, z, t }) => (isHole(x, y, z) ? Number.NaN : (X[x] as number) + t),
-    });
+const folder = scratchFolder();
+await writeHdf5(join(folder, "open.h5"), (file) => {
+  writeField(file, "/u", {
+    dimensions: ["t", "z", "y", "x", "c"],
+    value: ({ x, y, z, c }) =>
+      [(Y[y] as number) ** 2, (X[x] as number) * (Z[z] as number), Z[z] as number][c] as number,
   });
-  const field = (path: string, ...last: string[]) => ({
-    file: "open.h5",
-    path,
-    dimensions: ["t", "z", "y", "x", ...last],
+  writeField(file, "/p", {
+    dimensions: ["t", "z", "y", "x"],
+    value: ({ x, y, z, t }) => (isHole(x, y, z) ? Number.NaN : (X[x] as number) + t),
   });
-  const content = descriptor("open", { fields: { velocity: field("/u", "c"), pressure: field("/p") }, viscosity: NU });
-  const axis = (nodes: number, spacing: number) => ({ nodes, origin: 0, spacing });
-  const axes = { x: axis(NODES.x, 0.5), y: { coordinates: Y, faces: "wall" }, z: axis(NODES.z, 0.25) };
-  writeDescriptor(folder, { ...content, axes });
-  service = await serveTestData([folder]);
 });
+const field = (path: string, ...last: string[]) => ({
+  file: "open.h5",
+  path,
+  dimensions: ["t", "z", "y", "x", ...last],
+});
+const content = descriptor("open", { fields: { velocity: field("/u", "c"), pressure: field("/p") }, viscosity: NU });
+const axis = (nodes: number, spacing: number) => ({ nodes, origin: 0, spacing });
+const axes = { x: axis(NODES.x, 0.5), y: { coordinates: Y, faces: "wall" }, z: axis(NODES.z, 0.25) };
+writeDescriptor(folder, { ...content, axes });
+const service = await serveTestData([folder]);
 afterAll(() => service.close());
 
 async function ask<T>(name: string, body: object): Promise<T> {

@@ -1,12 +1,8 @@
 /** Statistics at random points and structure functions at any lengths agree with those at nodes, within their noise. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { serveTestData } from "../../../support/service.js";
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData();
-});
+const service = await serveTestData();
 afterAll(() => service.close());
 
 interface Results {

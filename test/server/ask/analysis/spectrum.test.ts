@@ -2,8 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { writeCube } from "../../../../tools/generate/cube.js";
 import { serveTestData } from "../../../support/service.js";
 
@@ -25,23 +24,20 @@ interface Planes extends Omit<Answer, "E"> {
 }
 
 const folder = mkdtempSync(join(tmpdir(), "fieldprobe-spectrum-"));
-let service: RunningService;
-beforeAll(async () => {
-  const cube = { kind: "abc", steps: 2, chunk: [8, 16, 32], filter: "none", seed: 3 } as const;
-  for (const [name, nodes] of [
-    ["mixed", [20, 18, 30]],
-    ["prime", [14, 16, 16]],
-    ["channel", [20, 18, 24]],
-  ] as const)
-    await writeCube({ ...cube, nodes, name, folder: join(folder, name) }, () => undefined);
-  const channel = join(folder, "channel", "dataset.json");
-  const descriptor = JSON.parse(readFileSync(channel, "utf8"));
-  descriptor.axes.y.periodic = false;
-  descriptor.viscosity = 0.1;
-  writeFileSync(channel, JSON.stringify(descriptor));
-  rmSync(join(folder, "channel", "manifest.json"));
-  service = await serveTestData([folder]);
-});
+const cube = { kind: "abc", steps: 2, chunk: [8, 16, 32], filter: "none", seed: 3 } as const;
+for (const [name, nodes] of [
+  ["mixed", [20, 18, 30]],
+  ["prime", [14, 16, 16]],
+  ["channel", [20, 18, 24]],
+] as const)
+  await writeCube({ ...cube, nodes, name, folder: join(folder, name) }, () => undefined);
+const channel = join(folder, "channel", "dataset.json");
+const descriptor = JSON.parse(readFileSync(channel, "utf8"));
+descriptor.axes.y.periodic = false;
+descriptor.viscosity = 0.1;
+writeFileSync(channel, JSON.stringify(descriptor));
+rmSync(join(folder, "channel", "manifest.json"));
+const service = await serveTestData([folder]);
 afterAll(async () => {
   await service.close();
   rmSync(folder, { recursive: true });

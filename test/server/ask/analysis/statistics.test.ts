@@ -1,7 +1,6 @@
 /** Statistics of the shipped turbulence are those published, and bad requests get one clear line. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { incrementsOf } from "../../../../src/analysis/increments.js";
-import type { RunningService } from "../../../../src/main.js";
 import { serveTestData } from "../../../support/service.js";
 
 type Numbers = Readonly<
@@ -21,10 +20,7 @@ type Profile = Omit<Reduced, "mean"> & { readonly mean: readonly number[] };
 type Increment = { readonly pairs: number } & Readonly<Record<"longitudinal" | "scalar", Readonly<number[]>>>;
 type Separations = { readonly separations: readonly Increment[] };
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData(["data/turbulent-channel"]);
-});
+const service = await serveTestData(["data/turbulent-channel"]);
 afterAll(() => service.close());
 
 const post = (name: string, body: unknown) =>

@@ -1,12 +1,8 @@
 /** Structures of the shipped turbulence are those published, across seams, and labels are a NumPy array. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { serveTestData } from "../../../support/service.js";
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveTestData();
-});
+const service = await serveTestData();
 afterAll(() => service.close());
 
 interface Answer {
