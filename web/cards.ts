@@ -14,6 +14,7 @@ import { line, series } from "./cards/series.js";
 import { spectrum } from "./cards/spectrum.js";
 import { structureFunctions } from "./cards/structure-functions.js";
 import { structures } from "./cards/structures.js";
+import { setting } from "./controls.js";
 import { openShare } from "./export/share.js";
 import { confirm, estimateOf, keyOf, wantedAnswer } from "./state/answers.js";
 import { addressOf, type Question, rootOf, type Wanted } from "./state/ask.js";
@@ -41,17 +42,23 @@ const moreTimes = signal<readonly number[]>([]);
 const inStage = signal<Kind | null>(null);
 export const isInStage = computed(() => inStage.value !== null);
 /** The library of charts, loaded with the first card. */
-const library = signal<typeof import("./chart.js") | null>(null);
+export const library = signal<typeof import("./chart.js") | null>(null);
+
+/** Loads the library of charts, once. */
+export function loadCharts(): void {
+  if (library.peek() === null)
+    void import("./chart.js").then((loaded) => {
+      library.value = loaded;
+    });
+}
 
 /** Shows the card of a name in the tab of statistics. */
 export function chooseCard(name: string): void {
   const found = Object.keys(STATISTICS).find((kind) => STATISTICS[kind].name === name);
   if (found !== undefined) statisticsKind.value = found;
 }
-/** Names of the cards of Statistics. */
 export const cardNames = (set: Dataset): string[] => kindsOf(set).map((kind) => cardOf(kind).name);
 
-/** The quantity of statistics. */
 function whatOf(): string {
   return chosenQuantity.value ?? rested.value.what ?? "";
 }
@@ -81,10 +88,7 @@ export function wantCards(set: Dataset | null, tab: string): void {
   const inTab = tab === "Statistics" ? chosenKind(set) : tab === "Point" ? crosshairKind.value : null;
   const shown = [inTab, inStage.value].filter((kind) => kind !== null);
   const kinds = [...new Set(shown)].filter((kind) => cardOf(kind).has(set));
-  if (kinds.length > 0 && library.peek() === null)
-    void import("./chart.js").then((loaded) => {
-      library.value = loaded;
-    });
+  if (kinds.length > 0) loadCharts();
   const wants = kinds.flatMap((kind) =>
     timesOf(set, kind).flatMap((time): Wanted<Json>[] => {
       const question = questionOf(set, kind, time);
@@ -148,7 +152,6 @@ function cardView(set: Dataset, kind: Kind, width: number, height: number): Temp
     <div class="rows">${facts.rows.map(([name, value]) => html`<span class="quiet">${name}</span><span>${value}</span>`)}</div>`;
 }
 
-/** Choices of a card. */
 function options(set: Dataset, now: Kind): TemplateResult {
   return html`<div class="chips">
     ${cardOf(now).options?.(set) ?? nothing}
@@ -163,13 +166,10 @@ const kindsOf = (set: Dataset): Kind[] => Object.keys(STATISTICS).filter((kind) 
 const chosenKind = (set: Dataset): Kind =>
   cardOf(statisticsKind.value).has(set) ? statisticsKind.value : kindsOf(set)[0];
 
-/** Buttons that choose a kind. */
 const kindChips = (label: string, kinds: readonly Kind[], chosen: { value: Kind }) =>
   html`<div class="chips" role="group" aria-label=${label}>${kinds.map(
     (one) =>
-      html`<button aria-pressed=${chosen.value === one ? "true" : "false"} @click=${() => {
-        chosen.value = one;
-      }}>${cardOf(one).name}</button>`,
+      html`<button aria-pressed=${chosen.value === one ? "true" : "false"} @click=${setting(chosen, one)}>${cardOf(one).name}</button>`,
   )}</div>`;
 
 /** The card at the crosshair: a series, or values along a line. */
@@ -234,11 +234,8 @@ export function chartInStage(
   return { title, draw: (width, height) => loaded.drawChart(chart, width, height) };
 }
 
-/** A card that fills the stage. */
 export function cardInStage(set: Dataset | null, width: number, height: number): TemplateResult | typeof nothing {
   const kind = inStage.value;
   if (kind === null || set === null || view.value.what === null || !cardOf(kind).has(set)) return nothing;
-  return html`<div class="card-full">${cardView(set, kind, width - 48, height - 180)}<div class="chips"><button class="plain" @click=${() => {
-    inStage.value = null;
-  }}>Close</button></div></div>`;
+  return html`<div class="card-full">${cardView(set, kind, width - 48, height - 180)}<div class="chips"><button class="plain" @click=${setting(inStage, null)}>Close</button></div></div>`;
 }

@@ -39,7 +39,6 @@ const quantityItem = (quantity: Quantity): Item => ({
   run: () => chooseQuantity(quantity.what),
 });
 
-/** The item of a typed expression. */
 const expressionItem = (text: string): Item => ({
   name: text,
   about: "Show this expression",
@@ -98,73 +97,41 @@ function methodTitle(method: string): string {
   return smooth === undefined ? "Interpolation" : `Spline on ${width} nodes, ${smooth} continuous derivatives`;
 }
 
+/** Rows of commands: name, what it does, further words by which Find finds it, and the action. */
+const commandRows = (set: Dataset): (readonly [string, string, string, () => void])[] => [
+  ...(["four", "slice:z", "3d", "compare"] as const).map(
+    (show, i) => [["Four views", "Slice", "3-D", "Compare"][i], "Show", "", () => change({ show })] as const,
+  ),
+  ["Strongest vortex", "Crosshair to the largest Q", "maximum place", () => change({ cross: null, centre: null })],
+  ["Middle of the box", "Crosshair to the centre", "place", () => change({ cross: middleOf(set) })],
+  ["Fit", "Whole box in every view", "zoom reset", fit],
+  ["Centre here", "Crosshair into the middle of the views", "", centreHere],
+  ["Play", "Play or stop time", "movie animation", togglePlay],
+  ["Export figure", "Figure for a paper or slide", "png pdf picture", () => openExport("figure")],
+  ["Export movie", "Time or turntable", "video webm", () => openExport("movie")],
+  ["Export data", "Plane, box or nodes as a file", "download csv netcdf hdf5", () => openExport("data")],
+  ["Code", "curl, Python and command line of this question", "api request", () => openExport("code")],
+  ["Share", "Link, curl, Python and command line of what is shown", "", () => openShare()],
+  ["Jobs", "Progress and results of jobs", "queue batch", openJobs],
+  ["Token", "For requests, until the page is closed", "", askToken],
+  ["Ruler", "Measure a distance in a plane", "length distance", toggleRuler],
+  ["Dye", "Draw in a plane, and see where it flows", "tracers", startDye],
+  ["Streaks", "Moving streaks of the flow, on or off", "LIC flow arrows", toggleStreaks],
+  ["Light stage", "Light or dark background", "theme dark white", toggleStage],
+  ...TABS.map((name) => [name, "Tab of the inspector", "panel", () => showTab(name)] as const),
+];
+const toggleStreaks = () => change({ flow: view.peek().flow === "off" ? "streaks" : "off" });
+const toggleStage = () => change({ stage: view.peek().stage === "dark" ? "light" : "dark" });
+function askToken(): void {
+  needsToken.value = true;
+}
+function startDye(): void {
+  tool.value = "dye";
+  showTab("Particles");
+}
+
 const commands = (set: Dataset): Item[] => [
-  ...(["four", "slice:z", "3d", "compare"] as const).map((show, i) => ({
-    name: ["Four views", "Slice", "3-D", "Compare"][i],
-    about: "Show",
-    kind: "Command",
-    run: () => change({ show }),
-  })),
-  {
-    name: "Strongest vortex",
-    about: "Crosshair to the largest Q",
-    kind: "Place",
-    words: "maximum",
-    run: () => change({ cross: null, centre: null }),
-  },
-  {
-    name: "Middle of the box",
-    about: "Crosshair to the centre",
-    kind: "Place",
-    run: () => change({ cross: middleOf(set) }),
-  },
-  { name: "Fit", about: "Whole box in every view", kind: "Command", words: "zoom reset", run: fit },
-  { name: "Centre here", about: "Crosshair into the middle of the views", kind: "Command", run: centreHere },
-  { name: "Play", about: "Play or stop time", kind: "Command", words: "movie animation", run: togglePlay },
-  {
-    name: "Export figure",
-    about: "Figure for a paper or slide",
-    kind: "Command",
-    words: "png pdf picture",
-    run: () => openExport("figure"),
-  },
-  {
-    name: "Export movie",
-    about: "Time or turntable",
-    kind: "Command",
-    words: "video webm",
-    run: () => openExport("movie"),
-  },
-  {
-    name: "Export data",
-    about: "Plane, box or nodes as a file",
-    kind: "Command",
-    words: "download csv netcdf hdf5",
-    run: () => openExport("data"),
-  },
-  {
-    name: "Code",
-    about: "curl, Python and command line of this question",
-    kind: "Command",
-    words: "api request",
-    run: () => openExport("code"),
-  },
-  {
-    name: "Share",
-    about: "Link, curl, Python and command line of what is shown",
-    kind: "Command",
-    run: () => openShare(),
-  },
-  { name: "Jobs", about: "Progress and results of jobs", kind: "Command", words: "queue batch", run: openJobs },
-  {
-    name: "Token",
-    about: "For requests, until the page is closed",
-    kind: "Command",
-    run: () => {
-      needsToken.value = true;
-    },
-  },
-  ...TABS.map((name) => ({ name, about: "Tab of the inspector", kind: "Panel", run: () => showTab(name) })),
+  ...commandRows(set).map(([name, about, words, run]) => ({ name, about, kind: "Command", words, run })),
   ...cardNames(set).map((card) => ({
     name: card,
     about: "Statistics",
@@ -174,37 +141,6 @@ const commands = (set: Dataset): Item[] => [
       showTab("Statistics");
     },
   })),
-  {
-    name: "Ruler",
-    about: "Measure a distance in a plane",
-    kind: "Command",
-    words: "length distance",
-    run: toggleRuler,
-  },
-  {
-    name: "Dye",
-    about: "Draw in a plane, and see where it flows",
-    kind: "Command",
-    words: "tracers",
-    run: () => {
-      tool.value = "dye";
-      showTab("Particles");
-    },
-  },
-  {
-    name: "Streaks",
-    about: "Moving streaks of the flow, on or off",
-    kind: "Command",
-    words: "LIC flow arrows",
-    run: () => change({ flow: view.peek().flow === "off" ? "streaks" : "off" }),
-  },
-  {
-    name: "Light stage",
-    about: "Light or dark background",
-    kind: "Command",
-    words: "theme dark white",
-    run: () => change({ stage: view.peek().stage === "dark" ? "light" : "dark" }),
-  },
 ];
 
 /** The item of a typed position, three numbers. */
@@ -216,7 +152,6 @@ function placeItem(text: string): Item | null {
   return { name: text, about: "Crosshair to this place", kind: "Place", run: () => change({ cross: place }) };
 }
 
-/** Opens Find with all items. */
 export function openFind(): void {
   const set = dataset.peek();
   if (set === null) return;

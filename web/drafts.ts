@@ -3,6 +3,7 @@ import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { repeat } from "lit-html/directives/repeat.js";
+import { setting } from "./controls.js";
 import { opened } from "./export/jobs-list.js";
 import { copy, say } from "./notify.js";
 import { send } from "./state/ask.js";
@@ -229,12 +230,9 @@ export function emptyView(): TemplateResult | typeof nothing {
     <p>${count === 0 ? "Put an HDF5 or NetCDF-4 file or a Zarr store into a data folder, and reload this page after half a minute" : `${count} ${count === 1 ? "file waits" : "files wait"} to be confirmed${who}`}.</p>${fileButtons()}</section>`;
 }
 
-/** The dialog of drafts. */
 export function draftsDialog(): TemplateResult | typeof nothing {
   if (!isShown.value) return nothing;
-  const close = () => {
-    isShown.value = false;
-  };
+  const close = setting(isShown, false);
   return html`<dialog class="sheet" aria-label="Add data" ${ref(opened)} @close=${close}>
     <header><h2>Add data</h2><span class="quiet" role="status">${pending.value > 0 ? "Reading" : ""}</span><button aria-label="Close" @click=${close}>×</button></header>
     <div class="body two"><div>${confirmable() > 0 ? fileButtons() : html`<p class="quiet">Nothing waits. Files in the data folders appear here until they are confirmed.</p>`}</div>

@@ -2,16 +2,13 @@
 import { effect, signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
+import { setting } from "./controls.js";
 import { boxAbout, pixelsAt } from "./draw/layout.js";
 import { dyeTrails, isCalm, panes, stageSize, stroke, tool } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
-import type { Question } from "./state/ask.js";
+import type { Question, Rows } from "./state/ask.js";
 import { type Dataset, hasVelocity, nearestImage, type Vec3, wrapped } from "./state/dataset.js";
 import { dataset, PLANE_AXES, pixel, setWants, store, view } from "./state/model.js";
-
-interface Rows {
-  readonly rows: readonly (readonly (number | null)[])[];
-}
 
 /** Number of tracers of a stroke, and of records of each in one direction. */
 const TRACERS = 2000;
@@ -199,16 +196,13 @@ function strokeView(): TemplateResult | typeof nothing {
   return html`<svg class="ruler" aria-hidden="true"><polyline points=${points} /></svg>`;
 }
 
-/** The controls of dye, for Particles. */
 export function dyePart(set: Dataset): TemplateResult | typeof nothing {
   if (!hasVelocity(set) || set.times.length < 2) return nothing;
   const isOn = tool.value === "dye";
   const entries = poured.value.map((question) => store.entry<Rows>(keyOf(set, question)));
   const failed = entries.find(({ error }) => error !== null)?.error;
   return html`<section><h2>Dye</h2><div class="chips">
-      <button aria-pressed=${isOn ? "true" : "false"} @click=${() => {
-        tool.value = isOn ? "cross" : "dye";
-      }}>Draw with dye</button>
+      <button aria-pressed=${isOn ? "true" : "false"} @click=${setting(tool, isOn ? "cross" : "dye")}>Draw with dye</button>
       ${
         poured.value.length === 0
           ? nothing

@@ -3,6 +3,7 @@ import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { chartInStage } from "./cards.js";
+import { setting } from "./controls.js";
 import { partOf } from "./draw/bar.js";
 import type { Pane } from "./draw/layout.js";
 import { surfaceTable } from "./draw/maps.js";
@@ -14,16 +15,19 @@ import { opened } from "./export/jobs-list.js";
 import { glbOf, vtpOf } from "./export/mesh.js";
 import { codeViews } from "./export/share.js";
 import { copy, say } from "./notify.js";
-import { planeLayer, surfaceLayer } from "./stage-layers.js";
+import { differenceOf, planeLayer, surfaceLayer } from "./stage-layers.js";
 import { panes, titles } from "./stage-state.js";
 import type { Question } from "./state/ask.js";
 import type { Vec3 } from "./state/dataset.js";
-import { plainNumber } from "./state/format.js";
+import { exactNumber, plainNumber } from "./state/format.js";
 import {
   change,
   cross,
   dataset,
+  frameOf,
   hasSpace,
+  labelOf,
+  nodesNote,
   PLANE_AXES,
   pixel,
   planesOf,
@@ -56,8 +60,8 @@ export function openExport(name: string): void {
 }
 
 /** The question of the plane or point shown. */
-function questionShown(): Question | null {
-  const shown = shownOf(view.value);
+function questionShown(second = false): Question | null {
+  const shown = shownOf(view.value, second);
   const { centre } = view.value;
   if (shown === null || centre === null) return null;
   const [plane = "z"] = planesOf(view.value);
@@ -89,23 +93,26 @@ function pictureOf(scale = 1): HTMLCanvasElement | null {
   return canvas;
 }
 
-/** The panes as a figure draws them. */
 function figurePanes(): FigurePane[] {
   const now = view.peek();
+  const isDifference = now.show === "compare" && now.compare === "difference";
   return panes.peek().flatMap((pane, index): FigurePane[] => {
     const title = titles.peek()[index]?.title ?? "";
     if (pane.kind === "space") {
       const found = surfaceLayer(now);
       if (found === null) return [];
-      const { range, map, colour } = found.layer;
-      return [
-        { pane, title, picture: cutOf(pane), bar: { range, map, label: quantityOf(colour.what).symbol, isLit: true } },
-      ];
+      const { range, map, colour, dataset: own } = found.layer;
+      const bar = { range, map, label: quantityOf(colour.what).symbol, isLit: true };
+      return [{ pane, dataset: own, title, picture: cutOf(pane), bar }];
     }
-    const found = planeLayer(pane, now, pane.second);
-    if (found?.layer.picture == null) return [];
-    const { range, map, volume, picture } = found.layer;
-    return [{ pane, title, picture, bar: { range, map, label: quantityOf(volume.what).symbol, isLit: false } }];
+    const layer = planeLayer(pane, now, pane.second)?.layer ?? null;
+    const other = isDifference ? (planeLayer(pane, now, true)?.layer ?? null) : null;
+    const drawn = !isDifference ? layer : layer && other && differenceOf(layer, other);
+    if (drawn?.picture == null) return [];
+    const { range, map, volume, picture, dataset: own } = drawn;
+    const label = isDifference ? "A − B" : quantityOf(volume.what).symbol;
+    const side = now.show === "compare" && !isDifference ? (pane.second ? "B  " : "A  ") : "";
+    return [{ pane, dataset: own, title: side + title, picture, bar: { range, map, label, isLit: false } }];
   });
 }
 
@@ -122,7 +129,7 @@ function cutOf({ rect }: Pane): string {
   return canvas.toDataURL("image/png");
 }
 
-/** Makes the figure on a light stage, since paper is white. */
+/** Makes the figure on a light stage, since paper is white; pictures under a swipe line are put side by side. */
 async function makeFigure(): Promise<void> {
   const before = view.peek();
   const set = dataset.peek();
@@ -133,14 +140,18 @@ async function makeFigure(): Promise<void> {
     return;
   }
   const { settled } = (globalThis as unknown as { stage: { settled(): Promise<void> } }).stage;
-  if (hasSpace(before) && before.stage !== "light") change({ stage: "light" }, "drag");
+  const compare = before.compare === "swipe" ? "side" : before.compare;
+  change(
+    { stage: hasSpace(before) ? "light" : before.stage, ...(before.show === "compare" ? { compare } : {}) },
+    "drag",
+  );
   await settled();
   const shown = figurePanes();
   const now = view.peek();
-  if (now.stage !== before.stage) change({ stage: before.stage }, "replace");
-  if (shown.length === 0 || now.centre === null) return;
-  const made = { dataset: set, centre: now.centre, pixel: pixel.peek(), panes: shown };
-  figure.value = figureSvg(made, size.peek());
+  const made = { centre: now.centre ?? [0, 0, 0], pixel: pixel.peek(), panes: shown };
+  change({ stage: before.stage, compare: before.compare }, "replace");
+  if (shown.length > 0) figure.value = figureSvg(made, size.peek());
+  else say("There is no picture for a figure.");
 }
 
 const FIGURES = ["SVG", "PDF", "PNG"] as const;
@@ -160,22 +171,27 @@ async function saveFigure(kind: (typeof FIGURES)[number]): Promise<void> {
   }
 }
 
-/** The caption of the figure. */
 export function captionOf(): string {
   const shown = shownOf(view.value);
   const set = dataset.value;
   if (shown === null || set === null) return "";
   const card = chartInStage(set);
   if (card !== null) return `${card.title}. ${set.title}; manifest ${set.digest.slice(0, 12)}.`;
-  const { surface, colour, show } = view.value;
+  const { surface, colour, show, compare } = view.value;
   const at = cross.value.map((one, a) => `${"xyz"[a]} = ${plainNumber(one)}`).join(", ");
-  const planes = planesOf(view.value).length > 0 ? `${quantityOf(shown.what).title} in planes through ${at}` : "";
-  const space =
-    show === "four" || show === "3d"
-      ? `surface of ${quantityOf(surface.what).title} at ${plainNumber(surface.value ?? 0)}, coloured by ${quantityOf(colour).title.toLowerCase()}`
-      : "";
+  const second = show === "compare" ? shownOf(view.value, true) : null;
+  const when = `t = ${plainNumber(shown.time)}`;
+  const compared = `${compare === "difference" ? "A − B of " : ""}A (${labelOf(view.value, false)}) and B (${labelOf(view.value, true)})`;
+  const what = second === null ? `${quantityOf(shown.what).title}, ${when}, ${shown.method},` : compared;
+  const planes = planesOf(view.value).length > 0 ? `${what} in planes through ${at}` : "";
+  const space = hasSpace(view.value)
+    ? `surface of ${quantityOf(surface.what).title} at ${plainNumber(surface.value ?? 0)}, coloured by ${quantityOf(colour).title.toLowerCase()}, ${nodesNote(shown) || when}`
+    : "";
+  const sets = [...new Set([set, second?.dataset ?? set])].map(
+    ({ title, name, digest }) => `${title || name}; manifest ${digest.slice(0, 12)}`,
+  );
   const text = [planes, space].filter((one) => one !== "").join("; ");
-  return `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}; t = ${plainNumber(shown.time)}. ${set.title}; interpolation ${shown.method}; manifest ${set.digest.slice(0, 12)}.`;
+  return `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}. ${sets.join(". ")}.`;
 }
 
 const FRAMES = 90;
@@ -244,7 +260,8 @@ function saveMesh(kind: "GLB" | "VTP"): void {
     colours.set(table.subarray(at, at + 4), 4 * i);
   }
   const { surface, time } = view.peek();
-  const about = { dataset: set.name, manifest: set.digest, time, surface, samples: fine.dims };
+  const at = Number(exactNumber(set.times[frameOf(time, set)]));
+  const about = { dataset: set.name, manifest: set.digest, time: at, surface, samples: fine.dims };
   const made = { ...mesh, colours, values, name: colour.what };
   const [bytes, type] =
     kind === "GLB" ? [glbOf(made, about), "model/gltf-binary"] : [vtpOf(made), "application/octet-stream"];
@@ -256,7 +273,8 @@ function meshPart(): TemplateResult | typeof nothing {
   const found = hasSpace(now) ? surfaceLayer(now) : null;
   if (found === null) return nothing;
   const { what, value } = now.surface;
-  return html`<section><h3>Surface ${quantityOf(what).symbol} = ${plainNumber(value ?? 0, 3)}, of ${found.layer.fine.dims.join(" × ")} samples</h3>
+  const note = nodesNote({ time: now.time ?? 0, dataset: found.layer.dataset });
+  return html`<section><h3>Surface ${quantityOf(what).symbol} = ${plainNumber(value ?? 0, 3)}, of ${found.layer.fine.dims.join(" × ")} samples${note === "" ? "" : `, ${note}`}</h3>
     <div class="chips">${(["GLB", "VTP"] as const).map((kind) => html`<button @click=${() => saveMesh(kind)}>${kind}</button>`)}</div></section>`;
 }
 
@@ -285,9 +303,7 @@ function moviePart(): TemplateResult {
   const part = recording.value;
   return html`<div class="chips" role="group" aria-label="Movie">${(["turntable", "time"] as const).map(
     (name) =>
-      html`<button aria-pressed=${kind.value === name ? "true" : "false"} @click=${() => {
-        kind.value = name;
-      }}>${{ turntable: "Turntable", time: "Time" }[name]}</button>`,
+      html`<button aria-pressed=${kind.value === name ? "true" : "false"} @click=${setting(kind, name)}>${{ turntable: "Turntable", time: "Time" }[name]}</button>`,
   )}</div>
   <p class="quiet">1920 × 1080; each picture is drawn whole before it is recorded.</p>
   <div class="chips">${
@@ -296,9 +312,7 @@ function moviePart(): TemplateResult {
           recording.value = 0;
           void record();
         }}>Record</button>`
-      : html`<progress max="1" .value=${part}></progress><button @click=${() => {
-          recording.value = null;
-        }}>Stop</button>`
+      : html`<progress max="1" .value=${part}></progress><button @click=${setting(recording, null)}>Stop</button>`
   }</div>`;
 }
 
@@ -308,23 +322,24 @@ function codePart(question: Question): TemplateResult {
   return codeViews(question, plot);
 }
 
+function planesShown(question: Question): (readonly [string, Question])[] {
+  if (planesOf(view.value).length === 0) return [];
+  const second = view.value.show === "compare" ? questionShown(true) : null;
+  return second === null ? [["", question]] : [[": A", question] as const, [": B", second] as const];
+}
+
 function bodyOf(now: Subject, question: Question): TemplateResult {
-  if (now === "data") return html`${dataPart(question)}${meshPart()}`;
+  if (now === "data") return html`${dataPart(planesShown(question))}${meshPart()}`;
   if (now === "figure") return figurePart();
   return now === "movie" ? moviePart() : codePart(question);
 }
 
-/** The dialog of Export. */
 export function exportDialog(): TemplateResult | typeof nothing {
   const now = subject.value;
   const question = questionShown();
   if (now === null || question === null) return nothing;
-  return html`<dialog class="sheet" aria-label="Export" ${ref(opened)} @close=${() => {
-    subject.value = null;
-  }}><header><h2>Export</h2><div class="chips" role="group" aria-label="What to export">${SUBJECTS.map(
+  return html`<dialog class="sheet" aria-label="Export" ${ref(opened)} @close=${setting(subject, null)}><header><h2>Export</h2><div class="chips" role="group" aria-label="What to export">${SUBJECTS.map(
     (name) =>
       html`<button aria-pressed=${name === now ? "true" : "false"} @click=${() => choose(name)}>${NAMES[name]}</button>`,
-  )}</div><button aria-label="Close" @click=${() => {
-    subject.value = null;
-  }}>×</button></header><div class="body">${bodyOf(now, question)}</div></dialog>`;
+  )}</div><button aria-label="Close" @click=${setting(subject, null)}>×</button></header><div class="body">${bodyOf(now, question)}</div></dialog>`;
 }

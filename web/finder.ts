@@ -58,7 +58,6 @@ function listed(): readonly Item[] {
   return own == null ? found : [...found.slice(0, 40), own];
 }
 
-/** Opens Find, or one of its kinds as a menu. */
 export function openFinder(next: Finder): void {
   before = document.activeElement;
   text.value = "";
@@ -91,7 +90,6 @@ function onKey(event: KeyboardEvent): void {
   }
 }
 
-/** The dialog of Find. */
 export function finderView(): TemplateResult | typeof nothing {
   const now = finder.value;
   if (now === null) return nothing;

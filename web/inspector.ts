@@ -3,16 +3,17 @@ import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { statisticsPanel } from "./cards.js";
-import { colourTable, MAP_NAMES, type MapName } from "./draw/maps.js";
+import { select } from "./controls.js";
+import { colourTable } from "./draw/maps.js";
 import { copy } from "./notify.js";
 import { particlesPanel } from "./particles.js";
 import { pointPanel } from "./point.js";
 import { centreHere, fit } from "./stage-input.js";
 import { mapOf } from "./stage-layers.js";
 import { type Dataset, flatAxis } from "./state/dataset.js";
-import { plainNumber } from "./state/format.js";
-import type { Range } from "./state/link.js";
-import { change, frameOf, planesOf, rangeOf, usualRange, view, volumeOf } from "./state/model.js";
+import { exactNumber, plainNumber } from "./state/format.js";
+import { MAP_NAMES, type MapName, type Range } from "./state/link.js";
+import { change, dataset, frameOf, planesOf, rangeOf, shownOf, usualRange, view, volumeOf } from "./state/model.js";
 import { quantitiesOf, quantityOf } from "./state/quantities.js";
 import { quantilesOf } from "./state/volumes.js";
 
@@ -28,9 +29,6 @@ export function showTab(name: Tab): void {
   if (stop.peek() === "low") stop.value = "half";
 }
 
-const chosenValue = (event: Event) => (event.target as HTMLInputElement | HTMLSelectElement).value;
-
-/** A small picture of a map. */
 function swatch(name: MapName): TemplateResult {
   const draw = (element: Element | undefined) => {
     if (!(element instanceof HTMLCanvasElement) || element.dataset.map === name) return;
@@ -51,11 +49,10 @@ function setRange(what: string, range: Range): void {
   change({ ranges: new Map(view.peek().ranges).set(what, range) });
 }
 
-/** A number field. */
 function numberField(label: string, value: number, set: (value: number) => void): TemplateResult {
   return html`<input class="number" inputmode="decimal" aria-label=${label} .value=${String(Number(value.toPrecision(4)))}
     @change=${(event: Event) => {
-      const next = Number(chosenValue(event).replace("−", "-"));
+      const next = Number((event.target as HTMLInputElement).value.replace("−", "-"));
       if (Number.isFinite(next)) set(next);
     }} />`;
 }
@@ -65,36 +62,32 @@ function rangeOfPart(set: Dataset, what: string): TemplateResult {
   const volume = volumeOf(set, what, frameOf(now.time, set));
   const range = rangeOf(now, what, volume, set);
   const linear = Math.max(Math.abs(range.low), Math.abs(range.high)) / 50;
-  const scales = ["linear", ...(range.low > 0 ? ["log"] : []), ...(range.low < 0 ? ["symlog"] : [])];
+  const scales: (readonly [string, string])[] = [["linear", "linear"]];
+  if (range.low > 0) scales.push(["log", "logarithmic"]);
+  if (range.low < 0) scales.push(["symlog", "logarithmic, both signs"]);
   return html`<div class="rows">
     <span>From, to</span><span>${numberField("Lowest colour", range.low, (low) => setRange(what, { ...range, low }))} ${numberField("Highest colour", range.high, (high) => setRange(what, { ...range, high }))}</span>
-    <span>Scale</span><select aria-label="Scale" @change=${(event: Event) => {
-      const scale = chosenValue(event);
-      setRange(what, {
-        ...range,
-        scale: scale === "symlog" ? `symlog:${Number(linear.toPrecision(2))}` : (scale as Range["scale"]),
-      });
-    }}>${scales.map((name) => html`<option value=${name} ?selected=${range.scale.startsWith(name)}>${{ linear: "linear", log: "logarithmic", symlog: "logarithmic, both signs" }[name]}</option>`)}</select>
+    <span>Scale</span>${select("Scale", scales, range.scale.split(":")[0], (scale) => {
+      const next = scale === "symlog" ? `symlog:${Number(linear.toPrecision(2))}` : (scale as Range["scale"]);
+      setRange(what, { ...range, scale: next as Range["scale"] });
+    })}
   </div>
   <div class="chips"><button @click=${() => volume !== null && setRange(what, usualRange(what, volume, set))}>99.9 % of the volume</button>
     <button @click=${() => volume !== null && setRange(what, { low: volume.low, high: volume.high, scale: "linear" })}>Minimum to maximum</button></div>`;
 }
 
+const symbolsOf = (set: Dataset) => quantitiesOf(set).map(({ what, symbol }) => [what, symbol] as const);
+
 function surfacePart(set: Dataset): TemplateResult {
   const now = view.value;
   const { what, value } = now.surface;
   const volume = volumeOf(set, what, frameOf(now.time, set));
-  const offered = quantitiesOf(set);
-  const select = (label: string, chosen: string, choose: (what: string) => void) => html`<select aria-label=${label}
-    @change=${(event: Event) => choose(chosenValue(event))}>${[
-      ...offered,
-      ...(offered.some((one) => one.what === chosen) ? [] : [quantityOf(chosen)]),
-    ].map((one) => html`<option value=${one.what} ?selected=${one.what === chosen}>${one.symbol}</option>`)}</select>`;
+  const offered = symbolsOf(set);
   const parts = [0.01, 0.02, 0.05, 0.1, 0.2];
   return html`<section><h2>Surface</h2><div class="rows">
-    <span>Quantity</span>${select("Quantity of the surface", what, (next) => change({ surface: { what: next, value: null } }))}
+    <span>Quantity</span>${select("Quantity of the surface", offered, what, (next) => change({ surface: { what: next, value: null } }))}
     <span>Value</span>${numberField("Value of the surface", value ?? 0, (next) => change({ surface: { what, value: next } }))}
-    <span>Coloured by</span>${select("Colour of the surface", now.colour, (next) => change({ colour: next }))}
+    <span>Coloured by</span>${select("Colour of the surface", offered, now.colour, (next) => change({ colour: next }))}
   </div>
   <p class="quiet">Part of the volume inside</p>
   <div class="chips" role="group" aria-label="Part of the volume inside">${parts.map(
@@ -134,7 +127,7 @@ function lookPanel(set: Dataset): TemplateResult {
           )}</div></section>`
         : nothing
     }
-    ${now.show === "compare" ? comparePart(set) : nothing}
+    ${now.show === "compare" ? comparePart() : nothing}
     <section><h2>View</h2><div class="chips">
       <button @click=${fit}>Fit</button><button @click=${centreHere}>Centre here</button>
       <button aria-pressed=${now.stage === "light" ? "true" : "false"} @click=${() => change({ stage: now.stage === "light" ? "dark" : "light" })}>Light stage</button>
@@ -150,23 +143,18 @@ function lookPanel(set: Dataset): TemplateResult {
 const guardsOf = ({ guards }: Dataset): string =>
   guards > 0 ? ` (${guards} more snapshots at the ends, for interpolation in time)` : "";
 
-function comparePart(set: Dataset): TemplateResult {
+function comparePart(): TemplateResult | typeof nothing {
   const now = view.value;
-  const set2 = (patch: typeof now.b) => change({ b: { ...now.b, ...patch } });
-  return html`<section><h2>B differs in</h2><div class="rows">
-    <span>Method</span><select aria-label="Method of B" @change=${(event: Event) => set2({ method: chosenValue(event) })}>${set.methods.map(
-      (name) => html`<option ?selected=${(now.b.method ?? now.method) === name}>${name}</option>`,
-    )}</select>
-    <span>Time</span><select aria-label="Time of B" @change=${(event: Event) => set2({ time: Number(chosenValue(event)) })}>${set.times.map(
-      (time) =>
-        html`<option value=${time} ?selected=${frameOf(now.b.time ?? now.time, set) === frameOf(time, set)}>${plainNumber(time)}</option>`,
-    )}</select>
-    <span>Quantity</span><select aria-label="Quantity of B" @change=${(event: Event) => set2({ what: chosenValue(event) })}>${quantitiesOf(
-      set,
-    ).map(
-      ({ what, symbol }) =>
-        html`<option value=${what} ?selected=${(now.b.what ?? now.what) === what}>${symbol}</option>`,
-    )}</select></div>
+  const second = shownOf(now, true);
+  if (second === null) return nothing;
+  const { dataset: set, what, time, method } = second;
+  const methods = set.methods.map((name) => [name, name] as const);
+  const times = set.times.map((one) => [exactNumber(one), plainNumber(one)] as const);
+  const choose = (patch: typeof now.b) => change({ b: { ...now.b, ...patch } });
+  return html`<section><h2>B${set === dataset.value ? "" : `, ${set.name},`} differs in</h2><div class="rows">
+    <span>Method</span>${select("Method of B", methods, method, (next) => choose({ method: next }))}
+    <span>Time</span>${select("Time of B", times, exactNumber(time), (next) => choose({ time: Number(next) }))}
+    <span>Quantity</span>${select("Quantity of B", symbolsOf(set), what, (next) => choose({ what: next }))}</div>
     <div class="chips" role="group" aria-label="How to compare">${(["swipe", "side", "difference"] as const).map(
       (how) =>
         html`<button aria-pressed=${now.compare === how ? "true" : "false"} @click=${() => change({ compare: how })}>${{ swipe: "Swipe", side: "Side by side", difference: "A − B" }[how]}</button>`,

@@ -16,8 +16,9 @@ import { Stage } from "./stage.js";
 import { centreHere, fit, listen, step } from "./stage-input.js";
 import { picked, stroke, tool } from "./stage-state.js";
 import { jobAbove } from "./state/answers.js";
-import { readLink } from "./state/link.js";
-import { change, dataset, isDragging, isPlaying, open, openAddress, view } from "./state/model.js";
+import { AXIS_NAMES } from "./state/dataset.js";
+import { readLink, type Show } from "./state/link.js";
+import { change, dataset, isDragging, isPlaying, open, openAddress, PLANE_AXES, view } from "./state/model.js";
 
 // Relative addresses of the document are made absolute, since its own address changes with the view.
 for (const link of document.querySelectorAll("link")) link.href = new URL(link.href).href;
@@ -89,12 +90,10 @@ effect(() => {
   app.dataset.stage = view.value.stage;
 });
 
-const PLANE_KEYS: Readonly<Record<string, "slice:x" | "slice:y" | "slice:z">> = {
-  x: "slice:x",
-  y: "slice:y",
-  z: "slice:z",
+const SHOW_KEYS: Readonly<Record<string, Show>> = {
+  ...{ x: "slice:x", y: "slice:y", z: "slice:z" },
+  ...{ "1": "slice:z", "2": "3d", "3": "four", "4": "compare" },
 };
-const SHOW_KEYS = { "1": "slice:z", "2": "3d", "3": "four", "4": "compare" } as const;
 
 addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
@@ -117,13 +116,9 @@ addEventListener("keydown", (event) => {
   const isStage = document.activeElement === stageRoot || document.activeElement === document.body;
   if (!isStage) return;
   const by = event.shiftKey ? 10 : 1;
-  const show = SHOW_KEYS[event.key as keyof typeof SHOW_KEYS] ?? PLANE_KEYS[event.key];
+  const show = SHOW_KEYS[event.key];
   const normal = view.peek().show.startsWith("slice") ? "xyz".indexOf(view.peek().show.slice(-1)) : 2;
-  const [h, v] = [
-    [2, 1],
-    [0, 2],
-    [0, 1],
-  ][normal];
+  const [h, v] = PLANE_AXES[AXIS_NAMES[normal]];
   const actions: Readonly<Record<string, () => void>> = {
     ArrowRight: () => step(h, by),
     ArrowLeft: () => step(h, -by),

@@ -1,6 +1,7 @@
 /** Particles: paths that the service computes, drawn as trails in space. */
 import { computed, effect, signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
+import { select, setting } from "./controls.js";
 import { boxAbout } from "./draw/layout.js";
 import { colourTable } from "./draw/maps.js";
 import { dyePart } from "./dye.js";
@@ -8,16 +9,11 @@ import { saveAnswer } from "./export/download.js";
 import { openShare } from "./export/share.js";
 import { ridePart } from "./ride.js";
 import { trails } from "./stage-state.js";
-import { askJson, type Question, type Wanted } from "./state/ask.js";
+import { askJson, type Question, type Rows, type Wanted } from "./state/ask.js";
 import { type Dataset, hasVelocity } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
 import { change, cross, dataset, setWants, store, view } from "./state/model.js";
 import { pointsIn } from "./state/points.js";
-
-interface Rows {
-  readonly columns: readonly { readonly name: string }[];
-  readonly rows: readonly (readonly (number | null)[])[];
-}
 
 /** Most particles of a release. */
 const MOST = 5000;
@@ -67,6 +63,7 @@ function release(set: Dataset): void {
   released.value = {
     ...{ dataset: set.name, call: "paths", what: "norm(u)", points, time: `${begin}:${end}` },
     ...{ step: Number(step.toPrecision(6)), every: 1, open_faces: "stop", integrator: integrator.peek() },
+    method: view.peek().method,
   };
 }
 
@@ -135,6 +132,7 @@ export function particlesPanel(set: Dataset): TemplateResult {
   const question = released.value;
   const entry = question === null ? null : store.entry<Rows>(wanted(question, set).key);
   const rows = paths.value;
+  const integrators = INTEGRATORS.map((name) => [name, name] as const);
   const number = (
     label: string,
     value: number,
@@ -147,9 +145,7 @@ export function particlesPanel(set: Dataset): TemplateResult {
   return html`<section><h2>Release</h2><div class="chips" role="group" aria-label="Where">
       ${(["crosshair", "box", "points"] as const).map(
         (name) =>
-          html`<button aria-pressed=${from.value === name ? "true" : "false"} @click=${() => {
-            from.value = name;
-          }}>${{ crosshair: "Around the crosshair", box: "Anywhere in the box", points: "At points" }[name]}</button>`,
+          html`<button aria-pressed=${from.value === name ? "true" : "false"} @click=${setting(from, name)}>${{ crosshair: "Around the crosshair", box: "Anywhere in the box", points: "At points" }[name]}</button>`,
       )}</div>
     ${
       from.value === "points"
@@ -173,20 +169,14 @@ export function particlesPanel(set: Dataset): TemplateResult {
             radius.value = value;
           })}`
     }
-    <span>Integrator</span><select aria-label="Integrator" @change=${(event: Event) => {
-      integrator.value = (event.target as HTMLSelectElement).value as (typeof INTEGRATORS)[number];
-    }}>${INTEGRATORS.map((name) => html`<option ?selected=${integrator.value === name}>${name}</option>`)}</select></div>
+    <span>Integrator</span>${select("Integrator", integrators, integrator.value, (name) => {
+      integrator.value = name as (typeof INTEGRATORS)[number];
+    })}</div>
     <div class="chips"><button aria-pressed=${isBackwards.value ? "true" : "false"} @click=${() => {
       isBackwards.value = !isBackwards.value;
     }}>Backwards in time</button></div></section>
     <div class="chips"><button class="primary" @click=${() => release(set)}>Release</button>
-      ${
-        question === null
-          ? nothing
-          : html`<button @click=${() => {
-              released.value = null;
-            }}>Clear</button>`
-      }</div>
+      ${question === null ? nothing : html`<button @click=${setting(released, null)}>Clear</button>`}</div>
     ${problem.value === null ? nothing : html`<p class="error">${problem.value}</p>`}
     ${entry?.error ? html`<p class="error">${entry.error.message}</p>` : nothing}
     ${entry?.isPending ? html`<p class="quiet" role="status">Following particles</p>` : nothing}

@@ -1,6 +1,6 @@
 /** Plays the stored times, and steps through them. */
 import { signal } from "@preact/signals-core";
-import { change, dataset, frameOf, isPlaying, planesOf, saveLink, view, volumeOf } from "./state/model.js";
+import { change, dataset, failureOf, frameOf, isPlaying, planesOf, saveLink, view, volumeOf } from "./state/model.js";
 
 let playTimer = 0;
 /** Stored times played a second. */
@@ -18,7 +18,7 @@ function playOn(): void {
     ...(planesOf(now).length > 0 ? [now.what as string] : []),
     ...(now.show === "four" || now.show === "3d" ? [now.surface.what, now.colour] : []),
   ];
-  const isThere = needed.every((what) => volumeOf(set, what, next) !== null);
+  const isThere = needed.every((what) => volumeOf(set, what, next) !== null || failureOf(set, what, next) !== null);
   if (isThere && performance.now() - arrived >= 1000 / speed.peek() - 8) {
     arrived = performance.now();
     change({ time: set.times[next] }, "drag");

@@ -4,17 +4,13 @@ import { pointCard } from "./cards.js";
 import { copy } from "./notify.js";
 import { toggleRuler } from "./ruler.js";
 import { tool } from "./stage-state.js";
-import { askJson, type Question, type Wanted } from "./state/ask.js";
+import { askJson, type Question, type Rows, type Wanted } from "./state/ask.js";
 import { type Dataset, hasVelocity, type Vec3, wrapped } from "./state/dataset.js";
 import { exactNumber, shortNumber } from "./state/format.js";
 import { change, cross, rested, setWants, store, view } from "./state/model.js";
 import { hasDerivatives, quantityOf } from "./state/quantities.js";
 import { structurePart } from "./structure.js";
 
-interface Rows {
-  readonly columns: readonly { readonly name: string; readonly unit?: string }[];
-  readonly rows: readonly (readonly (number | null)[])[];
-}
 type Answer = Rows | { readonly problem: { readonly detail: string } };
 
 /** The questions of the panel at a position: its quantities, and the one shown by each method. */

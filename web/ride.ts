@@ -2,23 +2,18 @@
 import { effect, signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
+import { library, loadCharts } from "./cards.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
-import type { Question } from "./state/ask.js";
+import type { Question, Rows } from "./state/ask.js";
 import { type Dataset, hasVelocity, type Vec3, wrapped } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
 import { centreAt, change, cross, dataset, isDragging, isPlaying, setWants, store, view } from "./state/model.js";
 import { quantityOf } from "./state/quantities.js";
 
-interface Rows {
-  readonly columns: readonly { readonly name: string }[];
-  readonly rows: readonly (readonly (number | null)[])[];
-}
-
 /** Records between two stored times. */
 const BETWEEN = 10;
 /** The particle that the views follow: the position and time of its start. */
 const mounted = signal<{ readonly at: Vec3; readonly time: number; readonly dataset: string } | null>(null);
-const library = signal<typeof import("./chart.js") | null>(null);
 
 /** The paths of the particle from its start to both ends of time. */
 function questionsOf(set: Dataset): Question[] {
@@ -31,16 +26,14 @@ function questionsOf(set: Dataset): Question[] {
     .map((end) => ({
       ...{ dataset: set.name, call: "paths", what: view.value.what, points: [one.at] },
       ...{ time: `${one.time}:${end}`, step, every: 1, open_faces: "stop" },
+      method: view.value.method,
     }));
 }
 
 effect(() => {
   const set = dataset.value;
   const questions = set === null ? [] : questionsOf(set);
-  if (questions.length > 0 && library.peek() === null)
-    void import("./chart.js").then((loaded) => {
-      library.value = loaded;
-    });
+  if (questions.length > 0) loadCharts();
   const title = "Particle that is ridden";
   setWants("ride", set === null ? [] : questions.map((question) => wantedAnswer<Rows>(set, title, question, 8)));
 });
@@ -105,7 +98,6 @@ function stripOf(set: Dataset): TemplateResult {
     <div class="rows"><span class="quiet">${symbol} at t = ${plainNumber(now[0])}</span><span>${shortNumber(now[4])}</span></div>`;
 }
 
-/** The controls of the ride, for Particles. */
 export function ridePart(set: Dataset): TemplateResult | typeof nothing {
   if (!hasVelocity(set) || set.times.length < 2) return nothing;
   const isOn = mounted.value?.dataset === set.name;

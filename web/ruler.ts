@@ -59,7 +59,6 @@ export function lengthsOf(
   return texts;
 }
 
-/** The ruler over the stage with its lengths. */
 export function rulerView(): TemplateResult | typeof nothing {
   const set = dataset.value;
   const line = shown();

@@ -4,6 +4,7 @@ import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { cardInStage, isInStage } from "./cards.js";
 import { chooseFrom, datasetItems, methodItems, openFind, openQuantities } from "./commands.js";
+import { setting } from "./controls.js";
 import { draftsDialog, emptyView } from "./drafts.js";
 import { dyeView } from "./dye.js";
 import { jobsDialog } from "./export/jobs-list.js";
@@ -15,10 +16,10 @@ import { speed, stepTime, togglePlay } from "./playing.js";
 import { rulerView } from "./ruler.js";
 import { hover, noGraphics, onePane, panes, stageSize, titles } from "./stage-state.js";
 import { confirm, costOf, estimateOf, isConfirmed, keyOf, wantedAnswer } from "./state/answers.js";
-import { addressOf, type Question, reachable, rootOf, setToken } from "./state/ask.js";
+import { addressOf, type Question, type Refusal, reachable, rootOf, setToken } from "./state/ask.js";
 import { type Dataset, flatAxis, hasVelocity, middleOf, type Vec3, wrapped } from "./state/dataset.js";
 import { plainNumber, shortNumber, ticksOf } from "./state/format.js";
-import type { Show } from "./state/link.js";
+import type { Show, View } from "./state/link.js";
 import {
   change,
   cross,
@@ -26,13 +27,18 @@ import {
   datasets,
   failureOf,
   frameOf,
+  hasSpace,
   isDragging,
   isPlaying,
   isStored,
+  labelOf,
   needsToken,
+  nodesNote,
   openAddress,
+  previewOf,
   problem,
   rangeOf,
+  refusalOf,
   rested,
   servedValue,
   setWants,
@@ -40,7 +46,6 @@ import {
   store,
   unread,
   view,
-  volumeOf,
 } from "./state/model.js";
 import { hasDerivatives, type Quantity, quantitiesOf, quantityOf } from "./state/quantities.js";
 import { sampleAt } from "./state/volumes.js";
@@ -81,7 +86,6 @@ function chooseShow(show: Show): void {
   change({ show, ...(isNew && other !== undefined ? { b: { method: other } } : {}) });
 }
 
-/** The name of a quantity with its symbol. */
 function nameOf(quantity: Quantity | null): string {
   if (quantity === null) return "…";
   return quantity.title === quantity.symbol ? quantity.symbol : `${quantity.title} ${quantity.symbol}`;
@@ -126,50 +130,54 @@ function readout(): TemplateResult | typeof nothing {
   const shown = shownOf(view.value);
   if (set === null || shown === null) return nothing;
   const over = hover.value;
+  const isCompared = view.value.show === "compare";
   const under = over === null ? null : shownOf(view.value, over.second);
   if (over !== null && under !== null) {
-    const { dataset: own, what, time } = under;
-    const seen = volumeOf(own, what, frameOf(time, own));
+    const { dataset: own, what } = under;
+    const seen = refusalOf(view.value, over.second) === null ? previewOf(under) : null;
+    const note = nodesNote(under) || "picture";
     const place = over.place.map((one, a) => wrapped(own.axes[a], one)) as unknown as Vec3;
-    const text = seen === null ? "…" : `≈ ${shortNumber(sampleAt(seen, own, place), 3)}`;
-    return html`<div class="readout"><b>${over.second ? "B  " : ""}${quantityOf(what).symbol} <span>${text}</span></b><small>${places(place)} · picture</small></div>`;
+    const text = seen === null ? "none" : `≈ ${shortNumber(sampleAt(seen, own, place), 3)}`;
+    return html`<div class="readout"><b>${over.second ? "B  " : ""}${quantityOf(what).symbol} <span>${text}</span></b><small>${places(place)} · ${note}${isCompared ? ` · ${labelOf(view.value, over.second)}` : ""}</small></div>`;
   }
   const { symbol } = quantityOf(shown.what);
   const at = cross.value;
   const served = servedValue();
-  const volume = volumeOf(set, shown.what, frameOf(shown.time, set));
+  const volume = previewOf(shown);
+  const preview = volume === null ? "…" : `≈ ${shortNumber(sampleAt(volume, set, at), 3)}`;
   const value =
     served?.answer != null
       ? html`<span data-served>${shortNumber(served.answer)}</span>`
-      : volume === null
-        ? html`<span class="stale">…</span>`
-        : html`<span class="stale">≈ ${shortNumber(sampleAt(volume, set, at), 3)}</span>`;
-  const second = view.value.show === "compare" ? servedValue(true) : null;
+      : html`<span class="stale">${served?.error ? "refused" : preview}</span>`;
+  const note = served?.answer == null && !served?.error && nodesNote(shown) !== "" ? ` · ${nodesNote(shown)}` : "";
+  const second = isCompared ? servedValue(true) : null;
   const b =
-    second?.answer == null
+    second === null
       ? nothing
-      : html` <span class="stale">B</span> <span data-second>${shortNumber(second.answer)}</span>`;
-  return html`<div class="readout"><b>${symbol} ${value}${b}</b><small>${places(at)} · ${shown.method}</small></div>`;
+      : html` <span class="stale">B</span> <span data-second>${second.answer === null ? (second.error ? "refused" : "…") : shortNumber(second.answer)}</span>`;
+  const labels = isCompared ? `A: ${labelOf(view.value, false)} · B: ${labelOf(view.value, true)}` : shown.method;
+  return html`<div class="readout"><b>${symbol} ${value}${b}</b><small>${places(at)} · ${labels}${note}</small></div>`;
 }
 
 /** Descriptions of the panes for screen readers. */
 function paneViews(): TemplateResult[] {
   const set = dataset.value;
   const now = view.value;
-  const shown = shownOf(now);
-  if (set === null || shown === null) return [];
-  const volume = volumeOf(set, shown.what, frameOf(shown.time, set));
-  const { symbol } = quantityOf(shown.what);
+  if (set === null) return [];
   const at = rested.value.cross ?? cross.value;
   return panes.value.map((pane, index) => {
     const title = titles.value[index];
     const { x, y, width, height } = pane.rect;
     let label = `3-D view: surface of ${quantityOf(now.surface.what).symbol} coloured by ${quantityOf(now.colour).symbol}`;
-    if (pane.kind === "plane") {
-      const range = now.ranges.has(shown.what) || volume !== null ? rangeOf(now, shown.what, volume, set) : null;
+    const shown = pane.kind === "plane" ? shownOf(now, pane.second) : null;
+    if (pane.kind === "plane" && shown !== null) {
+      const volume = previewOf(shown);
+      const isRanged = now.ranges.has(shown.what) || volume !== null;
+      const range = isRanged ? rangeOf(now, shown.what, volume, shown.dataset) : null;
+      const symbol = now.show === "compare" ? labelOf(now, pane.second) : quantityOf(shown.what).symbol;
       const span = range === null ? "loading" : `${plainNumber(range.low, 3)} to ${plainNumber(range.high, 3)}`;
       const a = "xyz".indexOf(pane.plane);
-      const served = servedValue()?.answer;
+      const served = servedValue(pane.second)?.answer;
       const name = { z: "xy", x: "zy", y: "xz" }[pane.plane];
       label = `${name} at ${pane.plane} = ${plainNumber(at[a])}, ${symbol} ${span}, crosshair ${served == null ? "loading" : shortNumber(served)}`;
     }
@@ -183,13 +191,13 @@ export function sampleTable(): TemplateResult | typeof nothing {
   const now = rested.value;
   const shown = shownOf(now);
   if (set === null || shown === null) return nothing;
-  const volume = volumeOf(set, shown.what, frameOf(shown.time, set));
-  if (volume === null) return nothing;
+  const volume = previewOf(shown);
+  if (volume === null || refusalOf(now) !== null) return nothing;
   const [, , z] = now.cross ?? middleOf(set);
   const steps = Array.from({ length: 16 }, (_, i) => i);
   const [ax, ay] = set.axes;
   const place = (axis: Dataset["axes"][0], i: number) => axis.first + (axis.length * (i + 0.5)) / 16;
-  return html`<table class="unseen"><caption>xy plane, preview of 16 by 16 samples</caption>
+  return html`<table class="unseen"><caption>xy plane, preview of 16 by 16 samples${nodesNote(shown) === "" ? "" : `, ${nodesNote(shown)}`}</caption>
     <tr><th>y \\ x</th>${steps.map((i) => html`<th scope="col">${plainNumber(place(ax, i), 3)}</th>`)}</tr>
     ${steps.map((j) => html`<tr><th scope="row">${plainNumber(place(ay, j), 3)}</th>${steps.map((i) => html`<td>${plainNumber(sampleAt(volume, set, [place(ax, i), place(ay, j), z]), 3)}</td>`)}</tr>`)}
   </table>`;
@@ -215,24 +223,38 @@ function trouble(): TemplateResult | typeof nothing {
   if (problem.value !== null) return html`<div class="trouble" role="alert">${problem.value}</div>`;
   if (!reachable.value)
     return html`<div class="trouble" role="status">The service cannot be reached. Trying again.</div>`;
-  if (unread.value !== "")
-    return html`<div class="trouble" role="status"><span>${unread.value}</span><button aria-label="Close" @click=${() => {
-      unread.value = "";
-    }}>×</button></div>`;
+  const refused = refusals(set, now);
+  if (refused.length > 0 || unread.value !== "")
+    return html`<div class="trouble" role=${refused.length > 0 ? "alert" : "status"}>
+      ${
+        unread.value === ""
+          ? nothing
+          : html`<span>${unread.value}</span><button aria-label="Close" @click=${setting(unread, "")}>×</button>`
+      }
+      ${refused.map(([name, { key, error }]) => html`<span>${name}${error.message}</span><button @click=${() => store.retry(key)}>Retry</button>`)}</div>`;
   if (noGraphics.value !== null) {
     const range = now.ranges.get(now.what ?? "");
     const colours =
       range === undefined ? "" : `, from ${plainNumber(range.low, 3)} to ${plainNumber(range.high, 3)} in equal steps`;
     return html`<div class="trouble" role="status">This browser shows no WebGL2: the xy plane comes from the service as PNG${colours}.</div>`;
   }
-  if (set === null || now.what === null) return nothing;
-  const frame = frameOf(now.time, set);
-  for (const what of [now.what, ...(now.show === "four" || now.show === "3d" ? [now.surface.what, now.colour] : [])]) {
-    const failed = failureOf(set, what, frame);
-    if (failed !== null)
-      return html`<div class="trouble" role="alert"><span>${failed.error.message}</span><button @click=${() => store.retry(failed.key)}>Retry</button></div>`;
-  }
   return nothing;
+}
+
+/** What the service refuses of the view, each once: of A, of the surface and its colour, and of B. */
+function refusals(
+  set: Dataset | null,
+  now: View,
+): (readonly [string, { readonly key: string; readonly error: Refusal }])[] {
+  if (set === null || now.what === null) return [];
+  const frame = frameOf(now.time, set);
+  const space = hasSpace(now) ? [now.surface.what, now.colour].map((what) => failureOf(set, what, frame)) : [];
+  const of = [refusalOf(now), ...space].map((one): readonly [string, typeof one] => ["", one]);
+  if (now.show === "compare") of.push(["B: ", refusalOf(now, true)]);
+  const found = of.flatMap(([name, one]) => (one === null ? [] : [[name, one] as const]));
+  return found.filter(
+    ([, { error }], i) => found.findIndex(([, other]) => other.error.message === error.message) === i,
+  );
 }
 
 const STARTS: readonly (readonly [string, Parameters<typeof change>[0]])[] = [
@@ -252,9 +274,7 @@ function welcomeView(): TemplateResult | typeof nothing {
           change(patch);
         }}>${name}</button>`,
     )}
-    <button aria-label="Close" @click=${() => {
-      isWelcome.value = false;
-    }}>×</button></div>`;
+    <button aria-label="Close" @click=${setting(isWelcome, false)}>×</button></div>`;
 }
 
 /** A picture of the xy plane by the service, for browsers without WebGL2. */
@@ -287,9 +307,7 @@ function switcher(): TemplateResult {
       (
         name,
       ) => html`<button role="radio" aria-checked=${one === name ? "true" : "false"} tabindex=${one === name ? 0 : -1}
-        @click=${() => {
-          onePane.value = name;
-        }}>${{ z: "xy", x: "zy", y: "xz", "3d": "3-D" }[name]}</button>`,
+        @click=${setting(onePane, name)}>${{ z: "xy", x: "zy", y: "xz", "3d": "3-D" }[name]}</button>`,
     )}</div>`;
 }
 
@@ -373,11 +391,7 @@ function timeLine(set: Dataset | null): TemplateResult {
       </svg>
       <svg aria-hidden="true">${ticks.map((tick) => svgLabel(place(tick) / 10, plainNumber(tick)))}</svg>
       <input type="range" aria-label="Time" aria-valuetext=${`t = ${plainNumber(time)}`} min=${first} max=${last} step="any" .value=${String(time)}
-        @pointerdown=${() => {
-          isDragging.value = true;
-        }} @pointerup=${() => {
-          isDragging.value = false;
-        }}
+        @pointerdown=${setting(isDragging, true)} @pointerup=${setting(isDragging, false)}
         @input=${(event: Event) => move(event, "drag")} @change=${(event: Event) => move(event, "replace")} @keydown=${(
           event: KeyboardEvent,
         ) => {

@@ -21,7 +21,6 @@ import {
 } from "./state/model.js";
 import { sampleAt } from "./state/volumes.js";
 
-/** The pane under a pixel of the stage. */
 export function paneAt(x: number, y: number): Pane | null {
   const inside = ({ rect }: Pane) => x >= rect.x && x < rect.x + rect.width && y >= rect.y && y < rect.y + rect.height;
   return panes.peek().find(inside) ?? null;

@@ -1,13 +1,12 @@
 /** Layers that the stage draws: planes, differences of planes, flow in planes, the surface, and lines of space. */
 import { cameraOf } from "./draw/camera.js";
 import { boxAbout, PLANE_NAMES, type PlanePane, sizeOf } from "./draw/layout.js";
-import { type MapName, mapNamed } from "./draw/maps.js";
 import type { PlaneLayer, SurfaceLayer } from "./draw/renderer.js";
 import { fastest, type PaneFlow } from "./draw/streaks.js";
 import { isCalm, isolated, panes } from "./stage-state.js";
-import { type Dataset, nearestImage, nodeOf, type Vec3, wrapped } from "./state/dataset.js";
+import { type Dataset, nearestImage, nodeOf, type Vec3 } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
-import type { Range, View } from "./state/link.js";
+import { BRUSH, type MapName, type Range, type View } from "./state/link.js";
 import {
   cross,
   dataset,
@@ -17,9 +16,12 @@ import {
   isBelow,
   isDragging,
   isFinest,
+  isWithin,
   PLANE_AXES,
   pixel,
+  placeIn,
   plannedPicture,
+  previewOf,
   rangeOf,
   type Shown,
   shownOf,
@@ -31,8 +33,7 @@ import { type Picture, type Samples, sampleAt, type Volume } from "./state/volum
 
 /** The map of colours of a quantity: the chosen one, else one that suits its range. */
 export function mapOf(now: View, range: Range, what: string): MapName {
-  const wanted = what === now.what ? mapNamed(now.map) : null;
-  return wanted ?? (range.low < 0 && range.high > 0 ? "vik" : "inferno");
+  return (what === now.what ? now.map : null) ?? (range.low < 0 && range.high > 0 ? "vik" : "inferno");
 }
 
 /** Whether a map is light where most values are: lines and texts over it are dark then, whatever the stage is. */
@@ -51,7 +52,6 @@ function samplesOf(volume: Volume | null): string {
     : `  ·  every ${[...new Set(volume.strides)].length === 1 ? volume.stride : volume.strides.join(" × ")} nodes`;
 }
 
-/** The title of a plane. */
 export function planeTitle(pane: PlanePane, volume: Volume | null, place: Vec3): string {
   const a = "xyz".indexOf(pane.plane);
   return `${PLANE_NAMES[pane.plane]}   ${pane.plane} = ${shortNumber(place[a])}${samplesOf(volume)}`;
@@ -72,22 +72,25 @@ export function planeLayer(
   second: boolean,
 ): { layer: PlaneLayer; shown: Shown; isPending: boolean } | null {
   const shown = shownOf(now, second);
-  const first = shownOf(now);
-  if (shown === null || first === null || now.centre === null) return null;
+  if (shown === null || now.centre === null) return null;
   const set = shown.dataset;
-  const arrived = volumeOf(set, shown.what, frameOf(shown.time, set));
+  const size = pixel.value;
+  const plan = plannedPicture(shown, pane.plane, cross.value, now.centre, size);
+  const { answer: picture, error } = store.entry<Picture>(plan.key);
+  const arrived = previewOf(shown);
+  // The last picture stays until the next one has arrived, and not where there will be none.
+  const isFailed = arrived === null && failureOf(set, shown.what, frameOf(shown.time, set)) !== null;
+  const at = placeIn(set, cross.value);
+  const a = "xyz".indexOf(pane.plane);
+  const { first, last, length, periodic } = set.axes[a];
+  const isOutside = !periodic && (at[a] < first - 1e-8 * length || at[a] > last + 1e-8 * length);
+  if (error !== null || isFailed || isOutside || !isWithin(shown.time, set)) return null;
   const volume = arrivedOrLast(second ? "second" : "plane", set, arrived);
   if (volume === null) return null;
-  const at = cross.value.map((one, a) => (set === first.dataset ? one : wrapped(set.axes[a], one))) as unknown as Vec3;
-  const size = pixel.value;
-  const plan = plannedPicture(shown, pane.plane, at, now.centre, size);
-  const picture = store.entry<Picture>(plan.key).answer;
   const [h, v] = PLANE_AXES[pane.plane];
   const origin = [...at];
   origin[h] = now.centre[h] - (pane.rect.width / 2) * size;
   origin[v] = now.centre[v] - (pane.rect.height / 2) * size;
-  const a = "xyz".indexOf(pane.plane);
-  origin[a] = at[a];
   const what = volume.what;
   const range = rangeOf(now, what, volume, set);
   const layer: PlaneLayer = {
@@ -128,11 +131,8 @@ export const NO_DIFFERENCE = 1e-6;
 
 /** The difference of two layers, symmetric about zero; null if their samples are at other places. */
 export function differenceOf(a: PlaneLayer, b: PlaneLayer): PlaneLayer | null {
-  if (
-    a.volume.data.length !== b.volume.data.length ||
-    a.dataset.axes.some(({ length }, i) => length !== b.dataset.axes[i].length)
-  )
-    return null;
+  const [one, other] = [a, b].map(({ volume, dataset: set }) => JSON.stringify([volume.dims, set.axes]));
+  if (one !== other) return null;
   const box = difference(a.volume.data, b.volume.data);
   const isPair = a.picture !== null && b.picture !== null && a.picture.data.length === b.picture.data.length;
   const flat = isPair && a.picture !== null && b.picture !== null ? difference(a.picture.data, b.picture.data) : null;
@@ -183,13 +183,11 @@ export function flowOf(pane: PlanePane, now: View): PaneFlow | null {
   };
 }
 
-const BRUSH = /^(.+?)\s*>=?\s*(-?[\d.e+-]+)\s*(?:&&\s*.+?<=?\s*(-?[\d.e+-]+))?$/;
-
 /** The condition of the brush as an interval of values of a volume; null until that volume has arrived. */
 function brushOf(now: View, set: Dataset): PlaneLayer["brush"] {
   const found = BRUSH.exec(now.brush ?? "");
   if (found === null) return null;
-  const volume = volumeOf(set, found[1].trim(), frameOf(now.time, set));
+  const volume = volumeOf(set, found[1], frameOf(now.time, set));
   if (volume === null) return null;
   return { volume, low: Number(found[2]), high: found[3] === undefined ? 1e30 : Number(found[3]) };
 }
@@ -267,6 +265,8 @@ export function surfaceLayer(now: View): { layer: SurfaceLayer; isPending: boole
   const surface = arrivedOrLast("surface", set, arrived);
   const colour = arrivedOrLast("colour", set, volumeOf(set, now.colour, frame));
   if (surface === null || colour === null || now.surface.value === null) return null;
+  if ([now.surface.what, now.colour].some((what) => volumeOf(set, what, frame) === null && failureOf(set, what, frame)))
+    return null;
   // The level of one quantity means nothing for the last volume of another one.
   if (surface.what !== now.surface.what) return null;
   const range = rangeOf(now, colour.what, colour, set);
@@ -329,6 +329,6 @@ export function linesOf(
 export function brushTitle(brush: string | null): string {
   const [, what = "", low = "", high] = BRUSH.exec(brush ?? "") ?? [];
   const text = (number: string) => plainNumber(Number(number), 3);
-  const { symbol } = quantityOf(what.trim());
+  const { symbol } = quantityOf(what);
   return high === undefined ? `${symbol} ≥ ${text(low)}` : `${symbol} from ${text(low)} to ${text(high)}`;
 }

@@ -21,7 +21,6 @@ export interface PaneTitle {
   readonly title: string;
   readonly note: string;
   readonly isPending: boolean;
-  /** Whether the picture below it is light. */
   readonly isOnLight: boolean;
 }
 export const titles = signal<readonly (PaneTitle | undefined)[]>([]);
@@ -56,5 +55,4 @@ export const panes = computed<readonly Pane[]>(() => {
   return panesOf(view.value, width, height, onePane.value);
 });
 
-/** Whether the user prefers reduced motion. */
 export const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -30,16 +30,22 @@ import {
   trails,
 } from "./stage-state.js";
 import type { Vec3 } from "./state/dataset.js";
+import { durationOf } from "./state/flow-map.js";
 import { plainNumber } from "./state/format.js";
 import type { View } from "./state/link.js";
 import {
   cross,
   dataset,
   datasets,
+  failureOf,
+  frameOf,
   isDragging,
   isPlaying,
+  labelOf,
+  nodesNote,
   paneSize,
   pixel,
+  refusalOf,
   rested,
   type Shown,
   store,
@@ -81,8 +87,8 @@ interface PlaneOverlay {
   readonly label: string;
   readonly ink: Ink;
   readonly shown: Shown;
-  /** The swipe line of a comparison in pixels, and what is to its right. */
-  readonly swiped: { readonly at: number; readonly other: Shown; readonly second: View["b"] } | null;
+  /** The swipe line of a comparison in pixels, and what is on its sides. */
+  readonly swiped: { readonly at: number; readonly sides: readonly [string, string] } | null;
 }
 
 /** Milliseconds after the last input in which streaks move. */
@@ -345,11 +351,14 @@ export class Stage {
     titles.value = all;
   }
 
-  #writeLoading(c: CanvasRenderingContext2D, index: number, rect: Pane["rect"], ink: Ink): void {
+  /** Writes why a pane is empty. */
+  #writeEmpty(c: CanvasRenderingContext2D, index: number, rect: Pane["rect"], ink: Ink, isRefused: boolean): void {
     this.#overlays.delete(index);
+    this.#drawn.delete(index);
     c.clearRect(rect.x, rect.y, rect.width, rect.height);
-    write(c, ink, "Loading", rect.x + 12, rect.y + 20, { size: 12 });
+    write(c, ink, isRefused ? "No picture" : "Loading", rect.x + 12, rect.y + 20, { size: 12 });
     this.#overlay.show(index, [{ x: rect.x, y: rect.y, width: 90, height: 32 }]);
+    this.#setTitle(index, { title: "", note: "", isPending: false, isOnLight: false });
   }
 
   #drawPlane(
@@ -363,14 +372,24 @@ export class Stage {
   ): boolean {
     const { rect } = pane;
     const planeA = planeLayer(pane, now, pane.second);
-    if (planeA === null || now.centre === null) {
-      this.#writeLoading(c, index, rect, stageInk);
+    const isDifference = now.show === "compare" && now.compare === "difference";
+    const planeB = isDifference ? planeLayer(pane, now, true) : planeA;
+    if (planeA === null || planeB === null || now.centre === null) {
+      renderer.blank(index, rect, grounds);
+      const isRefused = refusalOf(now, pane.second) !== null || (isDifference && refusalOf(now, true) !== null);
+      this.#writeEmpty(c, index, rect, stageInk, isRefused);
       return false;
     }
-    const { shown, isPending } = planeA;
-    const isDifference = now.show === "compare" && now.compare === "difference";
-    const planeB = isDifference ? planeLayer(pane, now, true) : null;
-    const layer = (planeB === null ? null : differenceOf(planeA.layer, planeB.layer)) ?? planeA.layer;
+    const layer = isDifference ? differenceOf(planeA.layer, planeB.layer) : planeA.layer;
+    if (layer === null) {
+      renderer.blank(index, rect, grounds);
+      this.#writeEmpty(c, index, rect, stageInk, true);
+      const note = "A and B have other nodes: no difference";
+      this.#setTitle(index, { title: "", note, isPending: false, isOnLight: false });
+      return false;
+    }
+    const { shown } = planeA;
+    const isPending = planeA.isPending || planeB.isPending;
     const isSwiped = now.show === "compare" && now.compare === "swipe";
     const at = swipe.value * rect.width;
     const swipedPlane = isSwiped ? planeLayer(pane, now, true) : null;
@@ -395,10 +414,8 @@ export class Stage {
       keyOf(layer),
       keyOf(swipedPlane?.layer),
       isSwiped && at,
-      shown.time,
-      shown.method,
-      now.what,
-      now.b,
+      labelOf(now, false),
+      labelOf(now, true),
       now.stage,
     ]);
     const key = `${content} ${cross.value}`;
@@ -415,21 +432,25 @@ export class Stage {
     renderer.planes(index, rect, layers, { ...grounds, mark }, { key: content, streaks, rules });
     if (isSame) return false;
     this.#isChanged = true;
-    const isSubtracted = layer !== planeA.layer;
-    const hasNoDifference = isSubtracted && layer.picture !== null && layer.range.high === NO_DIFFERENCE;
-    const note = isSubtracted
-      ? `A − B, B: ${differencesOf(now)}${hasNoDifference ? ": no difference" : ""}`
-      : isDifference
-        ? "A and B have other nodes"
+    const hasNoDifference = isDifference && layer.picture !== null && layer.range.high === NO_DIFFERENCE;
+    const side = pane.second ? "B" : "A";
+    const { low, high } = swipedPlane?.layer.range ?? layer.range;
+    const isOther = swipedPlane !== null && swipedPlane.layer.volume.what !== layer.volume.what;
+    // The bar is that of A.
+    const colours = isOther ? `, colours ${plainNumber(low, 3)} to ${plainNumber(high, 3)}` : "";
+    const note = isDifference
+      ? `A − B${hasNoDifference ? ": no difference" : ""}   A: ${labelOf(now, false)}   B: ${labelOf(now, true)}`
+      : now.show === "compare" && !isSwiped
+        ? `${side}: ${labelOf(now, pane.second)}`
         : "";
     this.#setTitle(index, { title: planeTitle(pane, layer.volume, cross.value), note, isPending, isOnLight });
     this.#drawPlaneOverlay(c, index, pane, {
       centre: now.centre,
       layer,
-      label: isSubtracted ? "A − B" : quantityOf(layer.volume.what).symbol,
+      label: isDifference ? "A − B" : quantityOf(layer.volume.what).symbol,
       ink: isOnLight ? DARK_INK : INK,
       shown,
-      swiped: isSwiped ? { at, other: swipedPlane?.shown ?? shown, second: now.b } : null,
+      swiped: isSwiped ? { at, sides: [`A  ${labelOf(now, false)}`, `B  ${labelOf(now, true)}${colours}`] } : null,
     });
     return isLate || (isPending && store.isBusy);
   }
@@ -440,15 +461,14 @@ export class Stage {
     const { range, map, volume } = layer;
     const { rect } = pane;
     const key = JSON.stringify([
-      ...[centre, pixel.value, rect, range, map, volume.key, label, swiped?.at, swiped?.second],
-      shown.dataset.name,
+      ...[centre, pixel.value, rect, range, map, volume.key, label, swiped, shown.dataset.name],
     ]);
     if (this.#overlays.get(index) === key) return;
     this.#overlays.set(index, key);
     c.clearRect(rect.x, rect.y, rect.width, rect.height);
     const boxes = drawPlane(c, pane, shown.dataset, { centre, pixel: pixel.value, ink });
-    if (index === 0) boxes.push(...drawBar(c, ink, rect, { range, map, volume, label }));
-    if (swiped !== null) drawSwipe(c, ink, pane, swiped.at, shown, swiped.other);
+    if (index === 0 || pane.second) boxes.push(...drawBar(c, ink, rect, { range, map, volume, label }));
+    if (swiped !== null) drawSwipe(c, ink, pane, swiped.at, swiped.sides);
     this.#overlay.show(index, swiped === null ? boxes : [rect]);
   }
 
@@ -466,7 +486,10 @@ export class Stage {
     if (surfaceState === null) {
       this.#space = "";
       renderer.ground(rect, grounds);
-      this.#writeLoading(c, index, rect, ink);
+      const { surface, colour, time } = now;
+      const set = dataset.value;
+      const isRefused = set !== null && [surface.what, colour].some((what) => failureOf(set, what, frameOf(time, set)));
+      this.#writeEmpty(c, index, rect, ink, isRefused);
       return false;
     }
     this.#hasSpace = true;
@@ -517,7 +540,9 @@ export class Stage {
     const surface = `${quantityOf(what).symbol}${inside}`;
     const shown = layer.faint === null ? surface : `${brushTitle(now.brush)} within ${surface}`;
     const title = `${shown}, coloured by ${quantityOf(layer.colour.what).symbol}`;
-    const note = `surface of ${fine.dims.join(" × ")} samples, Lag8 of nodes`;
+    const nodes = durationOf(what) === null ? "Lag8 of nodes" : "refined from paths by Lag4";
+    const late = nodesNote({ time: now.time ?? 0, dataset: layer.dataset });
+    const note = `surface of ${fine.dims.join(" × ")} samples, ${nodes}${late === "" ? "" : `, ${late}`}`;
     this.#setTitle(index, { title, note, isPending: surfaceState.isPending, isOnLight: now.stage === "light" });
     this.#drawSpaceOverlay(c, index, pane, layer, ink);
     // Only pictures of the finest samples are refined: others are replaced before they are done.
@@ -541,19 +566,14 @@ export class Stage {
   }
 }
 
-/** What differs in B, as text. */
-function differencesOf({ b }: View): string {
-  const parts = [
-    b.dataset,
-    b.what === undefined ? undefined : quantityOf(b.what).symbol,
-    b.method,
-    b.time === undefined ? undefined : `t ${plainNumber(b.time)}`,
-  ];
-  return parts.filter((one) => one !== undefined).join(", ") || "nothing";
-}
-
 /** The line between A and B, with what each side shows. */
-function drawSwipe(c: CanvasRenderingContext2D, ink: Ink, { rect }: PlanePane, at: number, a: Shown, b: Shown): void {
+function drawSwipe(
+  c: CanvasRenderingContext2D,
+  ink: Ink,
+  { rect }: PlanePane,
+  at: number,
+  [a, b]: readonly [string, string],
+): void {
   const x = rect.x + Math.round(at);
   c.fillStyle = ink.text;
   c.fillRect(x - 1, rect.y, 2, rect.height);
@@ -565,8 +585,6 @@ function drawSwipe(c: CanvasRenderingContext2D, ink: Ink, { rect }: PlanePane, a
   c.textAlign = "center";
   c.textBaseline = "middle";
   c.fillText("↔", x, rect.y + rect.height / 2);
-  const text = (name: string, { dataset: set, what, time, method }: Shown) =>
-    `${name}  ${quantityOf(what).symbol}, ${method}, t ${plainNumber(time)}${a.dataset === b.dataset ? "" : `, ${set.name}`}`;
-  write(c, ink, text("A", a), x - 12, rect.y + rect.height - 30, { align: "right", size: 12, weight: 600 });
-  write(c, ink, text("B", b), x + 12, rect.y + rect.height - 30, { size: 12, weight: 600 });
+  write(c, ink, a, x - 12, rect.y + rect.height - 104, { align: "right", size: 12, weight: 600 });
+  write(c, ink, b, x + 12, rect.y + rect.height - 104, { size: 12, weight: 600 });
 }

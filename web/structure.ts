@@ -1,6 +1,7 @@
 /** The structure under a click in the 3D pane: the connected set inside the surface, shown alone, with its measures. */
 import { effect } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
+import { setting } from "./controls.js";
 import { isolated, picked } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Wanted } from "./state/ask.js";
@@ -99,9 +100,7 @@ export function structurePart(set: Dataset): TemplateResult | typeof nothing {
   if (question === null) return nothing;
   const entry = store.entry<Answer>(keyOf(set, question));
   const one = found(set);
-  const close = html`<button @click=${() => {
-    picked.value = null;
-  }}>Show all</button>`;
+  const close = html`<button @click=${setting(picked, null)}>Show all</button>`;
   if (one === null)
     return html`<section><h2>Structure</h2><p class=${entry.error === null ? "quiet" : "error"} role="status">${entry.error?.message ?? (entry.isPending ? "Loading" : "None here")}</p><div class="chips">${close}</div></section>`;
   const { structure, label, answer } = one;

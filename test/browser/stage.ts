@@ -113,3 +113,18 @@ export async function findingsOf(page: Page): Promise<string[]> {
     return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
   });
 }
+
+/** The number of a text of the page. */
+export const numberIn = (text: string | null): number => Number((text ?? "").replace("−", "-"));
+export const close = (shown: number, right: number): void =>
+  expect(Math.abs(shown - right), `${shown}, not ${right}`).toBeLessThan(6e-4 * Math.abs(right) + 1e-9);
+
+/** The question that Share prints under a title. */
+export async function shared(page: Page, title: string): Promise<Record<string, unknown>> {
+  await page.click(".bar .share");
+  await page.click(`.sheet .chips button:text-is("${title}")`);
+  await page.waitForSelector(`.sheet .chips button[aria-pressed=true]:text-is("${title}")`);
+  const text = (await page.textContent('.code pre[aria-label="curl"]')) as string;
+  await page.click('.sheet header button[aria-label="Close"]');
+  return JSON.parse(/--json '(.*)' /.exec(text)?.[1] as string) as Record<string, unknown>;
+}

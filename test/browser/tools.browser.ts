@@ -1,12 +1,7 @@
 /** Ruler, flow maps, structures, dye and rides: what they show is what the service answers to the question printed. */
 import { readFile } from "node:fs/promises";
-import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { expectClean, findingsOf, openPage, reason, settled, useStage } from "./stage.js";
-
-const numberIn = (text: string | null) => Number((text ?? "").replace("−", "-"));
-const close = (shown: number, right: number) =>
-  expect(Math.abs(shown - right), `${shown}, not ${right}`).toBeLessThan(6e-4 * Math.abs(right) + 1e-9);
+import { close, expectClean, findingsOf, numberIn, openPage, reason, settled, shared, useStage } from "./stage.js";
 
 describe.skipIf(reason !== "")(`tools${reason}`, () => {
   const stage = useStage();
@@ -17,15 +12,6 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
   async function ask<T>(question: object): Promise<T> {
     const init = { method: "POST", body: JSON.stringify(question), headers: { "content-type": "application/json" } };
     return (await (await fetch(`${stage.service.url}/api/ask`, init)).json()) as T;
-  }
-  /** The question that Share prints under a title. */
-  async function shared(page: Page, title: string): Promise<Record<string, unknown>> {
-    await page.click(".bar .share");
-    await page.click(`.sheet .chips button:text-is("${title}")`);
-    await page.waitForSelector(`.sheet .chips button[aria-pressed=true]:text-is("${title}")`);
-    const text = (await page.textContent('.code pre[aria-label="curl"]')) as string;
-    await page.click('.sheet header button[aria-label="Close"]');
-    return JSON.parse(/--json '(.*)' /.exec(text)?.[1] as string) as Record<string, unknown>;
   }
 
   it("measures a distance in lengths, nodes and scales of the flow", { timeout: 240_000 }, async () => {
@@ -55,20 +41,6 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
     expect(Math.abs((eta as number) / (right / (scales.kolmogorov as number)) - 1)).toBeLessThan(0.006);
     await page.keyboard.press("Escape");
     await page.waitForFunction(() => document.querySelector(".ruler") === null);
-    expectClean(watched);
-    await page.context().close();
-  });
-
-  it("shows FTLE in the planes, with the number of the service", { timeout: 240_000 }, async () => {
-    const watched = await open(
-      `what=${encodeURIComponent("ftle(0.4)")}&x=2.6&y=3.6&z=3.125&time=0.8&view.show=slice:z&view.flow=off`,
-    );
-    const { page } = watched;
-    const question = await shared(page, "FTLE at the crosshair");
-    expect(question).toMatchObject({ call: "flow_map", what: "ftle", x: 2.6, time: "0.8:1.2" });
-    const { data } = await ask<{ data: { ftle: number } }>(question);
-    close(numberIn(await page.textContent("[data-served]")), data.ftle);
-    expect(await shared(page, "Plane xy")).toMatchObject({ call: "flow_map", z: 3.125 });
     expectClean(watched);
     await page.context().close();
   });

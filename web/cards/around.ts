@@ -23,7 +23,6 @@ export function conditionOf(set: Dataset, what: string): string {
   return hasVelocity(set) && hasDerivatives(set) ? "Q > 4*rms(Q)" : `${what} > mean(${what}) + 2*rms(fluc(${what}))`;
 }
 
-/** The field for typing the condition. */
 export const conditionInput = (set: Dataset, label: string): TemplateResult =>
   html`<input class="wide" type="text" spellcheck="false" aria-label=${label} .value=${conditionOf(set, view.value.what ?? "")}
     @change=${(event: Event) => {

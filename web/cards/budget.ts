@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals-core";
 import { html } from "lit-html";
 import type { Curve } from "../chart.js";
+import { setting } from "../controls.js";
 import { type Dataset, hasVelocity } from "../state/dataset.js";
 import { plainNumber, shortNumber } from "../state/format.js";
 import { type CardKind, resultsOf } from "./card.js";
@@ -81,8 +82,6 @@ export const budget: CardKind = {
   options: () =>
     html`${BUDGETS.map(
       (one) =>
-        html`<button aria-pressed=${chosen.value === one ? "true" : "false"} @click=${() => {
-          chosen.value = one;
-        }}>${one}</button>`,
+        html`<button aria-pressed=${chosen.value === one ? "true" : "false"} @click=${setting(chosen, one)}>${one}</button>`,
     )}`,
 };

@@ -15,12 +15,10 @@ export interface Facts {
   readonly title: string;
 }
 
-/** A kind of card. */
 export interface CardKind {
   readonly name: string;
   /** Whether a dataset has the fields and axes that it needs. */
   has(set: Dataset): boolean;
-  /** Whether the quantity is chosen by the user. */
   readonly hasQuantity: boolean;
   /** Whether it can show curves of several times. */
   readonly hasTimes: boolean;
@@ -28,7 +26,6 @@ export interface CardKind {
   facts(set: Dataset, what: string, answers: Answered): Facts;
   /** Whether a range of its horizontal axis can be brushed. */
   canBrush?(): boolean;
-  /** Buttons and fields below the card. */
   options?(set: Dataset): TemplateResult;
 }
 
@@ -45,7 +42,6 @@ export const toggle = (label: string, on: { value: boolean }): TemplateResult =>
     on.value = !on.value;
   }}>${label}</button>`;
 
-/** The results of a table. */
 export const resultsOf = <T = unknown>(answer: Json): readonly T[] => answer.results as readonly T[];
 
 /** The index of the number nearest to a value. */

@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals-core";
 import { html } from "lit-html";
 import type { Curve } from "../chart.js";
+import { setting } from "../controls.js";
 import type { AxisName, Dataset } from "../state/dataset.js";
 import { plainNumber, shortNumber } from "../state/format.js";
 import { cross, rested } from "../state/model.js";
@@ -74,8 +75,6 @@ export const correlation: CardKind = {
   options: (set) =>
     html`${periodicOf(set).map(
       ({ name }) =>
-        html`<button aria-pressed=${axisOf(set).name === name ? "true" : "false"} @click=${() => {
-          chosen.value = name;
-        }}>along ${name}</button>`,
+        html`<button aria-pressed=${axisOf(set).name === name ? "true" : "false"} @click=${setting(chosen, name)}>along ${name}</button>`,
     )}`,
 };

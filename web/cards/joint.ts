@@ -26,17 +26,8 @@ export const joint: CardKind = {
     const size = Math.sqrt(moments.variance);
     // Most nodes are near zero: the tails of the table are cut.
     const [low, high] = [-6 * size, 12 * size];
-    const rows = qEdges
-      .slice(0, -1)
-      .map((q, j) => [q, j] as const)
-      .filter(([q]) => q >= low && q <= high)
-      .map(([, j]) => j);
-    const rScale = 6 * size ** 1.5;
-    const columns = rEdges
-      .slice(0, -1)
-      .map((r, i) => [r, i] as const)
-      .filter(([r]) => Math.abs(r) <= 4 * rScale)
-      .map(([, i]) => i);
+    const rows = qEdges.slice(0, -1).flatMap((q, j) => (q >= low && q <= high ? [j] : []));
+    const columns = rEdges.slice(0, -1).flatMap((r, i) => (Math.abs(r) <= 24 * size ** 1.5 ? [i] : []));
     const values = rows.flatMap((j) => columns.map((i) => (counts[i][j] > 0 ? Math.log10(counts[i][j]) : Number.NaN)));
     const x = [...columns.map((i) => rEdges[i]), rEdges[(columns.at(-1) ?? 0) + 1]];
     const y = [...rows.map((j) => qEdges[j]), qEdges[(rows.at(-1) ?? 0) + 1]];

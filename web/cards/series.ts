@@ -2,16 +2,14 @@
 import { signal } from "@preact/signals-core";
 import { html } from "lit-html";
 import type { Curve } from "../chart.js";
+import { setting } from "../controls.js";
+import type { Rows } from "../state/ask.js";
 import { AXIS_NAMES, type AxisName, type Dataset, type Vec3 } from "../state/dataset.js";
 import { plainNumber, shortNumber } from "../state/format.js";
 import { cross, rested, view } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
 import type { CardKind } from "./card.js";
 
-interface Rows {
-  readonly columns: readonly { readonly name: string }[];
-  readonly rows: readonly (readonly (number | null)[])[];
-}
 interface Line {
   readonly coords: Readonly<Record<string, readonly number[]>>;
   readonly data: Readonly<Record<string, readonly (number | null)[]>>;
@@ -97,8 +95,6 @@ export const line: CardKind = {
       .filter(({ nodes }) => nodes > 1)
       .map(
         ({ name }) =>
-          html`<button aria-pressed=${lineAxis.value === name ? "true" : "false"} @click=${() => {
-            lineAxis.value = name;
-          }}>along ${name}</button>`,
+          html`<button aria-pressed=${lineAxis.value === name ? "true" : "false"} @click=${setting(lineAxis, name)}>along ${name}</button>`,
       )}`,
 };

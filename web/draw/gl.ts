@@ -49,7 +49,6 @@ export interface StoredTexture {
   readonly bytes: number;
 }
 
-/** The half float of a number. */
 export function halfFloat(value: number): number {
   FLOAT[0] = value;
   const bits = BITS[0];
@@ -164,7 +163,6 @@ export function makeTarget(
   return { framebuffer, textures, width, height };
 }
 
-/** Frees a target. */
 export function freeTarget(gl: WebGL2RenderingContext, target: Target): void {
   gl.deleteFramebuffer(target.framebuffer);
   for (const texture of target.textures) gl.deleteTexture(texture);

@@ -24,7 +24,6 @@ export interface SpacePane {
 }
 export type Pane = PlanePane | SpacePane;
 
-/** Names of planes. */
 export const PLANE_NAMES: Readonly<Record<Plane, string>> = { z: "xy", x: "zy", y: "xz" };
 
 const GAP = 1;

@@ -1,6 +1,8 @@
 /** Colour maps: inferno and cividis by matplotlib, vik, romaO and batlow by F. Crameri (MIT), each at 33 equal steps. */
 
-const STEPS = {
+import type { MapName } from "../state/link.js";
+
+const STEPS: Readonly<Record<MapName, string>> = {
   inferno:
     "0000040403120b0724150b37210c4a2f0a5b3d09654a0c6b57106e64156e71196e7d1e6d8a226a972766a32c61b0315bbc3754c73e4cd24644db503be45a31eb6628f1731df68013f98e09fb9d07fcac11fbbc21f9cb35f5db4cf2ea69f3f68afcffa4",
   cividis:
@@ -10,17 +12,10 @@ const STEPS = {
   vik: "001261021f69022b710237790344810551890c5e921b6d9c2f7da6478cb1609dbc79adc792bdd2acccddc5dbe6dde6e9ece5e0eedacfe9cbb9e3bba4dcab8fd69c7bcf8d67c97f55c37243bd6431b3531fa5400f942f06832106741506670a07590008",
   romaO:
     "73395779384c7e3942843d3a8b4433924d2f99582ca2662caa752fb38536bd9741c6a951cfbb65d4ca7ad6d68fd3dea2cce1b2c0e1beb0ddc79fd6cc8ccccf7abfce69b2cb5da3c75495c04f86b84f76ae5267a15859935f4d836644746c3d65723959",
-} as const;
+};
 
-export type MapName = keyof typeof STEPS;
-export const MAP_NAMES = Object.keys(STEPS) as readonly MapName[];
 /** Colours of a table. */
 export const COLOURS = 256;
-
-/** The map of a name in a link; null if there is no such map. */
-export function mapNamed(name: string | null): MapName | null {
-  return MAP_NAMES.find((one) => one === name) ?? null;
-}
 
 function stepsOf(name: MapName): number[][] {
   return Array.from({ length: 33 }, (_, i) =>

@@ -1,13 +1,13 @@
 /** Drawing over the panes: ticks, names of axes, colour bars, and the positions of seams and walls. */
 import type { Dataset, Vec3 } from "../state/dataset.js";
 import { inPi, plainNumber, ticksOf } from "../state/format.js";
-import type { Range } from "../state/link.js";
+import type { MapName, Range } from "../state/link.js";
 import { PLANE_AXES } from "../state/model.js";
 import type { Volume } from "../state/volumes.js";
 import { barTicks, partOf } from "./bar.js";
 import { type Camera, matrixOf } from "./camera.js";
 import { type PlanePane, pixelsAt, type Rect } from "./layout.js";
-import { colourTable, type MapName, surfaceTable } from "./maps.js";
+import { colourTable, surfaceTable } from "./maps.js";
 
 const FONT = "Inter, system-ui, sans-serif";
 

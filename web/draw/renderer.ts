@@ -1,6 +1,6 @@
 /** Renderer of the stage on one WebGL2 context: planes, a lit surface with depth, and segments, each in a pane. */
 import { coordinateOf, type Dataset, nodeOf, type Vec3 } from "../state/dataset.js";
-import type { Range } from "../state/link.js";
+import type { MapName, Range } from "../state/link.js";
 import type { Picture, Samples, Volume } from "../state/volumes.js";
 import { type Camera, matrixOf } from "./camera.js";
 import { type EmptySpace, emptySpace } from "./empty.js";
@@ -17,7 +17,7 @@ import {
   valueTexture,
 } from "./gl.js";
 import type { Rect } from "./layout.js";
-import { colourTable, type MapName, surfaceTable } from "./maps.js";
+import { colourTable, surfaceTable } from "./maps.js";
 import type { Rule } from "./overlay.js";
 import {
   COMPOSE,
@@ -216,7 +216,11 @@ export class Renderer {
     const known = this.#planes.get(index);
     const target = this.#targetOfSize(known?.target ?? null, w, h, [gl.RGBA8]);
     const isSame = known?.key === key && known.target === target;
-    if (!isSame) for (const layer of layers) this.#plane(target, rect, layer, grounds);
+    if (!isSame) {
+      // One half of a comparison may have no picture.
+      if (layers[0].swipe !== 0) this.#fill(target.framebuffer, [0, 0, w, h], grounds);
+      for (const layer of layers) this.#plane(target, rect, layer, grounds);
+    }
     this.#bindPane(rect);
     const crosshairBoxes = this.#crosshairBoxes(rect, layers[0].crosshair);
     let redrawn: readonly Box[] = [[left, bottom, w, h]];
@@ -236,6 +240,22 @@ export class Renderer {
     this.#rules(rules, redrawn, grounds);
     this.#planes.set(index, { key, target, crosshairBoxes, isStreaked: streaks !== null, clearedAt: this.#clearedAt });
     this.#crosshair(rect, layers[0].crosshair, crosshairBoxes, grounds);
+  }
+
+  /** Empties the pane of a plane that has no picture. */
+  blank(index: number, rect: Rect, grounds: Palette): void {
+    const known = this.#planes.get(index);
+    if (known !== undefined) this.#planes.set(index, { ...known, clearedAt: -1 });
+    this.#fill(null, this.#size(rect), grounds);
+  }
+
+  #fill(framebuffer: WebGLFramebuffer | null, box: Box, { plane }: Palette): void {
+    const { gl } = this;
+    gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
+    gl.enable(gl.SCISSOR_TEST);
+    gl.scissor(...box);
+    gl.clearColor(...(plane as [number, number, number]), 1);
+    gl.clear(gl.COLOR_BUFFER_BIT);
   }
 
   /** Copies a target into a pane of the screen. */
@@ -314,7 +334,6 @@ export class Renderer {
     });
   }
 
-  /** Draws the crosshair within its boxes. */
   #crosshair(rect: Rect, point: readonly [number, number], boxes: readonly Box[], grounds: Palette): void {
     const { gl } = this;
     const { at } = this.#use(COVER, CROSSHAIR);

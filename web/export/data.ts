@@ -3,7 +3,7 @@ import { signal } from "@preact/signals-core";
 import { html, type TemplateResult } from "lit-html";
 import { addressOf, type Question, rootOf } from "../state/ask.js";
 import { AXIS_NAMES, type AxisName, type Dataset, nodeOf } from "../state/dataset.js";
-import { cross, dataset, frameOf, view } from "../state/model.js";
+import { cross, dataset, frameOf, nodesNote, view } from "../state/model.js";
 
 const PLANE_FORMS = [
   ["CSV", "csv"],
@@ -35,7 +35,6 @@ function usualNodes(axis: Dataset["axes"][0], place: number): string {
 const nodesText = (set: Dataset, a: number) =>
   typed.value[AXIS_NAMES[a]] ?? usualNodes(set.axes[a], (view.value.cross ?? cross.value)[a]);
 
-/** The question of the box. */
 export function boxQuestion(set: Dataset): Question {
   const box = AXIS_NAMES.map((name, a) => [INDICES[name], nodesText(set, a)] as const);
   const frame = frameOf(view.value.time, set);
@@ -60,16 +59,18 @@ function links(forms: readonly (readonly [string, string])[], question: Question
   )}</div>`;
 }
 
-export function dataPart(plane: Question): TemplateResult {
+/** @param planes questions of the planes shown, with what tells A from B */
+export function dataPart(planes: readonly (readonly [string, Question])[]): TemplateResult {
   const set = dataset.value as Dataset;
   const box = boxQuestion(set);
   const all: Question = { dataset: set.name, call: "nodes", what: box.what, frame: box.frame };
   const counts = AXIS_NAMES.map((_, a) => countIn(nodesText(set, a)));
+  const note = nodesNote({ dataset: set, time: view.value.time ?? 0 });
   const total = counts.every((n) => n !== null && n > 0)
     ? `${counts.join(" × ")} nodes`
     : "A node, or first:end:stride";
-  return html`<section><h3>Plane shown</h3>${links(PLANE_FORMS, plane)}</section>
-    <section><h3>Box of stored nodes</h3><div class="rows">
+  return html`${planes.map(([name, plane]) => html`<section><h3>Plane shown${name}</h3>${links(PLANE_FORMS, plane)}</section>`)}
+    <section><h3>Box of ${note || "stored nodes"}</h3><div class="rows">
       <span>Quantities</span><input type="text" spellcheck="false" aria-label="Quantities of the box" .value=${String(box.what)}
         @change=${(event: Event) => {
           const text = (event.target as HTMLInputElement).value.trim();
@@ -84,5 +85,5 @@ export function dataPart(plane: Question): TemplateResult {
             }} />`,
       )}</div>
       <p class="quiet">${total}</p>${links(NODE_FORMS, box)}</section>
-    <section><h3>All nodes at this time</h3>${links(NODE_FORMS, all)}</section>`;
+    <section><h3>All ${note || "nodes at this time"}</h3>${links(NODE_FORMS, all)}</section>`;
 }

@@ -1,10 +1,10 @@
 /** The figure of the panes shown: one raster picture per pane, everything else as vectors, on white. */
 import { barTicks, partOf } from "../draw/bar.js";
 import type { Pane, PlanePane } from "../draw/layout.js";
-import { colourTable, type MapName, surfaceTable } from "../draw/maps.js";
+import { colourTable, surfaceTable } from "../draw/maps.js";
 import type { Dataset, Vec3 } from "../state/dataset.js";
 import { inPi, plainNumber, ticksOf } from "../state/format.js";
-import type { Range } from "../state/link.js";
+import type { MapName, Range } from "../state/link.js";
 import { PLANE_AXES } from "../state/model.js";
 import type { Picture } from "../state/volumes.js";
 
@@ -17,7 +17,6 @@ export const SIZES = {
 } as const;
 export type SizeName = keyof typeof SIZES;
 
-/** A colour bar. */
 export interface Bar {
   readonly range: Range;
   readonly map: MapName;
@@ -25,9 +24,9 @@ export interface Bar {
   readonly isLit: boolean;
 }
 
-/** A pane of a figure. */
 export interface FigurePane {
   readonly pane: Pane;
+  readonly dataset: Dataset;
   readonly title: string;
   readonly bar: Bar;
   /** Samples of a plane, or the picture of space. */
@@ -35,7 +34,6 @@ export interface FigurePane {
 }
 
 export interface Figure {
-  readonly dataset: Dataset;
   readonly centre: Vec3;
   /** Length of a pixel of the stage. */
   readonly pixel: number;
@@ -124,8 +122,9 @@ const label = (text: string, x: number, y: number, size: number, more: Attribute
 /** Pixels per point of a raster picture: 300 an inch. */
 const DENSITY = 300 / 72;
 
-function planePart({ dataset, centre, pixel }: Figure, shown: FigurePane, frame: Frame): SVGElement {
+function planePart({ centre, pixel }: Figure, shown: FigurePane, frame: Frame): SVGElement {
   const { x, y, width, height, text } = frame;
+  const { dataset } = shown;
   const pane = shown.pane as PlanePane;
   const group = element("g", {});
   const [h, v] = PLANE_AXES[pane.plane];
@@ -246,9 +245,16 @@ export function figureSvg(figure: Figure, name: SizeName): SVGSVGElement {
         svg.append(label(shown.title, frame.x, y - 0.5 * text, text, { "font-weight": "bold" }));
       }
     }
-    // Planes of a row share one bar; the pane of space has a bar of its own below.
-    const bar = (row.find((one) => r > 0 && one.pane.kind === "space") ?? row[0]).bar;
-    svg.append(barPart(bar, start + columns * (plot + left) + 0.8 * text, y, Math.min(tall, 18 * text), text));
+    // Planes of a row share one bar if theirs are equal; the pane of space has a bar of its own below.
+    const own = row.filter(
+      ({ pane: { kind } }) => kind === (r > 0 && row.at(-1)?.pane.kind === "space" ? "space" : row[0].pane.kind),
+    );
+    const bars = own.filter(
+      ({ bar }, i) => own.findIndex((one) => JSON.stringify(one.bar) === JSON.stringify(bar)) === i,
+    );
+    const high = Math.min(tall / bars.length - (bars.length - 1) * 2 * text, 18 * text);
+    for (const [i, { bar }] of bars.entries())
+      svg.append(barPart(bar, start + columns * (plot + left) + 0.8 * text, y + (i * tall) / bars.length, high, text));
   }
   return svg;
 }

@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
+import { setting } from "../controls.js";
 import { say } from "../notify.js";
 import { endJob, isOpen, type Job, jobs, readJobs, resultOf } from "../state/jobs.js";
 
@@ -19,11 +20,8 @@ export function openJobs(): void {
 }
 
 const STATES = {
-  queued: "Waiting",
-  running: "Running",
-  done: "Done",
-  failed: "Failed",
-  cancelled: "Cancelled",
+  ...{ queued: "Waiting", running: "Running" },
+  ...{ done: "Done", failed: "Failed", cancelled: "Cancelled" },
 } as const;
 
 /** Dataset and call of the address of a job. */
@@ -54,12 +52,9 @@ export const opened = (element: Element | undefined): void => {
     queueMicrotask(() => element.isConnected && !element.open && element.showModal());
 };
 
-/** The dialog. */
 export function jobsDialog(): TemplateResult | typeof nothing {
   if (!isShown.value) return nothing;
-  const close = () => {
-    isShown.value = false;
-  };
+  const close = setting(isShown, false);
   return html`<dialog class="sheet" aria-label="Jobs" ${ref(opened)} @close=${close}>
     <header><h2>Jobs</h2><button aria-label="Close" @click=${close}>×</button></header>
     <div class="body"><ul class="jobs">${jobs.value.map(row)}</ul>

@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
+import { select, setting } from "../controls.js";
 import { copy, say } from "../notify.js";
 import { type Question, rootOf, type Shared } from "../state/ask.js";
 import { startJob } from "../state/jobs.js";
@@ -11,6 +12,7 @@ import {
   frameOf,
   furtherWants,
   hasSpace,
+  nodesNote,
   pixel,
   planesOf,
   plannedPicture,
@@ -28,7 +30,6 @@ const isShown = signal(false);
 const chosen = signal<string | null>(null);
 const jobForm = signal("json");
 
-/** Opens Share with the question of a title. */
 export function openShare(title: string | null = null): void {
   saveLink("replace");
   chosen.value = title;
@@ -37,7 +38,7 @@ export function openShare(title: string | null = null): void {
 
 const PLANES = { z: "xy", x: "zy", y: "xz" } as const;
 /** Forms of the results of jobs; tables have the first two. */
-const FORMS = ["json", "csv", "npz", "nc"] as const;
+const FORMS = ["json", "csv", "npz", "nc"].map((form) => [form, form] as const);
 
 /** The questions of what is shown now, the value at the crosshair first. */
 export function questionsShown(): readonly Shared[] {
@@ -49,14 +50,20 @@ export function questionsShown(): readonly Shared[] {
   const second = now.show === "compare" ? shownOf(now, true) : null;
   if (second !== null) found.push({ title: "B at the crosshair", question: valueQuestion(second, cross.value) });
   for (const plane of pixel.value > 0 ? planesOf(now) : []) {
-    const { question } = plannedPicture(shown, plane, cross.value, now.centre, pixel.value);
-    found.push({ title: `Plane ${PLANES[plane]}`, question });
+    for (const [one, name] of [
+      [shown, "Plane"] as const,
+      ...(second === null ? [] : [[second, "B, plane"] as const]),
+    ]) {
+      const { question } = plannedPicture(one, plane, cross.value, now.centre, pixel.value);
+      found.push({ title: `${name} ${PLANES[plane]}`, question });
+    }
   }
   const frame = frameOf(now.time, shown.dataset);
   if (hasSpace(now)) {
     const { what } = now.surface;
     const question = { dataset: shown.dataset.name, call: "nodes", what, frame };
-    found.push({ title: `Surface of ${quantityOf(what).symbol}`, question });
+    const note = nodesNote(shown);
+    found.push({ title: `Surface of ${quantityOf(what).symbol}${note === "" ? "" : `, ${note}`}`, question });
   }
   for (const wants of furtherWants.value.values()) found.push(...wants.flatMap(({ shared = [] }) => shared));
   return found;
@@ -87,15 +94,12 @@ async function submit(question: Question): Promise<void> {
   }
 }
 
-/** The dialog. */
 export function shareDialog(): TemplateResult | typeof nothing {
   const set = dataset.value;
   const questions = isShown.value ? questionsShown() : [];
   const now = questions.find(({ title }) => title === chosen.value) ?? questions[0];
   if (set === null || now === undefined) return nothing;
-  const close = () => {
-    isShown.value = false;
-  };
+  const close = setting(isShown, false);
   return html`<dialog class="sheet" aria-label="Share" ${ref(opened)} @close=${close}>
     <header><h2>Share</h2><button aria-label="Close" @click=${close}>×</button></header>
     <div class="body">
@@ -104,14 +108,12 @@ export function shareDialog(): TemplateResult | typeof nothing {
         <p class="quiet">It reopens to the same picture and numbers. Manifest ${set.digest.slice(0, 12)}.</p></section>
       <section><h3>Question</h3><div class="chips" role="group" aria-label="Question">${questions.map(
         ({ title }) =>
-          html`<button aria-pressed=${title === now.title ? "true" : "false"} @click=${() => {
-            chosen.value = title;
-          }}>${title}</button>`,
+          html`<button aria-pressed=${title === now.title ? "true" : "false"} @click=${setting(chosen, title)}>${title}</button>`,
       )}</div></section>
       ${codeViews(now.question)}
-      <section class="line"><select aria-label="Form of the result" @change=${(event: Event) => {
-        jobForm.value = (event.target as HTMLSelectElement).value;
-      }}>${FORMS.map((form) => html`<option ?selected=${jobForm.value === form}>${form}</option>`)}</select>
+      <section class="line">${select("Form of the result", FORMS, jobForm.value, (form) => {
+        jobForm.value = form;
+      })}
         <button class="plain" @click=${() => void submit(now.question)}>Run as a job</button>
         <button class="plain" @click=${openJobs}>Jobs</button></section>
     </div></dialog>`;

@@ -13,6 +13,12 @@ export interface Question {
   readonly [member: string]: unknown;
 }
 
+/** A table of an answer. */
+export interface Rows {
+  readonly columns: readonly { readonly name: string; readonly unit?: string }[];
+  readonly rows: readonly (readonly (number | null)[])[];
+}
+
 /** An error answer of the service; status 0 if there was no answer. */
 export class Refusal extends Error {
   readonly status: number;
@@ -43,7 +49,6 @@ const RETRIES = 6;
 const FIRST_WAIT_MS = 400;
 const LONGEST_WAIT_MS = 30_000;
 
-/** Whether the service can be reached. */
 export const reachable = signal(true);
 
 let token = "";
@@ -52,7 +57,6 @@ export function setToken(text: string): void {
   token = text;
 }
 
-/** Whether requests carry a token. */
 export const hasToken = (): boolean => token !== "";
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
@@ -98,17 +102,29 @@ export function addressOf({ dataset, call, ...members }: Question): string {
   return `api/datasets/${encodeURIComponent(dataset)}/${call}?${query}`;
 }
 
+/** Manifests of datasets as they were when the page read their descriptions, by name. */
+export const manifests = new Map<string, string>();
+/** Throws Refusal for an answer of another version of its dataset than the one described. */
+function requireManifest({ dataset }: Question, manifest: unknown): void {
+  if (typeof manifest === "string" && manifest !== manifests.get(dataset))
+    throw new Refusal(409, "Replaced", `${dataset} was replaced by other data. Reload the page to see them.`);
+}
+
 /** The answer of a question for a grid of one quantity, as float32. */
 export async function askNumbers(question: Question, signal: AbortSignal): Promise<Float32Array> {
   const response = await send(addressOf({ ...question, format: "f32" }), {}, signal);
+  requireManifest(question, response.headers.get("fieldprobe-manifest"));
   requireOne((JSON.parse(response.headers.get("fieldprobe-columns") ?? "[]") as unknown[]).length);
   return new Float32Array(await response.arrayBuffer());
 }
 
-/** The answer of a question, as JSON. */
 export async function askJson<T>(question: Question | readonly Question[], signal: AbortSignal): Promise<T> {
   const init = { method: "POST", body: JSON.stringify(question), headers: { "content-type": "application/json" } };
-  return (await (await send("api/ask", init, signal)).json()) as T;
+  const answer: unknown = await (await send("api/ask", init, signal)).json();
+  const answers = Array.isArray(question) ? (answer as unknown[]) : [answer];
+  for (const [i, one] of [question].flat().entries())
+    requireManifest(one, (answers[i] as { manifest?: string }).manifest);
+  return answer as T;
 }
 
 interface Kept {

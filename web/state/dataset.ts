@@ -100,7 +100,6 @@ export function nearestImage({ periodic, length }: Axis, place: number, to: numb
   return periodic ? place + Math.round((to - place) / length) * length : place;
 }
 
-/** The centre of the box. */
 export function middleOf({ axes }: Dataset): Vec3 {
   return axes.map(({ first, length }) => first + length / 2) as unknown as Vec3;
 }
@@ -116,7 +115,6 @@ export function flatAxis({ axes }: Dataset): AxisName | undefined {
   return axes.find(({ nodes }) => nodes === 1)?.name;
 }
 
-/** Whether a dataset has a velocity. */
 export function hasVelocity({ fields }: Dataset): boolean {
   return fields.some(({ name }) => name === "velocity");
 }

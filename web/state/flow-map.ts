@@ -24,7 +24,7 @@ export function hasFlowMaps({ axes, times, fields }: Dataset): boolean {
   return isRegular && times.length > 1 && fields.some(({ name }) => name === "velocity");
 }
 
-/** The question with a flow map's interval within the stored times instead of its time. */
+/** The question with a flow map's interval instead of its time; the service refuses one that ends beyond the stored times. */
 export function asFlowMap(
   { dataset, times }: { dataset: string; times: readonly number[] },
   requested: Question,
@@ -33,7 +33,7 @@ export function asFlowMap(
   if (duration === null) return requested;
   const { time, points, samples, method, x, y, z } = requested;
   const [first, last] = [times[0], times.at(-1) as number];
-  const end = Math.min(last, Math.max(first, Number(time) + duration));
+  const end = Number(time) + duration;
   const step = Number(((last - first) / (times.length - 1) / STEPS).toPrecision(6));
   const at = Array.isArray(points) ? (points[0] as readonly number[]) : null;
   const places = at === null ? { x, y, z } : { x: at[0], y: at[1], z: at[2] };

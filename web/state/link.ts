@@ -1,10 +1,14 @@
 /** The view as a link: members without a prefix are the question, `view.` the page's own, `b.` what differs in B. */
+
 import type { Vec3 } from "./dataset.js";
 import { exactNumber } from "./format.js";
 
 export type Plane = "x" | "y" | "z";
 export type Show = `slice:${Plane}` | "3d" | "four" | "compare";
 export type Scale = "linear" | "log" | `symlog:${number}`;
+
+export const MAP_NAMES = ["inferno", "cividis", "batlow", "vik", "romaO"] as const;
+export type MapName = (typeof MAP_NAMES)[number];
 
 export interface Range {
   readonly low: number;
@@ -24,6 +28,7 @@ export interface Second {
 export interface View {
   readonly dataset: string;
   readonly what: string | null;
+  /** The crosshair; NaN leaves a coordinate to the page. */
   readonly cross: Vec3 | null;
   readonly time: number | null;
   readonly method: string;
@@ -31,14 +36,13 @@ export interface View {
   readonly surface: { readonly what: string; readonly value: number | null };
   readonly colour: string;
   readonly ranges: ReadonlyMap<string, Range>;
-  readonly map: string | null;
+  readonly map: MapName | null;
   readonly centre: Vec3 | null;
   /** The length that the height of a pane spans; null fits the box. */
   readonly window: number | null;
   /** Longitude and latitude of the eye in degrees, and its distance in lengths of the box. */
   readonly camera: Vec3;
   readonly flow: "streaks" | "off";
-  readonly cards: readonly string[];
   /** A condition; planes are dimmed where it fails. */
   readonly brush: string | null;
   readonly pins: readonly Vec3[];
@@ -66,7 +70,6 @@ export const EMPTY: Omit<View, "dataset"> = {
   window: null,
   camera: CAMERA,
   flow: "streaks",
-  cards: [],
   brush: null,
   pins: [],
   b: {},
@@ -91,22 +94,25 @@ function rangeOf(text: string): readonly [string, Range] | null {
     /^(.+?):(-?[\d.]+(?:e[-+]?\d+)?):(-?[\d.]+(?:e[-+]?\d+)?)(?::(log|symlog:[\d.]+(?:e[-+]?\d+)?))?$/i.exec(text);
   if (found === null) return null;
   const [, what, low, high, scale = "linear"] = found;
-  if (!(Number(low) < Number(high))) return null;
+  if (!(Number(low) < Number(high)) || (scale === "log" && !(Number(low) > 0))) return null;
   return [what, { low: Number(low), high: Number(high), scale: scale as Scale }];
 }
 
 const SHOWS = /^(slice:[xyz]|3d|four|compare)$/;
 
+/** The condition of a brush: an expression from a value on, or from one to another. */
+export const BRUSH = /^(.+?)\s*>=?\s*(-?[\d.]+(?:e[-+]?\d+)?)\s*(?:&&\s*\1\s*<=?\s*(-?[\d.]+(?:e[-+]?\d+)?))?$/;
+
 /** The view of a query string; members that are malformed are left to the page. */
 export function readLink(dataset: string, query: string): View {
   const q = new URLSearchParams(query);
   const own = (name: string) => q.get(`view.${name}`);
-  const [x, y, z] = ["x", "y", "z"].map((name) => numberOf(q.get(name)));
+  const place = ["x", "y", "z"].map((name) => numberOf(q.get(name)));
   const show = own("show") ?? "";
   const [, surface, value] = /^(.+)@(-?[\d.]+(?:e[-+]?\d+)?)$/i.exec(own("surface") ?? "") ?? [];
   const second = {
     dataset: q.get("b.dataset") ?? undefined,
-    what: q.get("b.what") ?? undefined,
+    what: q.get("b.what") || undefined,
     time: numberOf(q.get("b.time")) ?? undefined,
     method: q.get("b.method") ?? undefined,
   };
@@ -114,8 +120,8 @@ export function readLink(dataset: string, query: string): View {
   const compare = own("compare");
   return {
     dataset,
-    what: q.get("what"),
-    cross: x === null || y === null || z === null ? null : [x, y, z],
+    what: q.get("what") || null,
+    cross: place.every((one) => one === null) ? null : (place.map((one) => one ?? Number.NaN) as unknown as Vec3),
     time: numberOf(q.get("time")),
     method: q.get("method") ?? EMPTY.method,
     show: SHOWS.test(show) ? (show as Show) : EMPTY.show,
@@ -125,13 +131,12 @@ export function readLink(dataset: string, query: string): View {
         : { what: surface, value: Number(value) },
     colour: own("colour") ?? EMPTY.colour,
     ranges: new Map(q.getAll("view.range").flatMap((text) => [rangeOf(text)].filter((one) => one !== null))),
-    map: own("map"),
+    map: MAP_NAMES.find((one) => one === own("map")) ?? null,
     centre: triple(own("centre")),
     window: window !== null && window > 0 ? window : null,
     camera: triple(own("camera")) ?? EMPTY.camera,
     flow: own("flow") === "off" ? "off" : "streaks",
-    cards: q.getAll("view.cards"),
-    brush: own("brush"),
+    brush: BRUSH.test(own("brush") ?? "") ? own("brush") : null,
     pins: (own("pins") ?? "").split(";").flatMap((text) => [triple(text)].filter((one) => one !== null)),
     b: Object.fromEntries(Object.entries(second).filter(([, one]) => one !== undefined)),
     compare: compare === "difference" || compare === "side" ? compare : "swipe",
@@ -162,7 +167,6 @@ export function writeLink(view: View): string {
   add("view.window", view.window === null ? null : exactNumber(view.window));
   if (view.camera.some((one, i) => one !== CAMERA[i])) add("view.camera", texts(view.camera));
   if (view.flow === "off") add("view.flow", "off");
-  for (const card of view.cards) add("view.cards", card);
   add("view.brush", view.brush);
   if (view.pins.length > 0) add("view.pins", view.pins.map(texts).join(";"));
   if (view.compare !== "swipe") add("view.compare", view.compare);
@@ -172,4 +176,40 @@ export function writeLink(view: View): string {
   add("b.time", b.time === undefined ? null : exactNumber(b.time));
   add("b.method", b.method);
   return new URLSearchParams(members).toString();
+}
+
+const MEMBERS =
+  /^(what|[xyz]|time|method|b\.(dataset|what|time|method)|view\.(show|surface|colour|range|map|centre|window|camera|flow|brush|pins|compare|stage))$/;
+/** Members that links omit while they have these values. */
+const OMITTED = { "view.flow": "streaks", "view.compare": "swipe", "view.stage": "dark", "view.camera": CAMERA.join() };
+
+/** A member with its numbers as links write them. */
+const canonical = (name: string, text: string) =>
+  (name.endsWith("method") ? text.toLowerCase() : text)
+    .split(/([,;:@])/)
+    .map((part) => (numberOf(part) === null ? part : exactNumber(Number(part))))
+    .join("");
+
+/** What a page does not show of a link, as a sentence; empty if it shows all. `turning`: the names of periodic axes. */
+export function untaken(query: string, shown: View, turning: readonly string[]): string {
+  const asked = [...new URLSearchParams(query)];
+  const has = new URLSearchParams([...Object.entries(OMITTED), ...new URLSearchParams(writeLink(shown))]);
+  const unknown = asked.flatMap(([name]) => (MEMBERS.test(name) ? [] : [name]));
+  const seen = new Set<string>();
+  const replaced = asked.flatMap(([name, text]) => {
+    const isFirst = !seen.has(name);
+    seen.add(name);
+    const isTurned = isFirst && turning.includes(name) && numberOf(text) !== null;
+    const isShown = has.getAll(name).some((one) => canonical(name, one) === canonical(name, text));
+    if (!MEMBERS.test(name) || isTurned || isShown) return [];
+    return [`${name} ${text.trim() || "(empty)"}`];
+  });
+  const place = ["x", "y", "z"].filter((name) => numberOf(new URLSearchParams(query).get(name)) === null);
+  return [
+    unknown.length === 0 ? "" : `Not read of this link: ${unknown.join(", ")}. Numbers are without.`,
+    replaced.length === 0 ? "" : `Replaced, since unreadable, repeated or not in the dataset: ${replaced.join(", ")}.`,
+    place.length === 0 || place.length === 3 ? "" : `In the middle of the box: ${place.join(", ")}.`,
+  ]
+    .filter((one) => one !== "")
+    .join(" ");
 }

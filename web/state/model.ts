@@ -1,6 +1,18 @@
 /** The model of the page, as signals: the view of the link, the requests that it needs, and the answers to them. */
 import { batch, computed, effect, signal } from "@preact/signals-core";
-import { askJson, askNumbers, type Entry, type Question, Refusal, rootOf, Store, send, type Wanted } from "./ask.js";
+import {
+  askJson,
+  askNumbers,
+  type Entry,
+  manifests,
+  type Question,
+  Refusal,
+  type Rows,
+  rootOf,
+  Store,
+  send,
+  type Wanted,
+} from "./ask.js";
 import {
   coordinateOf,
   type Dataset,
@@ -12,8 +24,8 @@ import {
   wrapped,
 } from "./dataset.js";
 import { asFlowMap, durationOf } from "./flow-map.js";
-import { exactNumber, requireOne } from "./format.js";
-import { type Plane, type Range, readLink, type View, writeLink } from "./link.js";
+import { exactNumber, plainNumber, requireOne } from "./format.js";
+import { BRUSH, type Plane, type Range, readLink, untaken, type View, writeLink } from "./link.js";
 import { firstQuantity, hasDerivatives, quantityOf } from "./quantities.js";
 import {
   largestOf,
@@ -43,10 +55,8 @@ export const isDragging = signal(false);
 export const isPlaying = signal(false);
 /** What the page does not read of its address; links of 1.0 had their view in the query of `/`. Empty: nothing. */
 export const unread = signal("");
-const READ = /^(what|x|y|z|time|method|view\..*|b\.(dataset|what|time|method))$/;
 /** The problem that is shown in place of the page. */
 export const problem = signal<string | null>(null);
-/** Whether the page prompts for a token. */
 export const needsToken = signal(false);
 /** The size of the pane of a plane in pixels, which sets the samples of its picture. */
 export const paneSize = signal<readonly [number, number]>([500, 400]);
@@ -72,6 +82,10 @@ export function frameOf(time: number | null, { times }: Dataset): number {
 export function isStored(time: number, { times }: Dataset): boolean {
   return times.some((one) => Math.abs(one - time) <= 1e-9 * Math.max(1, Math.abs(time)));
 }
+
+/** Whether a time is within the stored ones. */
+export const isWithin = (time: number, set: Dataset): boolean =>
+  isStored(time, set) || (time > set.times[0] && time < (set.times.at(-1) as number));
 
 /** Changes the view: as a choice that Ctrl+Z undoes ("push"), without ("replace"), or as part of a drag. */
 export function change(patch: Partial<View>, how: "push" | "replace" | "drag" = "push"): void {
@@ -114,40 +128,24 @@ effect(() => {
   }, REST_MS);
 });
 
-/** Opens the dataset of an address. */
 export async function openAddress(): Promise<void> {
   const path = /\/view\/([^/]+)$/.exec(location.pathname);
   const wanted = path === null ? new URLSearchParams(location.search).get("dataset") : decodeURIComponent(path[1]);
-  const foreign = [...new URLSearchParams(location.search).keys()].filter((name) => !READ.test(name));
+  const asked = path === null ? "" : location.search;
   const ofOld = location.search === "" ? "" : "Links of fieldprobe 1.0 are not read: this shows the dataset only.";
-  const ofThis = foreign.length === 0 ? "" : `Not read of this link: ${foreign.join(", ")}. Numbers are without.`;
-  unread.value = path === null ? ofOld : ofThis;
   const signal = new AbortController().signal;
   try {
     const list = (await (await send("api/datasets", {}, signal)).json()) as { datasets: readonly Listed[] };
     datasets.value = list.datasets;
     const usual = list.datasets.find(({ name }) => name === "isotropic64") ?? list.datasets[0];
     if (usual === undefined) return;
-    const asked = path === null ? "" : location.search;
     await open(readLink(wanted ?? usual.name, asked));
-    tellReplaced(new URLSearchParams(asked));
+    const turning = (dataset.peek()?.axes ?? []).flatMap(({ name, periodic }) => (periodic ? [name] : []));
+    unread.value = path === null ? ofOld : untaken(asked, view.peek(), turning);
   } catch (error) {
     problem.value = error instanceof Error ? error.message : String(error);
     needsToken.value = error instanceof Refusal && error.status === 401;
   }
-}
-
-/** Says which members of a link are replaced, because the dataset does not have what they ask for. */
-function tellReplaced(asked: URLSearchParams): void {
-  const shown = new URLSearchParams(writeLink(view.peek()));
-  const isPeriodic = (name: string) => dataset.peek()?.axes.find((axis) => axis.name === name)?.periodic === true;
-  const replaced = ["x", "y", "z", "time", "method"].flatMap((name) => {
-    const [before, after] = [asked.get(name), shown.get(name)];
-    const isSame = before === null || before.toLowerCase() === after?.toLowerCase() || Number(before) === Number(after);
-    return isSame || (isPeriodic(name) && Number.isFinite(Number(before))) ? [] : [`${name} ${before}`];
-  });
-  if (replaced.length > 0)
-    unread.value = `${unread.value} Replaced, since the dataset lacks it: ${replaced.join(", ")}.`.trim();
 }
 
 /** Loads the description of the dataset of a view, and shows it. */
@@ -155,39 +153,54 @@ export async function open(next: View): Promise<void> {
   const signal = new AbortController().signal;
   const found = await describe(next.dataset, signal);
   const second = next.b.dataset === undefined ? null : await describe(next.b.dataset, signal);
-  const [first, last] = [found.times[0], found.times.at(-1)] as [number, number];
-  const isStored = next.time !== null && next.time >= first && next.time <= last;
-  const time = isStored ? (next.time as number) : (found.times[Math.floor(found.times.length / 2)] as number);
   batch(() => {
     dataset.value = found;
     secondDataset.value = second;
     problem.value = null;
-    view.value = withDefaults({ ...next, dataset: found.name, time, what: next.what ?? firstQuantity(found) }, found);
+    view.value = withDefaults({ ...next, dataset: found.name, what: next.what ?? firstQuantity(found) }, found, second);
     rested.value = view.peek();
   });
   saveLink("replace");
   document.title = `${quantityOf(view.peek().what as string).symbol} of ${found.name} · fieldprobe`;
 }
 
-/** Replaces what the dataset does not have by defaults. */
-function withDefaults(next: View, set: Dataset): View {
-  const { axes, fields, methods } = set;
+/** The time and the method of a question that a dataset has. */
+const hadOf = ({ time, method }: Pick<View["b"], "time" | "method">, set: Dataset): View["b"] => {
+  const known = set.methods.find((one) => one.toLowerCase() === method?.toLowerCase());
+  return {
+    ...(time !== undefined && isWithin(time, set) ? { time } : {}),
+    ...(known === undefined ? {} : { method: known }),
+  };
+};
+
+/** Replaces what the dataset does not have by defaults; what B's dataset does not have is as in A. */
+function withDefaults(next: View, set: Dataset, second: Dataset | null): View {
+  const { axes, fields, methods, times } = set;
   const has = fields.some(({ name }) => name === "velocity");
-  const cross = next.cross?.map((one, a) => wrapped(axes[a], one)) as Vec3 | undefined;
+  const middle = middleOf(set);
+  const cross = next.cross?.map((one, a) => (Number.isNaN(one) ? middle[a] : wrapped(axes[a], one))) as
+    | Vec3
+    | undefined;
   const isFit = has && hasDerivatives(set);
   const surface = !isFit && next.surface.what === "Q" ? { what: next.what as string, value: null } : next.surface;
   const colour = !has && next.colour === "norm(u)" ? (next.what as string) : next.colour;
-  const [method = "nearest"] = [next.method, "Lag8", "Lag6", "Lag4"].flatMap(
-    (wanted) => methods.find((one) => one.toLowerCase() === wanted.toLowerCase()) ?? [],
+  const { time = times[Math.floor(times.length / 2)], ...had } = hadOf(
+    { time: next.time ?? Number.NaN, method: next.method },
+    set,
   );
+  const { method = ["Lag8", "Lag6", "Lag4"].find((one) => methods.includes(one)) ?? "nearest" } = had;
+  const { dataset: other, what } = next.b;
+  const named = { ...(other === undefined ? {} : { dataset: other }), ...(what === undefined ? {} : { what }) };
+  const b = { ...named, ...hadOf(next.b, second ?? set) };
   const flat = flatAxis(set);
   const show = flat === undefined || next.show === "compare" ? next.show : (`slice:${flat}` as const);
-  return { ...next, cross: cross ?? null, surface, colour, method, show };
+  return { ...next, cross: cross ?? null, surface, colour, time, method, show, b };
 }
 
 async function describe(name: string, signal: AbortSignal): Promise<Dataset> {
   const address = `api/datasets/${encodeURIComponent(name)}`;
   const found = datasetOf(await (await send(address, {}, signal)).json());
+  manifests.set(found.name, found.digest);
   if (stridesOf(found, "").at(-1) === 1) return found;
   const { levels } = (await (await send(`${address}/levels`, {}, signal)).json()) as { levels: readonly unknown[] };
   return { ...found, levels: levels.length };
@@ -234,6 +247,43 @@ export function failureOf(set: Dataset, what: string, frame: number): { key: str
   }
   return null;
 }
+
+/** The finest volume that previews a question; null if its dataset lacks the time. */
+export const previewOf = ({ dataset: set, what, time }: Shown): Volume | null =>
+  isWithin(time, set) ? volumeOf(set, what, frameOf(time, set)) : null;
+
+/** The stored time of the nodes that stand for a time between stored ones; empty for a stored time. */
+export const nodesNote = ({ time, dataset: set }: Pick<Shown, "time" | "dataset">): string =>
+  isStored(time, set) ? "" : `nodes of t = ${plainNumber(set.times[frameOf(time, set)])}`;
+
+/** What A or B of a comparison shows, with its dataset if that is another one. */
+export function labelOf(now: View, second: boolean): string {
+  const shown = shownOf(now, second);
+  if (shown === null) return "";
+  const { dataset: set, what, time, method } = shown;
+  const names = [quantityOf(what).symbol, method, `t ${plainNumber(time)}`, ...(secondDataset.value ? [set.name] : [])];
+  return names.join(", ");
+}
+
+/** The first error among the answers that the planes of a view show: nodes, pictures and the value at the crosshair. */
+export function refusalOf(now: View, second = false): { readonly key: string; readonly error: Refusal } | null {
+  const shown = shownOf(now, second);
+  const { centre } = now;
+  if (shown === null || planesOf(now).length === 0) return null;
+  const { dataset: set, what, time } = shown;
+  const failed = previewOf(shown) === null ? failureOf(set, what, frameOf(time, set)) : null;
+  if (failed !== null || centre === null || pixel.value === 0) return failed;
+  const pictures = planesOf(now).map((plane) => plannedPicture(shown, plane, cross.value, centre, pixel.value).key);
+  for (const key of [...pictures, wantedValue(shown, cross.value, 0).key]) {
+    const { error } = store.entry(key);
+    if (error !== null) return { key, error };
+  }
+  return null;
+}
+
+/** A position in a dataset: in one period of periodic axes; along others it stays, so that none is replaced. */
+export const placeIn = ({ axes }: Dataset, place: Vec3): Vec3 =>
+  place.map((one, a) => (axes[a].periodic ? wrapped(axes[a], one) : one)) as unknown as Vec3;
 
 /** The question of a plane's picture, and the box that it fills. */
 export interface PicturePlan {
@@ -285,7 +335,7 @@ export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec
       tiles[side] = false;
     }
   }
-  members[AXES[normal]] = Number(at[normal].toPrecision(9));
+  members[AXES[normal]] = Number(placeIn(set, at)[normal].toPrecision(9));
   const samples = AXES.filter((name) => counts[name] !== undefined).map((name) => counts[name]);
   const requested = { dataset: set.name, call: "grid", what, ...members, time, method, samples };
   const question = asFlowMap({ dataset: set.name, times: set.times }, requested);
@@ -329,15 +379,9 @@ function transposed(numbers: Float32Array, width: number, height: number): Float
   return out;
 }
 
-/** An answer of `values`. */
-interface Rows {
-  readonly columns: readonly { readonly name: string; readonly unit?: string }[];
-  readonly rows: readonly (readonly (number | null)[])[];
-}
-
 /** The question for the value at a point. */
 export function valueQuestion({ dataset: set, what, time, method }: Shown, at: Vec3): Question {
-  const points = [at.map((one) => Number(one.toPrecision(9)))];
+  const points = [placeIn(set, at).map((one) => Number(one.toPrecision(9)))];
   const question = { dataset: set.name, call: "values", what: [what], points, time, method };
   return asFlowMap({ dataset: set.name, times: set.times }, question);
 }
@@ -452,7 +496,6 @@ export function planesOf({ show }: View): readonly Plane[] {
   return show === "3d" ? [] : [show.slice(-1) as Plane];
 }
 
-/** Whether the view has a pane of three dimensions. */
 export const hasSpace = ({ show }: View): boolean => show === "four" || show === "3d";
 
 /** The length of a pixel in the units of the box, set by the stage. */
@@ -481,7 +524,7 @@ effect(() => {
   const hasStreaks = now.flow === "streaks" && planes.length > 0 && set.fields.some(({ name }) => name === "velocity");
   if (hasStreaks) for (const name of AXES) box(set, `u.${name}`, frame, 6);
   if (now.brush !== null) {
-    const what = /^(.+?)(?:>|<)/.exec(now.brush)?.[1]?.trim();
+    const what = BRUSH.exec(now.brush)?.[1];
     if (what !== undefined) box(set, what, frame, 3);
   }
   const isStill = still === now && !isPlaying.value;
@@ -489,10 +532,8 @@ effect(() => {
     const at = cross.value;
     for (const plane of pixel.value > 0 ? planes : []) {
       wants.push(wantedPicture(plannedPicture(shown, plane, at, now.centre, pixel.value), plane, 20));
-      if (second !== null) {
-        const place = at.map((one, a) => wrapped(second.dataset.axes[a], one)) as unknown as Vec3;
-        wants.push(wantedPicture(plannedPicture(second, plane, place, now.centre, pixel.value), plane, 21));
-      }
+      if (second !== null)
+        wants.push(wantedPicture(plannedPicture(second, plane, at, now.centre, pixel.value), plane, 21));
     }
     wants.push(wantedValue(shown, at, 15));
     if (second !== null) wants.push(wantedValue(second, at, 16));

@@ -122,8 +122,8 @@ function flowMapsOf(dataset: Dataset): Quantity[] {
 const flowMapOf = (what: string, duration: number): Quantity => ({
   ...{
     what,
-    symbol: "FTLE",
-    title: `${duration < 0 ? "Backward" : "Forward"} stretching, T = ${plainNumber(duration)}`,
+    symbol: `FTLE ${duration < 0 ? "" : "+"}${plainNumber(duration, 9)}`,
+    title: `${duration < 0 ? "Backward" : "Forward"} stretching, T = ${plainNumber(duration, 9)}`,
   },
   ...{ words: "finite-time Lyapunov exponent flow map stretching LCS ridges", needs: "velocity", group: "Paths" },
 });

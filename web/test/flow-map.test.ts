@@ -1,6 +1,7 @@
 /** Questions about `ftle(T)` become flow maps over an interval that is stored. */
 import { expect, it } from "vitest";
 import { asFlowMap, durationOf } from "../state/flow-map.js";
+import { quantityOf } from "../state/quantities.js";
 
 const SET = { dataset: "a", times: [0, 0.5, 1, 1.5, 2] };
 
@@ -14,14 +15,20 @@ it("reads durations", () => {
   ]);
 });
 
-it("asks an interval from the time shown, which ends where times end", () => {
+it("asks the whole interval from the time shown, also beyond the stored times", () => {
   const plane = { dataset: "a", call: "grid", what: "ftle(0.5)", z: 3, time: 1, method: "Lag6", samples: [64, 64] };
   expect(asFlowMap(SET, plane)).toEqual({
     ...{ dataset: "a", call: "flow_map", what: "ftle", z: 3, time: "1:1.5", method: "Lag6", samples: [64, 64] },
     step: 0.125,
   });
-  expect(asFlowMap(SET, { ...plane, what: "ftle(3)" }).time).toBe("1:2");
-  expect(asFlowMap(SET, { ...plane, what: "ftle(-3)" }).time).toBe("1:0");
+  expect(asFlowMap(SET, { ...plane, what: "ftle(3)" }).time).toBe("1:4");
+  expect(asFlowMap(SET, { ...plane, what: "ftle(-3)" }).time).toBe("1:-2");
+});
+
+it("names flow maps by their duration", () => {
+  expect(["ftle(0.4)", "ftle(-0.4)", "ftle(0.123456)"].map((what) => quantityOf(what).symbol)).toEqual([
+    ...["FTLE +0.4", "FTLE −0.4", "FTLE +0.123456"],
+  ]);
 });
 
 it("asks a point as a flow map without samples, and leaves other questions alone", () => {

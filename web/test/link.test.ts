@@ -1,6 +1,6 @@
 /** Links of the new page hold the whole view. */
 import { expect, it } from "vitest";
-import { EMPTY, type Range, readLink, type View, writeLink } from "../state/link.js";
+import { EMPTY, type Range, readLink, untaken, type View, writeLink } from "../state/link.js";
 
 /** A generator of numbers from 0 to 1 (mulberry32). */
 function numbers(seed: number): () => number {
@@ -21,7 +21,11 @@ function randomView(random: () => number): View {
   const one = <T>(of: readonly T[]) => of[Math.floor(random() * of.length)] as T;
   const maybe = <T>(value: T) => (random() < 0.5 ? value : null);
   const scales = ["linear", "log", "symlog:0.5"] as const;
-  const range = (): Range => ({ low: -Math.abs(number() || 1), high: Math.abs(number() || 1), scale: one(scales) });
+  const range = (): Range => {
+    const scale = one(scales);
+    const low = Math.abs(number() || 1);
+    return { low: scale === "log" ? low : -low, high: 2 * low, scale };
+  };
   return {
     ...{ dataset: "a set", what: maybe(one(WHATS)), cross: maybe(triple()), time: maybe(number()) },
     ...{
@@ -32,7 +36,7 @@ function randomView(random: () => number): View {
     colour: one(WHATS),
     ranges: new Map(WHATS.slice(0, Math.floor(random() * 4)).map((what) => [what, range()])),
     ...{ map: maybe("vik"), centre: maybe(triple()), window: maybe(Math.abs(number()) || 1), camera: triple() },
-    ...{ flow: one(["streaks", "off"] as const), cards: random() < 0.5 ? [] : ["pdf", "spectrum"] },
+    ...{ flow: one(["streaks", "off"] as const) },
     ...{ brush: maybe("Q > 2.5"), pins: random() < 0.5 ? [] : [triple(), triple()] },
     b: random() < 0.5 ? {} : { method: "Lag4", time: 0.25, what: "Q" },
     ...{ compare: one(["swipe", "side", "difference"] as const), stage: one(["dark", "light"] as const) },
@@ -47,6 +51,47 @@ it("are read back as they were written, for 1000 random views", () => {
 });
 
 it("leave to the page what they cannot say", () => {
-  const read = readLink("a", "view.show=nothing&x=1&y=2&view.range=Q:5:1&view.camera=1,2&view.window=-3&time=soon");
+  const read = readLink("a", "view.show=nothing&x=a&view.range=Q:5:1&view.camera=1,2&view.window=-3&time=soon");
   expect(read).toEqual({ ...EMPTY, dataset: "a" });
+  expect(readLink("a", "x=&y=2&view.brush=Q > 1 %26%26 p < 2")).toEqual({
+    ...{ ...EMPTY, dataset: "a", cross: [Number.NaN, 2, Number.NaN] },
+  });
+});
+
+/** What is said of a link beside the view that is shown, which has what can be read of it, and the members of `page`. */
+const said = (query: string, page: Partial<View> = {}) =>
+  untaken(query, { ...readLink("a", query), ...page }, ["x", "z"]);
+
+it("say nothing of what they show, however it is written", () => {
+  for (let seed = 1; seed <= 1000; seed++) {
+    const view = randomView(numbers(seed));
+    const { cross, ...page } = view;
+    expect(untaken(writeLink(view), { ...view, cross: cross && [9, cross[1], 9] }, ["x", "z"]), `seed ${seed}`).toBe(
+      "",
+    );
+    expect(untaken(writeLink({ ...page, cross: null }), view, []), `seed ${seed}`).toBe("");
+  }
+  const same =
+    "time=1.50&x=7.0&y=2e0&z=1&method=LAG8&b.method=lag8&view.surface=Q@2.50&view.flow=streaks&what=Q&what=Q";
+  expect(said(same, { cross: [1, 2, 1], what: "Q", method: "Lag8", b: { method: "Lag8" } })).toBe("");
+});
+
+const REPLACED = "Replaced, since unreadable, repeated or not in the dataset:";
+it.each([
+  ["y=2&z=3", { cross: [1, 2, 3] }, "In the middle of the box: x."],
+  ["x=&y=2&z=3", { cross: [1, 2, 3] }, `${REPLACED} x (empty). In the middle of the box: x.`],
+  ["x=NaN&y=2&z=1e400", { cross: [1, 2, 3] }, `${REPLACED} x NaN, z 1e400. In the middle of the box: x, z.`],
+  ["x=0:2", { cross: [1, 2, 3] }, `${REPLACED} x 0:2.`],
+  ["x=1&y=9&z=3", { cross: [1, 2, 3] }, `${REPLACED} y 9.`],
+  ["what=u.x&what=u.y&x=1&x=2&y=1&z=1", {}, `${REPLACED} what u.y, x 2.`],
+  ["what=&view.map=jet&view.pins=1,2,3;4", {}, `${REPLACED} what (empty), view.map jet, view.pins 1,2,3;4.`],
+  ["b.time=5&b.method=None&b.what=", { b: {} }, `${REPLACED} b.time 5, b.method None, b.what (empty).`],
+  [
+    "view.brush=Q&view.range=Q:-1:1:log&view.surface=Q@NaN",
+    {},
+    `${REPLACED} view.brush Q, view.range Q:-1:1:log, view.surface Q@NaN.`,
+  ],
+  ["view.cards=pdf&half", {}, "Not read of this link: view.cards, half. Numbers are without."],
+] as const)("say what a page does not take of them: %s", (query, page, text) => {
+  expect(said(query, page as Partial<View>)).toBe(text);
 });
