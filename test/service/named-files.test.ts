@@ -247,6 +247,20 @@ describe("files of a series that nobody has confirmed", () => {
   );
 });
 
+it("a confirmation of all files of a series replaces the earlier one, of one of them is refused", async () => {
+  const home = folder("again");
+  const paths = [];
+  for (const step of [0, 1]) paths.push(await writeHdf5(join(home, `s_${step}.h5`), field(step)));
+  await confirm(...paths, "--walls", "none");
+  const one = await fieldprobe("inspect", paths[0] as string, "--walls", "none", "--yes");
+  expect(one).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(/s\.dataset\.json confirms s_0\.h5 as one of 2/),
+  });
+  await confirm(...paths, "--walls", "none", "--name", "other");
+  expect(readdirSync(home)).toEqual(["other.dataset.json", "s_0.h5", "s_1.h5"]);
+});
+
 describe("files that wait to join a confirmed series", () => {
   it(
     "are counted, listed with their reasons, and taken for the same",

@@ -1,5 +1,5 @@
 /** `fieldprobe inspect` prints the contents of a file and explains how it would be served. */
-import { readdirSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { Command } from "commander";
 import { foreignAddress, isAddress, withoutFileScheme } from "../../shared/addresses.js";
@@ -15,6 +15,7 @@ import {
   renewed,
 } from "../../storage/catalog/confirmation.js";
 import { grown } from "../../storage/catalog/growth.js";
+import { fileSets } from "../../storage/catalog/places.js";
 import { scanFolders } from "../../storage/catalog/scan-folders.js";
 import { describedBy, placesAt } from "../../storage/catalog/source.js";
 import type { Description } from "../../storage/catalog/verify.js";
@@ -196,14 +197,32 @@ function confirm(found: Recognised, first: string, home: string, place?: Confirm
   if (above !== null)
     throw new MisuseError(`--yes: ${above} hides a confirmation beside it: change that, or add --descriptors FOLDER`);
   const known = confirmationFor(first, apart);
+  if (known !== null && place === undefined) requireAllFiles(known, found, first, home);
   const { name } = found.written;
   const isSame = known !== null && [`${name}.json`, `${name}.dataset.json`].includes(basename(known));
   const again = isSame ? { path: known, isApart: !isConfirmation(basename(known)) } : undefined;
   try {
-    return keepDraft(found, first, home, apart, LIMITS["engine.chunkBytes"], place ?? again);
+    const path = keepDraft(found, first, home, apart, LIMITS["engine.chunkBytes"], place ?? again);
+    // Under another name it replaces the earlier one.
+    if (known !== null && place === undefined && path !== known) rmSync(known);
+    return path;
   } catch (error) {
     throw error instanceof RequestError ? new MisuseError(error.message) : error;
   }
+}
+
+/** @throws MisuseError if the confirmation to be replaced has other files too */
+function requireAllFiles(known: string, found: Recognised, first: string, home: string): void {
+  const before = describedBy(known);
+  if ("problems" in before) return;
+  const named = new Set(
+    fileSets(found.descriptor).flatMap((files) => files.map((file) => realPath(resolve(home, file)))),
+  );
+  const files = fileSets(before.descriptor).flatMap((set) => set.map((file) => realPath(resolve(before.folder, file))));
+  if (files.every((file) => named.has(file))) return;
+  throw new MisuseError(
+    `--yes: ${known} confirms ${basename(first)} as one of ${files.length} files: name all of them, or remove it first`,
+  );
 }
 
 /** The place of a confirmation in a folder of descriptors. */
