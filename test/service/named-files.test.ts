@@ -227,12 +227,8 @@ describe("files of a series that nobody has confirmed", () => {
     "are one draft, which takes the flags of inspect",
     async () => {
       const home = folder("together");
-      const paths = [];
-      for (const [step, times] of [
-        [0, 0.25],
-        [0.25, 0.5],
-      ].entries())
-        paths.push(await writeHdf5(join(home, `f_${step}.h5`), several(times)));
+      const made = [0, 1].map((i) => writeHdf5(join(home, `f_${i}.h5`), several([0.25 * i, 0.25 + 0.25 * i])));
+      const paths = await Promise.all(made);
       const flags = ["--walls", "none", "--name", "joined", "--yes"];
       const open = await fieldprobe("serve", ...paths, ...flags);
       expect(open).toMatchObject({ status: 2, stderr: expect.stringContaining("--overlap") });
@@ -249,9 +245,8 @@ describe("files of a series that nobody has confirmed", () => {
 
 it("a confirmation of all files of a series replaces the earlier one, of one of them is refused", async () => {
   const home = folder("again");
-  const paths = [];
-  for (const step of [0, 1]) paths.push(await writeHdf5(join(home, `s_${step}.h5`), field(step)));
-  await confirm(...paths, "--walls", "none");
+  const paths = await Promise.all([0, 1].map((step) => writeHdf5(join(home, `s_${step}.h5`), field(step))));
+  expect((await fieldprobe("inspect", "--all", home, "--walls", "none", "--yes")).status).toBe(0);
   const one = await fieldprobe("inspect", paths[0] as string, "--walls", "none", "--yes");
   expect(one).toMatchObject({
     status: 2,
@@ -266,8 +261,7 @@ describe("files that wait to join a confirmed series", () => {
     "are counted, listed with their reasons, and taken for the same",
     async () => {
       const home = folder("growing");
-      const paths = [];
-      for (const step of [0, 1]) paths.push(await writeHdf5(join(home, `s_${step}.h5`), field(step)));
+      const paths = await Promise.all([0, 1].map((step) => writeHdf5(join(home, `s_${step}.h5`), field(step))));
       await confirm(...paths, "--walls", "none");
       const late = await writeHdf5(join(home, "s_2.h5"), field(0.5));
       const marked = (file: File) => {

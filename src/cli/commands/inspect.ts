@@ -17,6 +17,7 @@ import {
 import { grown } from "../../storage/catalog/growth.js";
 import { fileSets } from "../../storage/catalog/places.js";
 import { scanFolders } from "../../storage/catalog/scan-folders.js";
+import { seriesPattern } from "../../storage/catalog/series-hint.js";
 import { describedBy, placesAt } from "../../storage/catalog/source.js";
 import type { Description } from "../../storage/catalog/verify.js";
 import { realPath, statusOf } from "../../storage/dataset/files.js";
@@ -240,22 +241,44 @@ async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void
   await openStorage();
   const descriptors = descriptorFolder(readConfig().config);
   const { problems } = scanFolders([folder], { chunkBytes: LIMITS["engine.chunkBytes"], descriptors });
+  const waiting = new Map(problems.filter(({ waits }) => waits === true).map((one) => [one.location, one.message]));
   let left = 0;
-  for (const { location, message } of problems.filter(({ waits }) => waits === true)) {
-    // Of a confirmed file that has changed, or one that waits to join its series, a draft would be another dataset.
-    const isClaimed = isChangedConfirmation(location) || confirmationFor(location, descriptors) !== null;
-    const draft = isClaimed ? null : readDraft([location], answersOf(flags));
+  for (const { paths, draft } of draftsOf([...waiting.keys()], descriptors, flags)) {
+    const [first] = paths as [string];
     const open = openLines(draft?.descriptor.questions ?? []);
     if (draft !== null && open.length === 0 && flags.yes === true) {
-      tellWritten(confirm(draft, location, homeOf(location)));
+      tellWritten(confirm(draft, first, homeOf(first, paths.length === 1)));
       continue;
     }
-    left++;
+    left += paths.length;
+    const message = waiting.get(first) as string;
     const own = message.endsWith("--same") ? "--same" : message;
     const needs = draft === null ? own : open.length === 0 ? "--yes" : [...new Set(open.map(flagOf))].join(", ");
-    print([`${location}: ${needs}`]);
+    print([`${paths.length === 1 ? first : `${seriesPattern(first)} (${paths.length} files)`}: ${needs}`]);
   }
   if (left > 0) reportRefusal(`${left} of the files below ${folder} wait${left === 1 ? "s" : ""}`);
+}
+
+/** Drafts of files that wait, those of a series together; null for what a confirmation claims. */
+function draftsOf(files: readonly string[], descriptors: string | null, flags: InspectFlags) {
+  // Of a confirmed file that has changed, or one that waits to join its series, a draft would be another dataset.
+  const isClaimed = (path: string) => isChangedConfirmation(path) || confirmationFor(path, descriptors) !== null;
+  const groups = new Map<string, string[]>();
+  for (const path of files) {
+    const key = (isClaimed(path) ? null : seriesPattern(path)) ?? path;
+    groups.set(key, [...(groups.get(key) ?? []), path]);
+  }
+  return [...groups.values()].flatMap((paths): { paths: string[]; draft: Recognised | null }[] => {
+    try {
+      if (paths.length > 1) return [{ paths, draft: readDraft(paths, answersOf(flags)) }];
+    } catch (error) {
+      if (!(error instanceof DataError)) throw error;
+    }
+    return paths.map((path) => ({
+      paths: [path],
+      draft: isClaimed(path) ? null : readDraft([path], answersOf(flags)),
+    }));
+  });
 }
 
 /** Updates a confirmation to the changed structure of a file. Throws MisuseError if none claims it. */
