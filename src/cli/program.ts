@@ -6,6 +6,16 @@ import { MisuseError } from "./input/arguments.js";
 import { failureText } from "./output/failure.js";
 import { boundOldGarbage, boundYoungObjects } from "./v8-heaps.js";
 
+/** The commands, each loaded when it is requested. */
+const soap = async () => (await import("./commands/soap.js")).soapCommand();
+const jobs = async () => (await import("./commands/jobs.js")).jobsCommand();
+const check = async () => (await import("./commands/check.js")).checkCommand();
+const convert = async () => (await import("./commands/convert.js")).convertCommand();
+const levels = async () => (await import("./commands/levels.js")).levelsCommand();
+const generate = async () => (await import("./commands/generate.js")).generateCommand();
+const token = async () => (await import("./commands/token.js")).tokenCommand();
+const events = async () => (await import("./commands/events.js")).eventsCommand();
+
 const COMMANDS: readonly (readonly [name: string, about: string, load: () => Promise<Command>])[] = [
   [
     "serve",
@@ -23,51 +33,19 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
         async () => (await import("./commands/ask.js")).askCommand(name),
       ] as const,
   ),
-  [
-    "soap",
-    "run an operation over SOAP and print its records as CSV",
-    async () => (await import("./commands/soap.js")).soapCommand(),
-  ],
-  [
-    "jobs",
-    "list the jobs of a service; show, await, save or cancel one",
-    async () => (await import("./commands/jobs.js")).jobsCommand(),
-  ],
+  ["soap", "run an operation over SOAP and print its records as CSV", soap],
+  ["jobs", "list the jobs of a service; show, await, save or cancel one", jobs],
   [
     "inspect",
     "explain what a file, Zarr store or address holds, how it would be served, and why; several files form a series",
     async () => (await import("./commands/inspect.js")).inspectCommand(),
   ],
-  [
-    "check",
-    "read everything below a folder: descriptors, files, checksums, values; exit code 1 if something is wrong",
-    async () => (await import("./commands/check.js")).checkCommand(),
-  ],
-  [
-    "convert",
-    "rewrite a dataset into the fast form: chunked float32, one file per field and frame, with a manifest",
-    async () => (await import("./commands/convert.js")).convertCommand(),
-  ],
-  [
-    "levels",
-    "make coarser levels of a dataset, for pictures and searches of large grids",
-    async () => (await import("./commands/levels.js")).levelsCommand(),
-  ],
-  [
-    "generate",
-    "make a dataset: a simulated, analytic or random flow",
-    async () => (await import("./commands/generate.js")).generateCommand(),
-  ],
-  [
-    "token",
-    "add, rotate, disable and remove the tokens that a service accepts",
-    async () => (await import("./commands/token.js")).tokenCommand(),
-  ],
-  [
-    "events",
-    "fill or list the calendar of the events interface",
-    async () => (await import("./commands/events.js")).eventsCommand(),
-  ],
+  ["check", "read everything below a folder: descriptors, files, checksums, values; exit code 1 for faults", check],
+  ["convert", "rewrite a dataset into the fast form: chunked float32, one file per field and frame", convert],
+  ["levels", "make coarser levels of a dataset, for pictures and searches of large grids", levels],
+  ["generate", "make a dataset: a simulated, analytic or random flow", generate],
+  ["token", "add, rotate, disable and remove the tokens that a service accepts", token],
+  ["events", "fill or list the calendar of the events interface", events],
   ["cluster", "look at a running cluster", async () => (await import("./commands/cluster.js")).clusterCommand()],
 ];
 

@@ -17,23 +17,17 @@ import { PROGRESS_HELP, progressOf } from "../output/progress.js";
 
 const MAX_NODES = 8192;
 
-function powerOfTwo(text: string): number {
-  const value = wholeNumber(8, 256)(text);
-  if (Number.isInteger(Math.log2(value))) return value;
-  throw new InvalidArgumentError("a power of two from 8 to 256 is needed.");
-}
-
-function simulatedNodes(text: string): number {
-  const value = wholeNumber(8, 512)(text);
-  if (value % 2 === 0 && isTransformable(value)) return value;
-  throw new InvalidArgumentError("an even number 2^a 3^b 5^c from 8 to 512 is needed.");
-}
-
-function positive(text: string): number {
-  const value = NUMBER.test(text.trim()) ? Number(text) : Number.NaN;
-  if (value > 0 && Number.isFinite(value)) return value;
-  throw new InvalidArgumentError("a positive number is needed.");
-}
+const checked =
+  (read: (text: string) => number, isRight: (value: number) => boolean, needed: string) => (text: string) => {
+    const value = read(text);
+    if (isRight(value)) return value;
+    throw new InvalidArgumentError(`${needed} is needed.`);
+  };
+const powerOfTwo = checked(wholeNumber(8, 256), (n) => Number.isInteger(Math.log2(n)), "a power of two from 8 to 256");
+const isSimulated = (nodes: number) => nodes % 2 === 0 && isTransformable(nodes);
+const simulatedNodes = checked(wholeNumber(8, 512), isSimulated, "an even number 2^a 3^b 5^c from 8 to 512");
+const numberIn = (text: string) => (NUMBER.test(text.trim()) ? Number(text) : Number.NaN);
+const positive = checked(numberIn, (value) => value > 0 && Number.isFinite(value), "a positive number");
 
 /** Parser of `N` or `NX,NY,NZ`. */
 function triple(min: number): (text: string) => Triple {
@@ -116,9 +110,8 @@ function flowTable(reports: readonly FrameReport[]): string {
   const cell = (value: number, digits: number, width: number) => value.toFixed(digits).padStart(width);
   for (const { time, energy, dissipation, input, reynolds, skewness, resolution, turnover } of reports) {
     const flow = `${cell(time, 1, 6)}${cell(energy, 4, 8)}${cell(dissipation, 4, 13)}${cell(input, 4, 8)}`;
-    lines.push(
-      `${flow}${cell(reynolds, 1, 11)}${cell(skewness, 3, 10)}${cell(resolution, 3, 10)}${cell(turnover, 2, 10)}`,
-    );
+    const more = `${cell(reynolds, 1, 11)}${cell(skewness, 3, 10)}${cell(resolution, 3, 10)}${cell(turnover, 2, 10)}`;
+    lines.push(flow + more);
   }
   const shells = [...meanSpectrum(reports)].map((energy, k) => `${String(k).padStart(5)}  ${energy.toExponential(3)}`);
   return [...lines, "shell  mean energy", ...shells.slice(1)].join("\n");
@@ -178,17 +171,22 @@ function report(destination: { folder: string; name: string }, manifest: Manifes
 
 const FILTER = new Option("--filter <filter>", "checksum or compression").choices(FILTERS).default("fletcher32");
 
-function cubeCommand(name: string, description: string): Command {
+/** A command with the flags of every generator. */
+function generator(name: string, about: string, named = "kind and nodes"): Command {
   return new Command(name)
-    .description(description)
-    .requiredOption("--nodes <n>", "nodes, one number or nx,ny,nz; every axis has the period 2 pi", triple(2))
-    .option("--steps <n>", "stored frames, 0.1 apart from t = 0", wholeNumber(1, 1_000_000), 1)
+    .description(about)
     .requiredOption("--out <folder>", "dataset folder to make", pathArgument)
-    .option("--name <name>", "name of the dataset (default: kind and nodes)")
-    .option("--chunk <n>", "nodes of an HDF5 chunk, one number or nx,ny,nz (default: 32)", triple(1))
-    .addOption(FILTER)
+    .option("--name <name>", `name of the dataset (default: ${named})`)
     .addHelpText("after", PROGRESS_HELP)
     .exitOverride();
+}
+
+function cubeCommand(name: string, about: string): Command {
+  return generator(name, about)
+    .requiredOption("--nodes <n>", "nodes, one number or nx,ny,nz; every axis has the period 2 pi", triple(2))
+    .option("--steps <n>", "stored frames, 0.1 apart from t = 0", wholeNumber(1, 1_000_000), 1)
+    .option("--chunk <n>", "nodes of an HDF5 chunk, one number or nx,ny,nz (default: 32)", triple(1))
+    .addOption(FILTER);
 }
 
 const FORMULAS = [
@@ -199,36 +197,28 @@ const FORMULAS = [
 ] as const;
 
 function isotropicCommand(): Command {
-  return new Command("isotropic")
-    .description("forced isotropic turbulence by direct numerical simulation; velocity, pressure and force")
+  const about = "forced isotropic turbulence by direct numerical simulation; velocity, pressure and force";
+  return generator("isotropic", about)
     .option("--nodes <n>", "nodes along each axis: even, 2^a 3^b 5^c", simulatedNodes, 32)
     .option("--steps <n>", "stored frames, 0.2 apart, three of them guards", wholeNumber(4, 10_000), 15)
     .option("--viscosity <nu>", "kinematic viscosity", positive, 0.036)
     .option("--spin-up <time>", "simulated time before the first stored frame", positive, 40)
-    .requiredOption("--out <folder>", "dataset folder to make", pathArgument)
-    .option("--name <name>", "name of the dataset (default: kind and nodes)")
     .option("--packed", "store 16-bit integers with a scale for each component instead of float32")
     .option("--spectrum <file>", "draw the mean energy spectrum as SVG", pathArgument)
     .addOption(seed(5))
-    .addHelpText("after", PROGRESS_HELP)
-    .exitOverride()
     .action(generateIsotropic);
 }
 
 function channelCommand(): Command {
-  return new Command("channel")
-    .description("turbulent flow between two walls by direct numerical simulation; velocity and pressure")
+  const about = "turbulent flow between two walls by direct numerical simulation; velocity and pressure";
+  return generator("channel", about, "turbulent-channel")
     .option("--nodes <nx,ny,nz>", "nodes; those along x and z are powers of two", channelNodes, [32, 49, 32])
     .option("--lengths <x,z>", "periods along x and z in half heights", lengthPair, [Math.PI, Math.PI / 2])
     .option("--reynolds <number>", "friction velocity times half height over viscosity", positive, 110)
     .option("--spin-up <time>", "simulated time before averages begin", positive, 6)
     .option("--averaged <time>", "simulated time of the averages; the stored frames are its last ones", positive, 10)
     .option("--steps <n>", "stored frames, 0.025 apart, guards included", wholeNumber(4, 10_000), 20)
-    .requiredOption("--out <folder>", "dataset folder to make", pathArgument)
-    .option("--name <name>", "name of the dataset (default: turbulent-channel)")
     .addOption(seed(1))
-    .addHelpText("after", PROGRESS_HELP)
-    .exitOverride()
     .action(generateChannel);
 }
 
