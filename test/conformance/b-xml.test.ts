@@ -205,23 +205,14 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     expect(expectFault(fault, version, "Caller", "UnknownDataset", { member: "dataset" }).text).toContain("<>&'\"");
   });
 
-  it.each([
-    "&#0;",
-    "&#x1F;",
-    "&#xD800;",
-    "&#xFFFE;",
-    "&#xFFFF;",
-    "&#x110000;",
-    "\u0001",
-    "\u001f",
-    "\u0000",
-    "\ufffe",
-    "\uffff",
-  ])("R32: the character %j is malformed", async (character) => {
-    await malformed(withX(`1${character}`));
-    await malformed(good.replace("<points", `<points xmlns:a="${character}"`));
-    if (!character.startsWith("&")) await malformed(good.replace("<points", `<!-- ${character} --><points`));
-  });
+  it.each("&#0; &#x1F; &#xD800; &#xFFFE; &#xFFFF; &#x110000; \u0001 \u001f \u0000 \ufffe \uffff".split(" "))(
+    "R32: the character %j is malformed",
+    async (character) => {
+      await malformed(withX(`1${character}`));
+      await malformed(good.replace("<points", `<points xmlns:a="${character}"`));
+      if (!character.startsWith("&")) await malformed(good.replace("<points", `<!-- ${character} --><points`));
+    },
+  );
 
   it.each([
     ["an unclosed element", (text: string) => text.replace("</points>", "")],
