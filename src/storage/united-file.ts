@@ -16,13 +16,16 @@ const ADDRESSES = 2 ** 45;
 
 /**
  * Opens files that the settings or the command line name, several as one tree, while `use` runs.
- * @throws DataError if they contradict each other
+ * @throws DataError if they contradict each other; that of `use` then names them
  */
 export function withFiles<T>(paths: readonly string[], use: (file: StoredFile) => T): T {
   const files: StoredFile[] = [];
   try {
     for (const path of paths) files.push(openFile(path, { named: true }));
     return use(files.length === 1 ? (files[0] as StoredFile) : new UnitedFile(files));
+  } catch (error) {
+    if (!(error instanceof DataError) || paths.some((path) => error.message.includes(basename(path)))) throw error;
+    throw new DataError(`${paths.join(", ")}: ${error.message}`, error.cause);
   } finally {
     for (const file of files) file.close();
   }
