@@ -2,7 +2,7 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { File } from "h5wasm/node";
+import type { File, Dataset as H5Dataset } from "h5wasm/node";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { writeField, writeHdf5 } from "../support/cubes.js";
 import { startProgram } from "../support/program.js";
@@ -189,15 +189,7 @@ describe("a draft", () => {
     );
     const lengthsOf = async (text: string) => {
       const { stdout } = await fieldprobe(
-        "inspect",
-        path,
-        "--json",
-        "--dims",
-        "z,y,x",
-        "--periodic",
-        "xyz",
-        "--length",
-        text,
+        ...["inspect", path, "--json", "--dims", "z,y,x", "--periodic", "xyz", "--length", text],
       );
       const { x, y, z } = JSON.parse(stdout).axes;
       return [x, y, z].map(({ nodes, spacing }) => nodes * spacing);
@@ -288,6 +280,48 @@ describe("files that wait to join a confirmed series", () => {
       } finally {
         await service.close();
       }
+    },
+    LONG_MS,
+  );
+});
+
+describe("files that serve names", () => {
+  it(
+    "are confirmed if they wait, and each that is not served has a line",
+    async () => {
+      const home = folder("several");
+      const [known = "", fresh = ""] = await Promise.all(
+        ["known.h5", "fresh.h5"].map((name) => writeHdf5(join(home, name), field(0))),
+      );
+      await confirm(known, "--walls", "z");
+      const [none, text] = [join(home, "none.h5"), join(home, "text.py")];
+      writeFileSync(text, "0");
+      const levels = await writeHdf5(join(home, "levels.h5"), (file) => {
+        field(0)(file);
+        (file.get("/z") as H5Dataset).create_attribute("formula_terms", "a: b");
+      });
+      const refused = await fieldprobe("serve", none, known, levels, text, fresh, "--yes");
+      expect([refused.status, refused.stderr.split("\n")]).toEqual([
+        2,
+        [
+          `fieldprobe: ${none}: there is no such file`,
+          expect.stringContaining(`fieldprobe: ${levels}: /z is a parametric vertical coordinate`),
+          expect.stringContaining(`fieldprobe: ${text} does not open as an HDF5 file`),
+          `fieldprobe: ${fresh} waits for an answer: --walls`,
+          "",
+        ],
+      ]);
+      expect((await served(known, "--yes")).sets).toEqual([["known", 1]]);
+      const { sets, log } = await served(known, fresh, "--walls", "none", "--yes");
+      expect([sets, log.includes("wrote"), log.includes("no series")]).toEqual([
+        [
+          ["fresh", 1],
+          ["known", 1],
+        ],
+        true,
+        false,
+      ]);
+      expect(readdirSync(home)).not.toContain("fresh.dataset.json");
     },
     LONG_MS,
   );

@@ -34,6 +34,7 @@ import { type AnswerOptions, answersOf, withAnswers } from "../input/answer-flag
 import { MisuseError, pathArgument } from "../input/arguments.js";
 import { answerAtTerminal } from "../input/ask-person.js";
 import { openStorage } from "../input/storage.js";
+import { failureText } from "../output/failure.js";
 
 export interface InspectFlags extends AnswerOptions, GivenNames {
   readonly json?: boolean;
@@ -297,20 +298,45 @@ const tellWritten = (path: string) => process.stderr.write(`wrote ${path}\n`);
 
 /**
  * Confirms files that are to be served, in the folder of descriptors; those that wait are one series if they can be.
- * @returns their paths @throws MisuseError if nobody answers: there is no terminal, or the person stops
+ * @returns their paths @throws MisuseError, DataError for the last that is not served, after a line for each other
  */
 export async function confirmToServe(
   files: readonly string[],
   flags: InspectFlags,
   apart = descriptorFolder(readConfig().config),
 ): Promise<string[]> {
-  const paths = [...new Map(files.map(pathOf).map((path) => [realPath(path) ?? path, path])).values()];
   await openStorage();
-  const isSaid = flags.name !== undefined || Object.keys(answersOf(flags)).length > 0;
-  const isServed = (path: string) => confirmationFor(path, apart) !== null || isComplete(requireDraft([path], {}));
-  const waiting = isSaid ? paths : paths.filter((path) => !isServed(path));
-  for (const one of seriesIn(waiting, flags)) await confirmOne(one, flags, apart);
+  const failures: Error[] = [];
+  const attempt = async <T>(use: () => T | Promise<T>): Promise<T[]> => {
+    try {
+      return [await use()];
+    } catch (error) {
+      if (!(error instanceof DataError || error instanceof MisuseError)) throw error;
+      failures.push(error);
+      return [];
+    }
+  };
+  const given = (await Promise.all(files.map((file) => attempt(() => pathOf(file))))).flat();
+  const paths = [...new Map(given.map((path) => [realPath(path) ?? path, path])).values()];
+  const { yes: _, ...said } = flags;
+  const isSaid = said.name !== undefined || Object.keys(answersOf(said)).length > 0;
+  const unknown = paths.filter((path) => confirmationFor(path, apart) === null);
+  const asked = !isSaid ? unknown.filter((path) => !isDefined(path)) : unknown.length > 0 ? unknown : paths;
+  for (const one of (await attempt(() => seriesIn(asked, flags))).flat())
+    await attempt(() => confirmOne(one, flags, apart));
+  const last = failures.pop();
+  for (const error of failures) process.stderr.write(`fieldprobe: ${failureText(error)}\n`);
+  if (last !== undefined) throw last;
   return paths;
+}
+
+/** Whether the format of a file states everything; a file that is not readable has its reason once it is confirmed. */
+function isDefined(path: string): boolean {
+  try {
+    return isComplete(requireDraft([path], {}));
+  } catch {
+    return false;
+  }
 }
 
 /** The files as one series, or each alone if they are none. */
@@ -320,7 +346,9 @@ function seriesIn(paths: readonly string[], flags: InspectFlags): readonly (read
     return paths.length > 1 ? [paths] : paths.map((path) => [path]);
   } catch (error) {
     if (!(error instanceof DataError) || flags.name !== undefined) throw error;
-    process.stderr.write(`fieldprobe: they are no series: ${error.message}\n`);
+    const [pattern, ...others] = new Set(paths.map(seriesPattern));
+    if (pattern != null && others.length === 0)
+      process.stderr.write(`fieldprobe: they are no series: ${error.message}\n`);
     return paths.map((path) => [path]);
   }
 }
