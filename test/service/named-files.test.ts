@@ -149,6 +149,10 @@ describe("a file under the dataset.json of a folder", () => {
         stderr: expect.stringContaining(`${descriptor} hides a confirmation`),
       });
     }
+    const shown = await fieldprobe("inspect", odd);
+    expect(shown.stdout).toMatch(/^.*odd\.h5 is not served: files beside .*dataset\.json are not, /);
+    const all = await fieldprobe("inspect", "--all", home, "--yes");
+    expect([all.status, all.stdout]).toEqual([1, expect.stringContaining("Not served: odd.h5, for ")]);
     expect(readdirSync(home)).toEqual(before);
     expect(await valuesOf(file, "--time", "0")).toBe(await valuesOf(`${home}/`, "--time", "0"));
   });

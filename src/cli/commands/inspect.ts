@@ -80,6 +80,9 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = fal
     showKnown(known, paths, flags.all);
     return null;
   }
+  const above = flags.json === true || flags.isQuiet === true ? null : hiddenBy(first);
+  if (above !== null)
+    print([`${first} is not served: files beside ${above} are not, until that lists them or is removed.`]);
   const found = draftOf(paths, flags);
   if (found === null) {
     explainUnknown(first, flags.all);
@@ -107,6 +110,11 @@ function knownOf(paths: readonly string[], { yes, ...said }: InspectFlags): stri
   if (known === null || others.length > 0) return null;
   const isReplaced = basename(known) !== DESCRIPTOR_NAME || said.descriptors !== undefined;
   return yes === true && isReplaced ? null : known;
+}
+
+/** The descriptor that keeps a file from being served; null if there is none, or something describes the file. */
+function hiddenBy(path: string): string | null {
+  return confirmationFor(path, descriptorFolder(readConfig().config)) === null ? descriptorAbove(path) : null;
 }
 
 /** Shows how files are described, or says why they are not served so. */
@@ -241,8 +249,10 @@ function isFolder(path: string): boolean {
 async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void> {
   await openStorage();
   const descriptors = descriptorFolder(readConfig().config);
-  const { problems } = scanFolders([folder], { chunkBytes: LIMITS["engine.chunkBytes"], descriptors });
+  const { datasets, problems } = scanFolders([folder], { chunkBytes: LIMITS["engine.chunkBytes"], descriptors });
   const waiting = new Map(problems.filter(({ waits }) => waits === true).map((one) => [one.location, one.message]));
+  const hidden = datasets.flatMap(({ warnings }) => warnings.filter((text) => text.startsWith("Not served: ")));
+  if (hidden.length > 0) print(hidden);
   let left = 0;
   for (const { paths, draft } of draftsOf([...waiting.keys()], descriptors, flags)) {
     const [first] = paths as [string];
@@ -258,6 +268,7 @@ async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void
     print([`${paths.length === 1 ? first : `${seriesPattern(first)} (${paths.length} files)`}: ${needs}`]);
   }
   if (left > 0) reportRefusal(`${left} of the files below ${folder} wait${left === 1 ? "s" : ""}`);
+  else if (hidden.length > 0) reportRefusal(`files below ${folder} are not served`);
 }
 
 /** Drafts of files that wait, those of a series together; null for what a confirmation claims. */
