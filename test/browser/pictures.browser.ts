@@ -52,9 +52,7 @@ describe.skipIf(reason !== "")(`pictures${reason}`, () => {
     { map: "cividis", colour: interpolateCividis },
   ])(
     "keep under streaks the mean of every 16 by 16 pixels within a fiftieth of the range: $map",
-    {
-      timeout: 120_000,
-    },
+    { timeout: 120_000 },
     async ({ map, colour }) => {
       const members = { what: "norm(u)", time: "1", "view.range": "norm(u):0:3", "view.map": map };
       const plain = await shown("isotropic32", members);
@@ -84,9 +82,7 @@ describe.skipIf(reason !== "")(`pictures${reason}`, () => {
     ["dataset", "lopsided", { dataset: "perforated" }],
   ] as const)(
     "show on each side of the line its own question: another %s",
-    {
-      timeout: 240_000,
-    },
+    { timeout: 240_000 },
     async (_, dataset, b: Readonly<Record<string, string>>) => {
       const a = { what: "u.x", time: "1", method: "Lag4", "view.map": "vik" };
       const { dataset: other = dataset, ...differs } = b;

@@ -27,13 +27,7 @@ import {
 
 const POINTS = 50;
 const service = useService(
-  {
-    XML_DEPTH: "6",
-    XML_ATTRIBUTES: "4",
-    XML_NAME_CHARS: "30",
-    XML_TEXT_CHARS: "60",
-    SOAP_HEADER_BLOCKS: "2",
-  },
+  { XML_DEPTH: "6", XML_ATTRIBUTES: "4", XML_NAME_CHARS: "30", XML_TEXT_CHARS: "60", SOAP_HEADER_BLOCKS: "2" },
   { points: POINTS },
 );
 

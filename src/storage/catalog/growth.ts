@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { type Descriptor, frameCount, partsIn, timesIn } from "../dataset/descriptor.js";
-import { placeOf, STEP_PLACE } from "../dataset/files.js";
+import { isLockedToWrite, placeOf, STEP_PLACE } from "../dataset/files.js";
 import type { Refusal } from "../dataset/scan.js";
 import type { Recognised } from "../recognise/recognise.js";
 import { differences, structureOf } from "../recognise/structure.js";
@@ -59,12 +59,8 @@ export function grown(description: Description): Grown {
     const last = times.at(-1) ?? Number.NEGATIVE_INFINITY;
     const isLate = typeof own !== "string" && (own[0] as number) > last;
     if (typeof own === "string" || !isLate || (own.length > 1 && frames === null)) {
-      const why =
-        typeof own === "string"
-          ? own
-          : isLate
-            ? "it holds several times"
-            : `its time ${own[0]} is not after ${last}, the last`;
+      const late = isLate ? "it holds several times" : `its time ${own[0]} is not after ${last}, the last`;
+      const why = typeof own === "string" ? own : late;
       waiting.push(...paths.map((path) => ({ location: path, message: waitText(path, why), waits: true as const })));
     } else {
       times.push(...own);
@@ -97,6 +93,7 @@ function frameSteps(descriptor: Descriptor, pattern: string): string[] {
 
 function joins(paths: readonly string[], descriptor: Descriptor, base: () => Recognised): readonly number[] | string {
   const { structure = {}, varies = [], timeTable = null } = descriptor.confirmed ?? {};
+  if (paths.some(isLockedToWrite)) return "a program is writing to it";
   try {
     const found = withFiles(paths, (file) => structureOf(file, descriptor, timeTable));
     const [other] = differences(structure, varies, found);

@@ -1,5 +1,5 @@
 /** Stamps of files, and step numbers in names such as `p_{step:05d}.h5`. */
-import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import type { FieldPart, FileStamp } from "./dataset.js";
@@ -18,6 +18,12 @@ export function statusOf(path: string): Stats | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Whether a program holds a lock to write a file, as HDF5 does from 1.10 on; only Linux tells. */
+export function isLockedToWrite(path: string): boolean {
+  const held = new RegExp(`FLOCK +\\S+ +WRITE .*:${statusOf(path)?.ino} `);
+  return existsSync("/proc/locks") && held.test(readFileSync("/proc/locks", "utf8"));
 }
 
 /** Whether a file still has its stamp; objects of a store are compared when they are read. */

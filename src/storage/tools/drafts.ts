@@ -20,7 +20,7 @@ import { recogniseSeries } from "../catalog/series.js";
 import { describedBy } from "../catalog/source.js";
 import { verify } from "../catalog/verify.js";
 import { NAME_PATTERN, parseDescriptor } from "../dataset/descriptor.js";
-import { realPath } from "../dataset/files.js";
+import { isLockedToWrite, realPath } from "../dataset/files.js";
 import { writeWhole } from "../dataset/write-whole.js";
 import { type AnswerTexts, answersFrom } from "../recognise/answer-texts.js";
 import type { Answers } from "../recognise/answers.js";
@@ -77,6 +77,7 @@ export function keepDraft(
   place: ConfirmationPlace = placeOfConfirmation(found.written.name, isAddress(first) ? first : home, descriptors),
 ): string {
   const description = { descriptor: found.descriptor, folder: home, location: first, digest: "", warnings: [] };
+  if (!isAddress(first) && isLockedToWrite(first)) throw new DataError(`${first}: a program is writing to it`);
   const outcome = verify(description, chunkBytes);
   if ("problems" in outcome) throw new DataError(`${first} cannot be served: ${outcome.problems.join("; ")}`);
   if (existsSync(place.path) && !claimedBy([place.path]).has(realPath(first) ?? first))

@@ -68,11 +68,7 @@ const orders = fc.option(
       fc.constantFrom("start_date", "end_date", "id", "name", "publish_date"),
       fc.constantFrom("", "|asc", "|desc"),
     ),
-    {
-      minLength: 1,
-      maxLength: 3,
-      selector: ([field]) => field,
-    },
+    { minLength: 1, maxLength: 3, selector: ([field]) => field },
   ),
 );
 

@@ -1,5 +1,7 @@
 /** Confirmed descriptions claim their own files, hold for one structure, and take new files of a series. */
-import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { File, Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -162,5 +164,17 @@ describe("a confirmed series", () => {
     copyFileSync(join(home, "s_2.h5"), join(home, "s_9.h5"));
     const { message = "" } = scan(home).problems.find(({ location }) => location.endsWith("s_9.h5")) ?? {};
     expect(message).toContain("its time 3 is not after 3, the last");
+  });
+
+  it.skipIf(!existsSync("/usr/bin/flock"))("waits for a file that a program holds to write", async () => {
+    const home = folder("held");
+    for (const step of [0, 1, 2]) await writeHdf5(join(home, `s_${step}.h5`), field(step, dt(step)));
+    confirm(home, "s_0.h5", "s_1.h5");
+    const holder = spawn("flock", [join(home, "s_2.h5"), "-c", "echo held; exec cat"]);
+    await once(holder.stdout, "data");
+    expect(scan(home).problems.map(({ message }) => message)).toEqual([expect.stringMatching("is writing to it")]);
+    holder.stdin.end();
+    await once(holder, "exit");
+    expect(scan(home).datasets[0]?.time.count).toBe(3);
   });
 });
