@@ -1,7 +1,4 @@
-/**
- * Small datasets that a picture may mistake: axes without symmetry, walls, a plane, holes, pressure alone, further
- * fields.
- */
+/** Small datasets that a picture may mistake: axes without symmetry, walls, a plane, holes, pressure alone, others. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { descriptor, type Index, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";

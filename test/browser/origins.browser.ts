@@ -23,10 +23,7 @@ afterAll(async () => {
   for (const service of [home, closed, open]) await service?.close();
 });
 
-/**
- * The part of an answer to a POST that a page of `home` gets to see: the shape of its answer, or that there is none for
- * it.
- */
+/** The part of an answer to a POST that a page of `home` gets to see: its shape, or that there is none for it. */
 async function askFromHome(service: RunningService): Promise<string | null> {
   const page = await browser.newPage();
   await page.goto(`${home.url}/healthz`);

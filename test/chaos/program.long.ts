@@ -1,7 +1,4 @@
-/**
- * Group K on the program as it ships: signals, stuck and dying workers, damaged and replaced data, errors outside of
- * requests.
- */
+/** Group K on the program as it ships: signals, dying workers, damaged and replaced data, errors outside requests. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
@@ -56,9 +53,7 @@ const metric = async (program: Program, name: string): Promise<number> => {
 /** Without the thread of the events, which would run the code of `inBatch` as well. */
 const NO_EVENTS = { EVENTS: "off" };
 
-/**
- * Code for the threads of workers: `act` runs inside a batch, where it looks for the flag to stop, once a file exists.
- */
+/** Code for the threads of workers: `act` runs inside a batch, where the flag to stop is seen, once a file exists. */
 const inBatch = (trigger: string, act: string): string => `
   import { existsSync, unlinkSync } from 'node:fs';
   import { isMainThread } from 'node:worker_threads';

@@ -1,7 +1,4 @@
-/**
- * Callers who take all they can from the program as it ships, in small: others are answered meanwhile, every bit as
- * alone.
- */
+/** Callers who take all they can from the program as it ships, in small: others are answered, bit by bit as alone. */
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import {

@@ -12,10 +12,7 @@ import { call, getVelocity, items, nullOp, PATH, VERSIONS } from "../support/soa
 const TURN_MS = 100;
 const POINTS = 600_000;
 
-/**
- * Measures the CPU time of the main thread between one tick and the next; SIGUSR2 makes it tell the
- * longest.
- */
+/** Measures the CPU time of the main thread between one tick and the next; SIGUSR2 makes it tell the longest. */
 const PROBE = `
   import { openSync, readSync } from 'node:fs';
   import { isMainThread } from 'node:worker_threads';

@@ -1,7 +1,4 @@
-/**
- * Every operation of the later interface by the client, which reads its WSDL, in both SOAP versions, on fields that are
- * known.
- */
+/** Every operation of the later interface by the client, which reads its WSDL, in both SOAPs, on known fields. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Answer, connect } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";

@@ -1,6 +1,4 @@
-/**
- * Clients that are made from our description before they can call: stubs generated, sources compiled, packages fetched.
- */
+/** Clients made from our description before they can call: stubs generated, sources compiled, packages fetched. */
 import { execFile } from "node:child_process";
 import { copyFileSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";

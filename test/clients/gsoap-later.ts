@@ -1,7 +1,4 @@
-/**
- * Writes a client in C that calls every operation of the later interface through the stubs of gSOAP and prints its
- * numbers.
- */
+/** A client in C that calls every operation of the later interface through the stubs of gSOAP and prints numbers. */
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

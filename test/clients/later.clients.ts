@@ -1,7 +1,4 @@
-/**
- * The later interface with generated proxies: npm soap, zeep, PHP and gSOAP call every operation in both versions of
- * SOAP.
- */
+/** The later interface with generated proxies: npm soap, zeep, PHP and gSOAP call every operation in both SOAPs. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";

@@ -1,7 +1,4 @@
-/**
- * Finds the toolkits that are here: installs what is missing where that may be done, else says why a toolkit is
- * skipped.
- */
+/** Finds the toolkits here: installs what is missing where that may be done, else says why a toolkit is skipped. */
 import { execFileSync, spawnSync } from "node:child_process";
 
 export interface Toolkit {

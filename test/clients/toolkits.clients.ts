@@ -1,7 +1,4 @@
-/**
- * R102: every toolkit loads the description, calls every operation in each SOAP version it speaks, and is told of
- * faults.
- */
+/** R102: every toolkit loads the description, calls every operation in each SOAP it speaks, and is told of faults. */
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -17,9 +17,7 @@ import {
 
 const service = useService();
 
-/**
- * An error that lies with header blocks alone: SOAP 1.1 gives no detail, but its text starts with the code (R83, L1).
- */
+/** An error of header blocks alone: SOAP 1.1 gives no detail, but its text starts with the code (R83, L1). */
 function expectHeaderFault(answer: Answer, version: Version, code: string): void {
   const report = expectFault(answer, version, "Caller");
   if (version === "1.1") {

@@ -1,7 +1,4 @@
-/**
- * The deployment files, as far as they can be judged without a container engine: they parse, and they agree with the
- * code.
- */
+/** The deployment files, as far as can be judged without containers: they parse, and they agree with the code. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,5 +1,4 @@
 /** How far two answers differ: in what is not a number, or in their numbers by units in the last place. */
-
 export interface RecordedAnswer {
   readonly name: string;
   readonly status: number;

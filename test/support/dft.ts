@@ -1,5 +1,4 @@
 /** Fourier transform of cubes by the definition, axis by axis: slow, obvious, and unrelated to what it checks. */
-
 export interface Complex {
   readonly re: Float64Array;
   readonly im: Float64Array;

@@ -1,5 +1,4 @@
 /** Damages HDF5 files in named ways by a seed, and may set the checksums of their structures right again. */
-
 const SIGNED = ["\x89HDF", "OHDR", "OCHK", "FAHD", "FADB", "EAHD", "EAIB", "EASB", "EADB", "BTHD", "BTLF", "BTIN"];
 const UNSIGNED = ["TREE", "SNOD", "HEAP", "GCOL"];
 /** A structure of more bytes than these keeps its old checksum. */

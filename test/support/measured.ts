@@ -1,5 +1,4 @@
 /** Puts measured or generated tables into a document, each below its mark. */
-
 const MARK = /(<!-- (?:measured|generated): (\S+) -->\n)((?:\|.*\n)*)/g;
 
 /**

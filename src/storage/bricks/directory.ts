@@ -4,7 +4,6 @@
  * be rebuilt when a thread dies in the middle of a change. All changes are made under one lock, unless a method says
  * otherwise: callers of `find`, `reserve`, `pin` and the like hold it. The word of the lock names its holder.
  */
-
 const UNIT_BYTES = 16 * 1024;
 
 /** Words of the control block; the first two belong to the lock. */

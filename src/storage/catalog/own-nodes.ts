@@ -5,10 +5,7 @@ import type { Descriptor, FieldDescription } from "../dataset/descriptor.js";
 import { type ReadAxis, readAxis } from "./axis.js";
 import type { Verification } from "./verification.js";
 
-/**
- * Largest distance between the ends of the nodes of different fields, in spacings: staggered ones are half a cell
- * apart.
- */
+/** Largest distance of the ends of the nodes of different fields, in spacings: staggered ones are half a cell apart. */
 const MOST_APART = 1.5;
 
 export function triple<T, U>([x, y, z]: readonly T[], of: (entry: T, at: 0 | 1 | 2) => U): readonly [U, U, U] {

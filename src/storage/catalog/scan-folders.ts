@@ -341,10 +341,7 @@ function listBelow(folder: string, found: FileStatus[], seen = new Set<string>()
   }
 }
 
-/**
- * Adds changes that reads have found in the stores of a descriptor, which is not read again while its state is the
- * known one.
- */
+/** Adds changes that reads have found in the stores of a descriptor, which is read again only if its state changes. */
 function withChanges(
   observed: ObservedState,
   location: string,

@@ -33,9 +33,7 @@ function fletcher32(bytes: Uint8Array): number {
   return swapHalves(folded);
 }
 
-function swapHalves(word: number): number {
-  return (((word & 0x00ff00ff) << 8) | ((word >>> 8) & 0x00ff00ff)) >>> 0;
-}
+const swapHalves = (word: number): number => (((word & 0x00ff00ff) << 8) | ((word >>> 8) & 0x00ff00ff)) >>> 0;
 
 /** The bytes before a matching Fletcher checksum. Throws DataError. */
 export function checkFletcher(bytes: Uint8Array): Uint8Array {

@@ -1,5 +1,4 @@
 /** The kind of a folder, by the names in it. */
-
 export const DESCRIPTOR_NAME = "dataset.json";
 /** Name of the file that marks an incomplete conversion in its folder. */
 export const CONVERSION_NAME = "conversion.json";

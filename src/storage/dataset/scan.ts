@@ -11,10 +11,7 @@ export interface Refusal {
   readonly waits?: true;
 }
 
-/**
- * Beginnings of refusals that concern the content of a file and are reported to callers: open questions, unsupported
- * content.
- */
+/** Beginnings of refusals that concern the content of a file and callers are told: open questions, the unsupported. */
 export const BY_CONTENT = /^(open question about|recognised as) /;
 
 export interface Refused {

@@ -31,10 +31,7 @@ export interface StoredFile {
   resolve(path: string): string | null;
   kind(path: string): "group" | "dataset" | "other";
   describe(path: string): Stored;
-  /**
-   * Attributes: numbers, texts, and null for other types; with `_FillValue` if the format marks missing values
-   * otherwise.
-   */
+  /** Attributes: numbers, texts, and null for other types; with `_FillValue` if the format marks holes otherwise. */
   attributes(path: string): Attributes;
   /** Paths of the coordinate tables that belong to each dimension of a dataset. */
   scales(path: string): string[][];

@@ -1,5 +1,4 @@
 /** Snapshot of the memory of the HDF5 library, to restore it after a damaged chunk has corrupted it. */
-
 const PAGE_BYTES = 65_536;
 
 export class LibraryMemory {

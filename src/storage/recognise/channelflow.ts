@@ -12,7 +12,11 @@ const VELOCITY_XYZ = ["/Velocity_X", "/Velocity_Y", "/Velocity_Z"];
 
 /** An axis of Channelflow: the cells of a period, or the Chebyshev nodes between the walls at a and b. */
 function channelflowAxis(contents: Contents, axis: AxisName, nodes: number, heights: string): ProducerAxis {
-  if (axis === "y") return { axis: { ...tableAxis(contents, heights), faces: "wall" } };
+  if (axis === "y") {
+    const [a, b] = ["a", "b"].map((end) => contents.number("/", end) as number) as [number, number];
+    const height = (_: unknown, j: number) => (a + b + (b - a) * Math.cos((Math.PI * j) / Math.max(1, nodes - 1))) / 2;
+    return { axis: { ...tableAxis(contents, heights), faces: "wall" }, nodes: Array.from({ length: nodes }, height) };
+  }
   return { axis: periodicAxis(nodes, contents.number("/", `L${axis}`) as number) };
 }
 
@@ -38,6 +42,7 @@ export const CHANNELFLOW: ProducerRow = {
     ...CHANNELFLOW_REASONS(contents, "/geom/y"),
   ],
   order: "c x y z",
+  coordinates: (axis) => `/geom/${axis}`,
   shape: ([components, nz, ny, nx]) => [components, nx, ny, nz],
   fields: [["velocity", "/data/u"]],
   more: titleOf,
@@ -60,6 +65,7 @@ export const CHANNELFLOW_NETCDF: ProducerRow = {
     `nodes: as stored; Nx = ${contents.number("/", "Nx")} and Nz = ${contents.number("/", "Nz")} count the padding too.`,
   ],
   order: "z y x",
+  coordinates: (axis) => `/${axis.toUpperCase()}`,
   fields: [["velocity", VELOCITY_XYZ.join(" ")]],
   more: titleOf,
   axis: (contents, axis, { nodes }) => channelflowAxis(contents, axis, nodes, "/Y"),

@@ -1,7 +1,4 @@
-/**
- * Lines that keep a draft from being confirmed: open ones, which a person answers, and red ones, which may be
- * overridden.
- */
+/** Lines that keep a draft from being confirmed: open ones, to be answered, and red ones, which may be overridden. */
 import type { Question, Subject } from "../dataset/dataset.js";
 import type { Answers } from "./answers.js";
 

@@ -1,6 +1,4 @@
-/**
- * Collects what a file states of grid and times: tables of coordinates, and numbers in attributes and small datasets.
- */
+/** What a file states of grid and times: tables of coordinates, and numbers in attributes and small datasets. */
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import { type AttributeValue, isNumeric } from "../dataset/stored.js";

@@ -387,9 +387,7 @@ function pairIn(contents: Contents, holders: readonly Holder[]): readonly string
   return pairs[0] ?? null;
 }
 
-function pairText(pair: readonly string[]): string {
-  return `${pair.join(" and ")} are two components of a velocity`;
-}
+const pairText = (pair: readonly string[]): string => `${pair.join(" and ")} are two components of a velocity`;
 
 /** Lengths of a dataset of the name of a vector that has no third component or no third axis, or null. */
 function flatVector(contents: Contents, { paths }: Holder): string | null {

@@ -72,7 +72,7 @@ export function describeFields(
       fields: Object.fromEntries(found.map((one) => [one.field, fieldOf(one)])) as DescriptorInput["fields"],
     },
     findings,
-    defined: { attributes: format.attributes, groups: [] },
+    defined: format.attributes,
   };
 }
 

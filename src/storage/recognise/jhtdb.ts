@@ -8,7 +8,7 @@ import { FIELDS, fieldNameProblem } from "../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName, KNOWN_FIELDS } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import { axisOf, NO_CLUES, timesOf } from "./grid.js";
-import { type AxisInput, type Contents, evenLabels, Findings, type Layout, tableAxis } from "./layout.js";
+import { type AxisInput, type Contents, evenLabels, Findings, type Layout } from "./layout.js";
 
 /** A database: nodes, and periods in units of pi, along x, y, z; null for an axis between walls. */
 interface Database {
@@ -235,7 +235,7 @@ function axisOfCutout(
   const isNear = (value: number, index: number) => Math.abs(value - origin - index * spacing) <= 1e-3 * spacing;
   if (table !== null && !contents.numbers(table).every(isNear)) {
     findings.addWarning(`${axis}: ${table} disagrees with the node numbers of the cutout and is believed.`);
-    return tableAxis(contents, table);
+    return tabulated(contents, axis, nodes, table, null, findings);
   }
   const periodic = nodes * stride === all;
   findings.addReason(

@@ -1,5 +1,4 @@
 /** A layout recognises the files of one producer and describes them, with a reason for each decision. */
-
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName, type Question, type Subject } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
@@ -71,8 +70,8 @@ export interface Recognition {
   readonly plan: LayoutPlan;
   readonly findings: Findings;
   readonly name?: string;
-  /** Attributes that the format defines, and groups that have some; absent without a specification. */
-  readonly defined?: { readonly attributes: readonly string[]; readonly groups: readonly string[] };
+  /** Attributes that the format defines; absent without a specification. */
+  readonly defined?: readonly string[];
 }
 
 export interface Layout {
@@ -103,6 +102,8 @@ export class Contents {
   readonly #names = new Map<string, string[]>();
   /** Attributes, as `path@name`, and datasets that the description rests on. */
   readonly #used = new Set<string>();
+  /** Datasets whose numbers were read, and objects that were asked for an attribute. */
+  readonly read = { datasets: new Set<string>(), holders: new Set<string>() };
 
   #lookUp(path: string): { readonly path: string; readonly kind: string } | null {
     try {
@@ -159,6 +160,7 @@ export class Contents {
     const list = name === "" ? null : this.attribute(holder, name);
     if (list instanceof Float64Array) return list;
     if (found === null) throw new DataError(`${this.file.path} has no dataset ${path}.`);
+    this.read.datasets.add(path);
     return this.file.numbers(found);
   }
 
@@ -177,6 +179,7 @@ export class Contents {
   /** Null if there is none. Throws DataError if it cannot be read: no default may stand in for it. */
   attribute(path: string, name: string): AttributeValue | null {
     const value = this.attributes(path).get(name);
+    if (path !== "/") this.read.holders.add(path);
     if (value !== undefined) this.use(path, name);
     if (value === null)
       throw new DataError(`the attribute ${name} of ${path} cannot be read: it is neither a number nor a text`);

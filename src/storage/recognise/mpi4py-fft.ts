@@ -1,6 +1,6 @@
 /** Describes files of mpi4py-fft, spectralDNS and shenfun: `/<name>/3D/<step>`, with axes in `domain` or `mesh`. */
 import { DataError } from "../../shared/errors.js";
-import { AXIS_NAMES } from "../dataset/dataset.js";
+import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import { BY_TIMES, type Contents, evenLabels } from "./layout.js";
 import type { FieldRow, ProducerRow } from "./producer.js";
 
@@ -43,9 +43,10 @@ export const MPI4PY_FFT: ProducerRow = {
     return { frames: labels.length, steps, place: (first) => first.replace(/\d+$/, "{step:01d}") };
   },
   // A domain states origin and length; these codes write one if the axis is periodic.
+  coordinates: meshOf,
   axis: (contents, axis, { path }) => {
-    const own = (kind: string) => `/${groupOf(path)}/${kind}/x${AXIS_NAMES.indexOf(axis)}`;
-    const [where, mesh] = [own("domain"), own("mesh")];
+    const mesh = meshOf(axis, path);
+    const where = mesh.replace(/mesh(?=\/x\d$)/, "domain");
     if (contents.dataset(where) !== null) {
       const [origin, length] = contents.numbers(where);
       return { origin: { value: origin, where }, length: { value: length, where }, periodic: { value: true, where } };
@@ -70,9 +71,11 @@ function groupsIn(contents: Contents): string[] {
   return (contents.group("/") ?? []).filter((name) => contents.datasets(`/${name}/3D`).length > 0);
 }
 
-function groupOf(path: string): string {
-  return path.split("/")[1];
+function meshOf(axis: AxisName, path: string): string {
+  return `/${groupOf(path)}/mesh/x${AXIS_NAMES.indexOf(axis)}`;
 }
+
+const groupOf = (path: string): string => path.split("/")[1];
 
 function stepsIn(contents: Contents, group: string): number[] {
   const names = contents.datasets(`/${group}/3D`).filter((name) => /^\d+$/.test(name));

@@ -13,7 +13,7 @@ const GRID_ATTRIBUTES = ["axisLabels", "dataOrder", "geometry", "gridSpacing", "
 const ATTRIBUTES = [
   ...GRID_ATTRIBUTES,
   ...["geometryParameters", "timeOffset", "unitDimension", "unitSI", "position", "value", "shape", "comment"],
-  ...["fieldSmoothing", "fieldSmoothingParameters"],
+  ...["fieldSmoothing", "fieldSmoothingParameters", "time", "dt", "timeUnitSI", "closed"],
 ];
 
 /**
@@ -24,7 +24,6 @@ export const OPEN_PMD: ProducerRow = {
   producer: "openPMD",
   marks: ["@openPMD"],
   attributes: ATTRIBUTES,
-  groups: (contents) => Object.values(meshesIn(contents)).filter((path) => typeof path === "string"),
   check: (contents) => {
     const { velocity, names } = meshesIn(contents);
     if (velocity === undefined) throw new DataError(`none of its meshes (${names.join(", ")}) is a velocity`);
@@ -138,9 +137,7 @@ function askDimension(
   }
 }
 
-function componentsOf(mesh: string): string[] {
-  return AXIS_NAMES.map((axis) => join(mesh, axis));
-}
+const componentsOf = (mesh: string): string[] => AXIS_NAMES.map((axis) => join(mesh, axis));
 
 /** The value of a constant component, which is a group with value and shape; null for any other. */
 function constantAt(contents: Contents, path: string): number | null {
@@ -191,9 +188,7 @@ function changedGrid(contents: Contents, mesh: string): string | null {
   );
 }
 
-function meshAt(mesh: string, step: string): string {
-  return mesh.replace(/^\/data\/\d+/, join(BASE, step));
-}
+const meshAt = (mesh: string, step: string): string => mesh.replace(/^\/data\/\d+/, join(BASE, step));
 
 function offsetAt(contents: Contents, mesh: string, step: string): number {
   return contents.number(meshAt(mesh, step), "timeOffset") ?? 0;

@@ -18,6 +18,7 @@ export const PENCIL: ProducerRow = {
     ["potential", "/data/ax /data/ay /data/az"],
     ["magnetic", "/data/bx /data/by /data/bz"],
   ],
+  coordinates: (axis) => `/grid/${axis}`,
   axis: (contents, axis, _, findings) => ghostedAxis(contents, axis, findings),
   times: (contents) =>
     contents.dataset("/time") === null
@@ -25,10 +26,7 @@ export const PENCIL: ProducerRow = {
       : { value: [contents.numbers("/time")[0]], where: "the scalar /time; one file holds one time" },
 };
 
-/**
- * n nodes span n spacings on a periodic axis and n - 1 on another, so what the table has beyond the length is even or
- * odd.
- */
+/** n nodes span n spacings on a periodic axis and n - 1 on another, so the surplus of the table is even or odd. */
 function ghostedAxis(contents: Contents, name: AxisName, findings: Findings): ProducerAxis {
   const table = contents.numbers(`/grid/${name}`);
   const length = contents.numbers(`/grid/L${name}`)[0];

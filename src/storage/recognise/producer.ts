@@ -37,7 +37,8 @@ export interface ProducerRow {
   readonly more?: (contents: Contents, run: number) => Partial<DescriptorInput>;
   /** Attributes that the format defines for fields, coordinates and times, if a specification lists them. */
   readonly attributes?: readonly string[];
-  readonly groups?: (contents: Contents) => readonly string[];
+  /** Where coordinates are stored of an axis that follows from other numbers, which they must agree with. */
+  readonly coordinates?: (axis: AxisName, path: string) => string;
   /** Where the nodes of a dataset are along axes that they are not on, in spacings from the nodes of these. */
   readonly at?: (contents: Contents, path: string) => Partial<Record<AxisName, number>>;
   /** The value of a component that a format keeps as one number; null for others. */
@@ -46,7 +47,9 @@ export interface ProducerRow {
   readonly xyzComponents?: true;
 }
 
-export type ProducerAxis = Partial<AxisClues> | { readonly axis: AxisInput; readonly ghost?: number };
+/** `nodes`: coordinates that the format defines for an axis with a table. */
+type StatedAxis = { readonly axis: AxisInput; readonly ghost?: number; readonly nodes?: readonly number[] };
+export type ProducerAxis = Partial<AxisClues> | StatedAxis;
 
 /** An axis of the first field: its stored nodes, and the first dataset. */
 export interface LeadAxis {
@@ -100,6 +103,14 @@ function describe(row: ProducerRow, contents: Contents) {
     if ("axis" in stated) return { ghost: 0, ...stated };
     return { ghost: 0, axis: axisOf(axis, length(axis), { ...NO_CLUES, ...stated }, answers, findings) };
   });
+  const isStated = [answers.spacing, answers.length, answers.origin].every((answer) => answer === undefined);
+  const others = AXIS_NAMES.map((axis, at) => otherNodes(contents, row.coordinates?.(axis, first.lead), axes[at]));
+  const other = others.find((text) => text !== null) ?? null;
+  if (isStated && other !== null) {
+    // The generic reader takes the order from scales; without them, only the format states it.
+    if (!contents.scaleNames(first.lead).includes(null)) return null;
+    throw new DataError(other);
+  }
   const facts = { frames: series?.frames ?? length("t"), run, path: first.lead };
   const ghost = axes.map((axis) => axis.ghost).reverse();
   const storage = {
@@ -131,10 +142,28 @@ function describe(row: ProducerRow, contents: Contents) {
       ...row.more?.(contents, run),
     },
     findings,
-    ...(row.attributes === undefined
-      ? {}
-      : { defined: { attributes: row.attributes, groups: row.groups?.(contents) ?? [] } }),
+    ...(row.attributes === undefined ? {} : { defined: row.attributes }),
   };
+}
+
+/** Largest difference of a coordinate from its place, relative to the largest coordinate: a few roundings of float32. */
+const ROUNDING = 1e-6;
+
+/** Says where stored coordinates are not the nodes that the format states; null if they are. */
+function otherNodes(contents: Contents, path: string | undefined, stated: StatedAxis): string | null {
+  if (path === undefined || contents.dataset(path) === null) return null;
+  const { axis, ghost = 0 } = stated;
+  const table = contents.numbers(path);
+  const stored = table.subarray(ghost, table.length - ghost);
+  const uniform = ({ nodes, origin = 0, spacing }: Exclude<AxisInput, { coordinates: unknown }>) =>
+    Array.from({ length: nodes }, (_, k) => origin + k * spacing);
+  const nodes = stated.nodes ?? ("coordinates" in axis ? [...stored] : uniform(axis));
+  const most = nodes.reduce((largest, node) => Math.max(largest, Math.abs(node)), 0);
+  if (stored.length !== nodes.length) return `${path} has ${stored.length} coordinates for ${nodes.length} nodes`;
+  const at = nodes.findIndex((node, k) => !(Math.abs(node - stored[k]) <= ROUNDING * most));
+  return at < 0
+    ? null
+    : `${path} has ${stored[at]} at node ${at}, where the other numbers of the file mean ${nodes[at]}`;
 }
 
 interface FoundField {

@@ -1,5 +1,4 @@
 /** Finds the producer of a file. */
-
 import { basename, extname } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
@@ -113,7 +112,7 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string, 
     const { findings } = found;
     checkFields(contents, found);
     const isOwn = layout === convertedStore;
-    const units = isOwn ? "" : compareStatements(contents, found, findings);
+    const units = isOwn ? "" : compareStatements(contents, found, layout.proposes !== true);
     const inUnits = isOwn ? found.plan : inOneUnit(contents, found.plan, findings);
     const plan = withQuestions(arranged(inUnits, answers), findings, answers);
     requireFinite(plan);

@@ -60,9 +60,7 @@ export function seamRatio(dataset: Dataset, axis: number, open: StoredBricks): n
   return Math.sqrt(seam / inside) * Math.sqrt(length - 1);
 }
 
-/**
- * Whether the last node repeats the first on all lines of a varying field. The first line that differs ends the search.
- */
+/** Whether the last node repeats the first on all lines of a varying field. The first that differs ends the search. */
 function isRepeated(dataset: Dataset, axis: number, open: StoredBricks): boolean {
   const lines = new Lines(dataset, axis, open);
   const { components, nodes } = lines;

@@ -1,5 +1,4 @@
 /** Attributes that contradict the component, field or axis that a dataset is taken for. */
-
 import { DataError } from "../../shared/errors.js";
 import { FIELDS } from "../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js";

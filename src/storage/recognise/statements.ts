@@ -16,18 +16,23 @@ import { roleNamed } from "./usual-names.js";
 const LISTED = 6;
 
 /**
- * Adds a red line for each contradiction, and one for numbers that nothing applies.
+ * Adds a red line for each contradiction, and one for numbers that nothing applies (of a known format: beside all that was read).
  *
  * @returns units and labels as text
  */
-export function compareStatements(contents: Contents, { plan, defined }: Recognition, findings: Findings): string {
+export function compareStatements(contents: Contents, found: Recognition, isKnown: boolean): string {
+  const { plan, findings, defined } = found;
   const fields = fieldPaths(contents, plan);
   const values = [...fields.values()].flat(2);
   const places = coordinatePaths(plan);
   const tables = [...places.map(([, path]) => path), ...(findings.timeTable === null ? [] : [findings.timeTable])];
-  const holders = [...new Set([...values, ...tables, ...(defined?.groups ?? [])])];
-  const foreign = holders.flatMap((path) => foreignAt(contents, path, defined?.attributes ?? []));
-  addForeign(foreign, findings);
+  const { datasets, holders } = contents.read;
+  const read = isKnown ? [...datasets, ...(defined === undefined ? [] : holders)] : [];
+  const stated = [...new Set([...values, ...tables, ...read])];
+  addForeign(
+    stated.flatMap((path) => foreignAt(contents, path, defined ?? [])),
+    findings,
+  );
   for (const path of new Set([...values, ...tables])) refuseScaledUnit(contents, path, findings);
   for (const [name, parts] of fields) {
     askOfFrames(contents, name as FieldName, parts, hasOwnNodes(plan.fields[name]), findings);

@@ -12,10 +12,12 @@ import type { ProducerRow } from "./producer.js";
 const VELOCITY = "/t1_fields/velocity";
 const PRESSURE = "/t0_fields/pressure";
 
+const ATTRIBUTES = "sample_varying time_varying dim_varying symmetric antisymmetric associated_dims associated_fields";
+
 export const THE_WELL: ProducerRow = {
   producer: "The Well",
   marks: ["@dataset_name", "@grid_type", "@n_spatial_dims", "@n_trajectories", "/dimensions"],
-  attributes: ["sample_varying", "time_varying", "dim_varying", "symmetric", "antisymmetric"],
+  attributes: ATTRIBUTES.split(" "),
   check: (contents) => {
     const grid = contents.texts("/", "grid_type")?.join(" ");
     if (grid?.toLowerCase() !== "cartesian") throw new DataError(`grid_type is ${grid}, and only cartesian is served`);

@@ -25,7 +25,7 @@ const IDENTITY = [1, 0, 0, 0, 1, 0, 0, 0, 1];
 export const VTKHDF: ProducerRow = {
   producer: "VTKHDF",
   marks: [ROOT],
-  attributes: [],
+  attributes: ["Version", "NSteps"],
   xyzComponents: true,
   check: (contents) => {
     const type = contents.texts(ROOT, "Type")?.[0];
@@ -65,9 +65,7 @@ export const VTKHDF: ProducerRow = {
     isTemporal(contents) ? { value: [...contents.numbers(`${STEPS}/Values`)], where: `${STEPS}/Values` } : null,
 };
 
-function isTemporal(contents: Contents): boolean {
-  return contents.dataset(`${STEPS}/Values`) !== null;
-}
+const isTemporal = (contents: Contents): boolean => contents.dataset(`${STEPS}/Values`) !== null;
 
 function orderOf(contents: Contents): string {
   return `${isTemporal(contents) ? "t " : ""}z y x c`;
@@ -91,9 +89,7 @@ function velocityIn(contents: Contents): (typeof GROUPS)[number] | null {
   );
 }
 
-function groupOf(contents: Contents): (typeof GROUPS)[number] {
-  return velocityIn(contents) ?? GROUPS[0];
-}
+const groupOf = (contents: Contents): (typeof GROUPS)[number] => velocityIn(contents) ?? GROUPS[0];
 
 /** Paths of datasets in a group by their names in lower case, separated by blanks; null if one is not there. */
 function pathsOf(contents: Contents, group: string, names: readonly string[]): string | null {

@@ -264,10 +264,7 @@ function withFill(attributes: Json, dataType: string, fill: unknown): Json {
   return isPacked ? { ...attributes, fill_value: 0 } : attributes;
 }
 
-/**
- * Members of an array in Zarr 3 that the library ignores although values depend on them; each counts as an unknown
- * codec.
- */
+/** Members of an array in Zarr 3 that the library ignores and values depend on; each counts as an unknown codec. */
 function oddities(document: Json, outer: ReturnType<typeof codecsOf>): string[] {
   const grid = objectOf(document.chunk_grid);
   const whole = objectOf(grid.configuration).chunk_shape as readonly number[] | undefined;

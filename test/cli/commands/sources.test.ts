@@ -1,7 +1,4 @@
-/**
- * Commands that read an HDF5 file behind HTTP: they end by themselves, and share what was fetched through the cache on
- * disk.
- */
+/** Commands that read an HDF5 file behind HTTP: they end by themselves and share the cache on disk. */
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

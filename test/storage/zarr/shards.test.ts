@@ -1,6 +1,4 @@
-/**
- * Forms of Zarr 3 that the library does not read: shards with their index first or inside of codecs, and float16.
- */
+/** Forms of Zarr 3 that the library does not read: shards with their index first or inside of codecs, and float16. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";

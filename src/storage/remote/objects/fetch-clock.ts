@@ -1,5 +1,4 @@
 /** Clock of fetches, which tests replace. */
-
 export interface FetchClock {
   now(): number;
   /** Runs a function after a time. Returns cancels it. */

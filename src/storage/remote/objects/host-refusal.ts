@@ -39,6 +39,4 @@ export function refusalIn(body: Uint8Array, requestId: string | undefined): Host
   return { code, isTransient: code !== null && TRANSIENT.has(code), reason: parts.join(" ") };
 }
 
-function plain(text: string): string {
-  return text.replace(/[^\w.:+/=-]/g, "").slice(0, 80);
-}
+const plain = (text: string): string => text.replace(/[^\w.:+/=-]/g, "").slice(0, 80);

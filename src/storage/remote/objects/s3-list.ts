@@ -58,9 +58,7 @@ export async function listFolder(
   throw new DataError(`${bucket}/${prefix} holds more than ${STORE_BOUNDS.listed} objects`);
 }
 
-function alone(text: string): string {
-  return Buffer.from(text).toString();
-}
+const alone = (text: string): string => Buffer.from(text).toString();
 
 /** @throws DataError if it is not a list */
 function pageOf(bucket: string, bytes: Uint8Array): XmlElement {

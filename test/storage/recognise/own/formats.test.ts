@@ -13,6 +13,7 @@ import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { recognise } from "../../../../src/storage/recognise/recognise.js";
 import { NODES, writeField, writeHdf5 } from "../../../support/cubes.js";
 import { openConfirmed } from "../../../support/open-confirmed.js";
+import { PRODUCERS } from "../../../support/producers.js";
 import { writeComponents, writeTables } from "../../../support/questionable-files.js";
 import { readNodes } from "../../../support/read-nodes.js";
 import { scratchFolder } from "../../../support/scratch.js";
@@ -103,6 +104,52 @@ describe("Channelflow's NetCDF", () => {
     expect(recognise(path)?.reasons.join("\n")).toContain("the deviation from the base flow");
     expect(dataset.title).toBe("channelflow.nc, the deviation from the base flow");
   });
+});
+
+describe("coordinates beside the numbers that an axis follows from", () => {
+  const moved = (name: string, place: (at: number) => number) => (file: File) => {
+    const table = file.get(name) as H5Dataset;
+    table.write_slice([], (table.value as Float64Array).map(place));
+  };
+  const MOVES: Record<string, (at: number) => number> = {
+    ...{ later: (at) => at + 1, stretched: (at) => 1.1 * at, halved: (at) => at / 2, turned: (at) => 0.875 - at },
+  };
+  it.each("X-later X-stretched X-halved Z-turned Y-halved".split(" "))("make %s a draft", async (row) => {
+    const [name, how] = row.split("-") as [string, string];
+    const path = await edited("channelflow.nc", row, moved(name, MOVES[how] as (at: number) => number));
+    expect(recognise(path)).toMatchObject({ producer: "generic", isKnown: false });
+  });
+
+  it("may be rounded", async () => {
+    const path = await edited(
+      "channelflow.nc",
+      "rounded",
+      moved("X", (x) => x * (1 + 2 ** -24)),
+    );
+    expect(openConfirmed(path, CHUNK_BYTES).axes[0]).toMatchObject({ origin: 0, spacing: 0.25, periodic: true });
+  });
+
+  it.each(["x", "y", "z"])("refuse an HDF5 file of Channelflow with another %s by name", async (axis) => {
+    const path = await writeHdf5(join(SCRATCH, `geom-${axis}.h5`), (file) => {
+      PRODUCERS.find(({ producer }) => producer === "Channelflow 2")?.write(file);
+      moved(`geom/${axis}`, (at) => at + 1)(file);
+    });
+    expect(() => recognise(path)).toThrow(`recognised as Channelflow 2, but /geom/${axis} has `);
+  });
+});
+
+it.each([
+  ...[
+    "channelflow.nc /X",
+    "channelflow.nc /Y",
+    "well.hdf5 /dimensions/time",
+    "well.hdf5 /boundary_conditions/x_periodic",
+  ],
+  ...[0, 100].flatMap((step) => [`openpmd-constant.h5 /data/${step}/meshes/v/z`, `openpmd.h5 /data/${step}`]),
+])("a number that its format does not define is asked about in %s", async (row) => {
+  const [file, holder] = row.split(" ") as [string, string];
+  const path = await edited(file, row.replaceAll(/\W/g, "-"), (held) => setNumbers(held, holder, "gain", [10]));
+  expect(() => openConfirmed(path, CHUNK_BYTES)).toThrow(`gain = 10 of ${holder}`);
 });
 
 describe("VTKHDF", () => {
