@@ -1,4 +1,4 @@
-/** Structure functions of the velocity of second and third order: means over the axes. */
+/** Structure functions of the velocity of second and third order: means over axes of one spacing, else of each. */
 import type { Curve } from "../chart.js";
 import { hasVelocity } from "../state/dataset.js";
 import { plainNumber } from "../state/format.js";
@@ -19,34 +19,30 @@ export const structureFunctions: CardKind = {
   question: ({ name }, _, time) => ({ dataset: name, time, call: "structure_functions", orders: [2, 3] }),
   facts(_set, _, answers) {
     const curves: Curve[] = [];
-    for (const [time, answer] of answers) {
-      const all = answer.separations as readonly Separation[];
-      const lengths = [...new Set(all.map(({ length }) => length))].sort((a, b) => a - b);
-      const mean = (r: number, read: (one: Separation) => number) => {
-        const some = all
-          .filter(({ length }) => length === r)
-          .map(read)
-          .filter(Number.isFinite);
-        return some.reduce((sum, one) => sum + one, 0) / some.length;
-      };
-      const suffix = answers.length > 1 ? `, t ${plainNumber(time)}` : "";
-      curves.push(
-        {
-          label: `S₂ longitudinal${suffix}`,
-          points: lengths.map((r): [number, number] => [r, mean(r, ({ longitudinal }) => longitudinal["2"])]),
-        },
-        {
-          label: `S₂ transverse${suffix}`,
-          points: lengths.map((r): [number, number] => [r, mean(r, ({ transverse }) => transverse["2"])]),
-        },
-        {
-          label: `−S₃${suffix}`,
-          points: lengths.map((r): [number, number] => [r, -mean(r, ({ longitudinal }) => longitudinal["3"])]),
-        },
-      );
-    }
+    const first = answers[0][1].separations as readonly Separation[];
+    const axes = [...new Set(first.map(({ axis }) => axis))];
+    const lengthsOf = (some: readonly Separation[]) =>
+      [...new Set(some.map(({ length }) => length))].sort((a, b) => a - b);
+    // Axes with other spacings have curves of their own.
+    const isMean = axes.length * lengthsOf(first).length === first.length;
+    for (const [time, answer] of answers)
+      for (const axis of isMean ? [null] : axes) {
+        const some = (answer.separations as readonly Separation[]).filter((one) => axis === null || one.axis === axis);
+        const suffix = `${axis === null ? "" : ` along ${axis}`}${answers.length > 1 ? `, t ${plainNumber(time)}` : ""}`;
+        const add = (label: string, read: (one: Separation) => number) => {
+          const mean = (r: number) => {
+            const known = some.flatMap((one) => (one.length === r ? [read(one)] : [])).filter(Number.isFinite);
+            return known.reduce((sum, one) => sum + one, 0) / known.length;
+          };
+          curves.push({ label: label + suffix, points: lengthsOf(some).map((r): [number, number] => [r, mean(r)]) });
+        };
+        add("S₂ longitudinal", ({ longitudinal }) => longitudinal["2"]);
+        add("S₂ transverse", ({ transverse }) => transverse["2"]);
+        add("−S₃", ({ longitudinal }) => -longitudinal["3"]);
+      }
+    const of = isMean ? "mean of axes" : axes.join(", ");
     return {
-      title: `Structure functions, mean of axes, t = ${plainNumber(answers[0][0])}`,
+      title: `Structure functions, ${of}, t = ${plainNumber(answers[0][0])}`,
       chart: { x: { label: "separation r", isLog: true }, y: { label: "moments of increments", isLog: true }, curves },
       rows: [],
     };
