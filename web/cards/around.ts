@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals-core";
 import { html, type TemplateResult } from "lit-html";
 import { type Dataset, hasVelocity } from "../state/dataset.js";
-import { plainNumber, shortNumber } from "../state/format.js";
+import { extremesText, plainNumber, shortNumber } from "../state/format.js";
 import { view } from "../state/model.js";
 import { hasDerivatives, quantityOf } from "../state/quantities.js";
 import { type CardKind, resultsOf } from "./card.js";
@@ -69,7 +69,7 @@ export const around: CardKind = {
       rows: [
         ["Events", String(events)],
         ["At the event", shortNumber(values[Math.floor(values.length / 2)] ?? Number.NaN)],
-        ["Least, greatest", `${shortNumber(Math.min(...finite))}, ${shortNumber(Math.max(...finite))}`],
+        ["Least, greatest", extremesText(finite)],
       ],
     };
   },

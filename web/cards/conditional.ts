@@ -3,7 +3,7 @@ import { signal } from "@preact/signals-core";
 import { html } from "lit-html";
 import type { Curve } from "../chart.js";
 import { type Dataset, hasVelocity } from "../state/dataset.js";
-import { plainNumber, shortNumber } from "../state/format.js";
+import { extremesText, plainNumber } from "../state/format.js";
 import { firstQuantity, hasDerivatives, quantityOf } from "../state/quantities.js";
 import { type Answered, type CardKind, resultsOf } from "./card.js";
 
@@ -71,7 +71,7 @@ export const conditional: CardKind = {
       chart: { x: { label: given.symbol }, y: { label: symbol }, curves, zero: true },
       rows: [
         ["Samples", `${whole}, ${plainNumber((100 * kept) / whole, 4)} % in bins of ${LEAST} or more`],
-        ["Least, greatest mean", `${shortNumber(Math.min(...means))}, ${shortNumber(Math.max(...means))}`],
+        ["Least, greatest mean", extremesText(means)],
       ],
     };
   },

@@ -5,7 +5,7 @@ import type { Curve } from "../chart.js";
 import { setting } from "../controls.js";
 import type { Rows } from "../state/ask.js";
 import { AXIS_NAMES, type AxisName, type Dataset, type Vec3 } from "../state/dataset.js";
-import { plainNumber, shortNumber } from "../state/format.js";
+import { extremesText, plainNumber, shortNumber } from "../state/format.js";
 import { cross, rested, view } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
 import type { CardKind } from "./card.js";
@@ -50,7 +50,7 @@ export const series: CardKind = {
       rows: [
         ...(now === undefined ? [] : [[`At t = ${plainNumber(time)}`, shortNumber(now[1])] as const]),
         ["Mean of stored times", shortNumber(mean)],
-        ["Least, greatest", `${shortNumber(Math.min(...values))}, ${shortNumber(Math.max(...values))}`],
+        ["Least, greatest", extremesText(values)],
       ],
     };
   },

@@ -23,6 +23,10 @@ export function shortNumber(value: number, digits = 4): string {
   return (value < 0 ? MINUS : "") + (text.includes("e") ? String(Number(text)) : text);
 }
 
+/** The least and the greatest of finite numbers. */
+export const extremesText = (values: readonly number[]): string =>
+  values.length === 0 ? "none" : [Math.min(...values), Math.max(...values)].map((one) => shortNumber(one)).join(", ");
+
 /** The same number without zeros at the end. */
 export function plainNumber(value: number, digits = 4): string {
   const text = shortNumber(value, digits);

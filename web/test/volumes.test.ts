@@ -4,7 +4,7 @@ import { emptySpace } from "../draw/empty.js";
 import { halfFloat } from "../draw/gl.js";
 import type { Axis, Dataset } from "../state/dataset.js";
 import { coordinateOf, nodeOf, wrapped } from "../state/dataset.js";
-import { inPi, plainNumber, shortNumber, ticksOf } from "../state/format.js";
+import { extremesText, inPi, plainNumber, shortNumber, ticksOf } from "../state/format.js";
 import { largestOf, quantilesOf, refined, sampleAt, type Volume, wantedVolume } from "../state/volumes.js";
 
 const STRETCHED = Array.from({ length: 17 }, (_, j) => -Math.cos((Math.PI * j) / 16));
@@ -118,6 +118,7 @@ it("half floats are those of the standard", () => {
 });
 
 it("numbers are written with four digits and one minus sign", () => {
+  expect([[], [2, -1.5, 3]].map(extremesText)).toEqual(["none", `${shortNumber(-1.5)}, ${shortNumber(3)}`]);
   expect([21.8133, -2.5904992, 0, 1234567, 0.00001234, Number.NaN].map((one) => shortNumber(one))).toEqual([
     ...["21.81", "−2.590", "0", "1.235·10⁶", "1.234·10⁻⁵", "none"],
   ]);
