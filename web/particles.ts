@@ -98,7 +98,7 @@ effect(() => {
   }
   const { low } = boxAbout(set, centre);
   const table = colourTable("batlow");
-  const speeds = rows.rows.map((row) => row[6] ?? 0);
+  const speeds = rows.rows.map((row) => row.at(-1) ?? 0);
   const most = Math.max(...speeds.slice(0, 100_000), 1e-12);
   const times = rows.rows.map((row) => row[1] as number);
   const [first, last] = [times[0], times.at(-1) as number];
@@ -194,7 +194,8 @@ export function particlesPanel(set: Dataset): TemplateResult {
 function summary({ rows }: Rows, question: Question): TemplateResult {
   const ends = rows.filter((row, i) => rows[i + 1]?.[0] !== row[0]);
   const left = ends.filter((row) => row[5] !== null).length;
-  const mean = rows.reduce((sum, row) => sum + (row[6] ?? 0), 0) / Math.max(1, rows.length);
+  const speeds = rows.flatMap((row) => row.at(-1) ?? []);
+  const mean = speeds.reduce((sum, one) => sum + one, 0) / speeds.length;
   return html`<div class="rows"><span class="quiet">Particles</span><span>${ends.length}</span>
     <span class="quiet">Time</span><span>${String(question.time)
       .split(":")

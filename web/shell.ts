@@ -16,7 +16,7 @@ import { speed, stepTime, togglePlay } from "./playing.js";
 import { rulerView } from "./ruler.js";
 import { hover, noGraphics, onePane, panes, stageSize, titles } from "./stage-state.js";
 import { confirm, costOf, estimateOf, isConfirmed, keyOf, wantedAnswer } from "./state/answers.js";
-import { addressOf, type Question, type Refusal, reachable, rootOf, setToken } from "./state/ask.js";
+import { addressOf, type Question, type Refusal, reachable, replaced, rootOf, setToken } from "./state/ask.js";
 import { type Dataset, flatAxis, hasVelocity, middleOf, type Vec3, wrapped } from "./state/dataset.js";
 import { plainNumber, shortNumber, ticksOf } from "./state/format.js";
 import type { Show, View } from "./state/link.js";
@@ -223,6 +223,7 @@ function trouble(): TemplateResult | typeof nothing {
   if (problem.value !== null) return html`<div class="trouble" role="alert">${problem.value}</div>`;
   if (!reachable.value)
     return html`<div class="trouble" role="status">The service cannot be reached. Trying again.</div>`;
+  if (replaced.value !== "") return html`<div class="trouble" role="alert">${replaced.value}</div>`;
   const refused = refusals(set, now);
   if (refused.length > 0 || unread.value !== "")
     return html`<div class="trouble" role=${refused.length > 0 ? "alert" : "status"}>

@@ -137,6 +137,10 @@ describe.skipIf(reason !== "")(`refusals${reason}`, () => {
     await settled(page);
     expect(await page.textContent(".readout b")).toMatch(/^ux refused/);
     expect(await colours(page, 0.1, 0.4)).toBe(1);
+    // What is shown of earlier answers is old, too.
+    await page.keyboard.press(",");
+    await settled(page);
+    expect(await page.textContent(".trouble")).toContain("Reload the page");
     await page.context().close();
   });
 

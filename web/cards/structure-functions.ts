@@ -23,7 +23,6 @@ export const structureFunctions: CardKind = {
     const axes = [...new Set(first.map(({ axis }) => axis))];
     const lengthsOf = (some: readonly Separation[]) =>
       [...new Set(some.map(({ length }) => length))].sort((a, b) => a - b);
-    // Axes with other spacings have curves of their own.
     const isMean = axes.length * lengthsOf(first).length === first.length;
     for (const [time, answer] of answers)
       for (const axis of isMean ? [null] : axes) {

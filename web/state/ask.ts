@@ -104,10 +104,13 @@ export function addressOf({ dataset, call, ...members }: Question): string {
 
 /** Manifests of datasets as they were when the page read their descriptions, by name. */
 export const manifests = new Map<string, string>();
+/** Says that a dataset is another than the one described: what is shown is old until the page is loaded again. */
+export const replaced = signal("");
 /** Throws Refusal for an answer of another version of its dataset than the one described. */
 function requireManifest({ dataset }: Question, manifest: unknown): void {
-  if (typeof manifest === "string" && manifest !== manifests.get(dataset))
-    throw new Refusal(409, "Replaced", `${dataset} was replaced by other data. Reload the page to see them.`);
+  if (typeof manifest !== "string" || manifest === manifests.get(dataset)) return;
+  replaced.value = `${dataset} was replaced by other data. Reload the page to see them.`;
+  throw new Refusal(409, "Replaced", replaced.value);
 }
 
 /** The answer of a question for a grid of one quantity, as float32. */
