@@ -1,5 +1,5 @@
 /** A question as a command of curl, as Python and as a command line: each gives the number that the page shows. */
-import type { Question } from "../state/ask.js";
+import { type Question, textOf } from "../state/ask.js";
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 /** A text, quoted if a shell would change it. */
@@ -28,14 +28,6 @@ export function pythonOf({ dataset, call, ...members }: Question, base: string):
   const given = Object.entries(members).map(([name, value]) => `${name}=${literal(value)}`);
   const set = `ds = fieldprobe.connect(${JSON.stringify(base)})[${JSON.stringify(dataset)}]`;
   return `import fieldprobe\n\n${set}\nanswer = ds.${call}(${given.join(", ")})`;
-}
-
-/** A member as a text: lists with commas, points with semicolons, objects as JSON. */
-function textOf(value: unknown): string {
-  if (!Array.isArray(value)) return typeof value === "object" ? JSON.stringify(value) : String(value);
-  if (value.every((one) => typeof one !== "object")) return value.join(",");
-  const areRows = value.every((one) => Array.isArray(one) && one.every((n) => typeof n === "number"));
-  return areRows ? value.map((one) => (one as number[]).join(",")).join(";") : JSON.stringify(value);
 }
 
 /** A question as a command line. */

@@ -91,9 +91,12 @@ export async function send(path: string, init: RequestInit, signal: AbortSignal)
   }
 }
 
-/** Text of a member in a query string. */
-function textOf(value: unknown): string {
-  return typeof value === "object" && !Array.isArray(value) ? JSON.stringify(value) : String(value);
+/** A member as a text: lists with commas, points with semicolons, objects as JSON. */
+export function textOf(value: unknown): string {
+  if (!Array.isArray(value)) return typeof value === "object" ? JSON.stringify(value) : String(value);
+  if (value.every((one) => typeof one !== "object")) return value.join(",");
+  const areRows = value.every((one) => Array.isArray(one) && one.every((n) => typeof n === "number"));
+  return areRows ? value.map((one) => (one as number[]).join(",")).join(";") : JSON.stringify(value);
 }
 
 /** The address of a question as a GET request. */
