@@ -139,7 +139,7 @@ describe("ending", { timeout: 60_000 }, () => {
     expect(await ask("piped")).toBeGreaterThanOrEqual(500);
     const before = server.requests;
     const hung = ask("hung");
-    await expect.poll(() => server.requests).toBeGreaterThan(before);
+    await expect.poll(() => server.requests, { timeout: 30_000 }).toBeGreaterThan(before);
     const since = performance.now();
     await program.stop("SIGTERM");
     expect(performance.now() - since).toBeLessThan(300 + 5000);
@@ -249,7 +249,7 @@ describe("workers", { timeout: 60_000 }, () => {
     await server.set({ silent: true });
     let before = server.requests;
     const waiting = Array.from({ length: 8 }, () => ask("mortal"));
-    await expect.poll(() => server.requests).toBeGreaterThan(before);
+    await expect.poll(() => server.requests, { timeout: 30_000 }).toBeGreaterThan(before);
     await die();
     await server.set({ silent: false });
     for (const [status] of await Promise.all(waiting)) expect([200, 503]).toContain(status);
