@@ -17,11 +17,11 @@ export function seriesPattern(location: string): string | null {
   return pattern === location ? null : pattern;
 }
 
-/** One line for each set of HDF5 files of one time and one grid whose names differ in their last number. */
+/** One line for each set of HDF5 files of one grid whose names differ in their last number. */
 export function seriesHints(datasets: readonly Dataset[]): string[] {
   const groups = new Map<string, { readonly pattern: string; readonly names: string[] }>();
-  for (const { location, time, axes, fields } of datasets) {
-    const pattern = time.count === 1 ? seriesPattern(location) : null;
+  for (const { location, axes, fields } of datasets) {
+    const pattern = seriesPattern(location);
     if (pattern === null) continue;
     const key = JSON.stringify([pattern, axes.map(({ nodes }) => nodes), Object.keys(fields)]);
     const group = groups.get(key) ?? { pattern, names: [] };
@@ -32,7 +32,7 @@ export function seriesHints(datasets: readonly Dataset[]): string[] {
     .filter(({ names }) => names.length >= FEWEST)
     .map(
       ({ pattern, names }) =>
-        `${names.length} files ${pattern} look like one series and are served as ${names.length} datasets of one time each; ` +
+        `${names.length} files ${pattern} look like one series and are served as ${names.length} datasets; ` +
         `fieldprobe inspect ${pattern} --yes makes them one`,
     );
 }
