@@ -245,13 +245,14 @@ function isFolder(path: string): boolean {
   return !isAddress(path) && statusOf(path)?.isDirectory() === true && !isStore(readdirSync(path));
 }
 
-/** Lists the files below a folder that wait, with the flags of those with open lines; --yes confirms the others. */
+/** Lists the files below a folder that are not served, with the flags of open lines; --yes confirms the others. */
 async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void> {
   await openStorage();
   const descriptors = descriptorFolder(readConfig().config);
   const { datasets, problems } = scanFolders([folder], { chunkBytes: LIMITS["engine.chunkBytes"], descriptors });
   const waiting = new Map(problems.filter(({ waits }) => waits === true).map((one) => [one.location, one.message]));
   const hidden = datasets.flatMap(({ warnings }) => warnings.filter((text) => text.startsWith("Not served: ")));
+  for (const { location, message, waits } of problems) if (waits !== true) hidden.push(`${location}: ${message}`);
   if (hidden.length > 0) print(hidden);
   let left = 0;
   for (const { paths, draft } of draftsOf([...waiting.keys()], descriptors, flags)) {
