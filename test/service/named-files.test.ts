@@ -98,8 +98,7 @@ describe("a file of a confirmed series", () => {
     "stands for the series, which may read no file beyond its folder",
     async () => {
       const home = folder("a series");
-      const paths: string[] = [];
-      for (const step of [0, 1, 2]) paths.push(await writeHdf5(join(home, `run_${step}.h5`), field(step)));
+      const paths = await Promise.all([0, 1, 2].map((step) => writeHdf5(join(home, `run_${step}.h5`), field(step))));
       const [, middle, last] = paths as [string, string, string];
       await confirm(...paths, "--walls", "none");
       await writeHdf5(join(home, "other.h5"), field(0));

@@ -77,11 +77,7 @@ export class Hdf5File implements StoredFile {
   #paths: ReadonlyMap<number, string> | null = null;
   #closed = false;
 
-  /**
-   * @param undo undoes other filters
-   * @param room of ROOM_BYTES, used until the file is closed
-   * @throws DataError when it does not open
-   */
+  /** `undo`: undoes other filters; `room`: of ROOM_BYTES, used until the file is closed. Throws DataError. */
   constructor(place: FilePlace, undo: UndoFilter, room?: Buffer) {
     this.path = pathOf(place);
     this.#place = place;

@@ -34,6 +34,8 @@ describe("a file does not open", () => {
     bytes[8] = 4;
     writeFileSync(path, bytes);
     expect(() => openHdf5(path)).toThrow("it has a superblock of version 4, which is not read.");
+    writeFileSync(join(SCRATCH, "f1.h5"), "a member");
+    expect(() => openHdf5(join(SCRATCH, "f1.h5"))).toThrow("nor do later members of a family");
   });
 });
 
