@@ -209,7 +209,7 @@ describe("a draft", () => {
     const { stderr } = await fieldprobe("values", "none", "p", "--data", home, "--points", "1,2,3");
     expect(stderr).toContain(`fieldprobe inspect --all ${home} --yes confirms all files that leave no line open\n`);
     const refused = await fieldprobe("inspect", path, "--length", "2*e");
-    expect(refused.stderr).toContain('"2*e" is not a number, such as 6.28, or a multiple of pi, such as 2*pi.');
+    expect(refused.stderr).toContain('"2*e" is not a number, such as 6.28, or a multiple of pi, such as 2pi.');
     const { stdout: open } = await fieldprobe("inspect", path, "--dims", "z,y,x", "--spacing", "1");
     expect(open).toMatch(/^ {2}x +12 nodes from 0 every 1, periodic or not$/m);
     const { stdout: shown } = await fieldprobe(

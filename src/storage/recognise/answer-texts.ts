@@ -77,7 +77,7 @@ export const ANSWER_FLAGS: readonly AnswerFlag[] = [
   {
     flag: "length",
     value: "x,y,z",
-    about: "period of a periodic axis, or distance between the end nodes of another; one for all axes, such as 2*pi",
+    about: "period of a periodic axis, or distance between the end nodes of another; one for all axes, such as 2pi",
     read: (text) => ({ length: tripleOf(text, (value) => value > 0, "numbers above 0 are needed.") }),
   },
   {
@@ -199,7 +199,7 @@ const partsOf = (text: string): string[] => text.split(",").map((part) => part.t
 function numberOf(text: string): number {
   const value = NUMBER.test(text.trim()) ? Number(text) : multipleOfPi(text);
   if (!Number.isFinite(value))
-    throw needed(`"${text}" is not a number, such as 6.28, or a multiple of pi, such as 2*pi.`);
+    throw needed(`"${text}" is not a number, such as 6.28, or a multiple of pi, such as 2pi.`);
   return value;
 }
 
