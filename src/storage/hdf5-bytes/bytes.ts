@@ -128,9 +128,7 @@ export function whyNotHdf5(place: FilePlace, { message }: Error): string {
     const head = Buffer.alloc(4);
     withPlace(place, (file) => file.read(head, 0));
     const other = OTHER_FILES.find(([beginning]) => head.toString("latin1").startsWith(beginning));
-    const later = /(\d|-r)(\.\w+)?$/.test(pathOf(place))
-      ? ", nor do later members of a family: h5repart joins those"
-      : "";
+    const later = /(\d|-r)\.\w+$/.test(pathOf(place)) ? ", nor do later members of a family: h5repart joins those" : "";
     return other?.[1] ?? `it does not begin like one${later}`;
   } catch (error) {
     return reasonOf(error);
