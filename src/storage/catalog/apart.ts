@@ -6,7 +6,7 @@ import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { reasonOf } from "../../shared/system.js";
 import { type Descriptor, parseDescriptor, placesIn } from "../dataset/descriptor.js";
-import { realPath, statusOf } from "../dataset/files.js";
+import { beingWritten, realPath, statusOf } from "../dataset/files.js";
 import type { Refused } from "../dataset/scan.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
 import { MAX_TEXT_BYTES, remoteText } from "./remote-text.js";
@@ -105,12 +105,10 @@ function filesAt(location: string, { file, step }: Claim): string[] {
 
 /** Real paths of the files that descriptors claim; these are not datasets themselves. */
 export function claimedBy(locations: readonly string[]): Set<string> {
-  const claimed = new Set<string>();
-  for (const location of locations)
-    for (const file of filesOf(location))
-      for (const path of filesAt(location, file)) claimed.add(realPath(path) ?? path);
-  return claimed;
+  return new Set(locations.flatMap(allFilesAt).map((path) => realPath(path) ?? path));
 }
+
+const allFilesAt = (location: string): string[] => filesOf(location).flatMap((file) => filesAt(location, file));
 
 const NAMED = 3;
 
@@ -139,10 +137,11 @@ function* entriesBelow(folder: string): Generator<string> {
   }
 }
 
-/** A digest that changes with the descriptor or a file that it names. */
+/** A digest that changes with the descriptor, a file that it names, and whether one of them is being written. */
 export function stateApart(location: string): string {
-  const hash = createHash("sha256");
-  for (const path of [location, ...filesOf(location).flatMap((file) => filesAt(location, file))]) {
+  const paths = [location, ...allFilesAt(location)];
+  const hash = createHash("sha256").update(`${beingWritten(paths)}\n`);
+  for (const path of paths) {
     const status = statusOf(path);
     hash.update(`${path}\n${status?.size} ${status?.mtimeMs} ${status?.ino}\n`);
   }

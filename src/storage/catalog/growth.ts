@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { type Descriptor, frameCount, partsIn, timesIn } from "../dataset/descriptor.js";
-import { isLockedToWrite, placeOf, STEP_PLACE } from "../dataset/files.js";
+import { beingWritten, placeOf, STEP_PLACE } from "../dataset/files.js";
 import type { Refusal } from "../dataset/scan.js";
 import type { Recognised } from "../recognise/recognise.js";
 import { differences, structureOf } from "../recognise/structure.js";
@@ -93,7 +93,7 @@ function frameSteps(descriptor: Descriptor, pattern: string): string[] {
 
 function joins(paths: readonly string[], descriptor: Descriptor, base: () => Recognised): readonly number[] | string {
   const { structure = {}, varies = [], timeTable = null } = descriptor.confirmed ?? {};
-  if (paths.some(isLockedToWrite)) return "a program is writing to it";
+  if (beingWritten(paths) !== undefined) return "a program is writing to it";
   try {
     const found = withFiles(paths, (file) => structureOf(file, descriptor, timeTable));
     const [other] = differences(structure, varies, found);

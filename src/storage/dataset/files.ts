@@ -20,10 +20,11 @@ export function statusOf(path: string): Stats | undefined {
   }
 }
 
-/** Whether a program holds a lock to write a file, as HDF5 does from 1.10 on; only Linux tells. */
-export function isLockedToWrite(path: string): boolean {
-  const held = new RegExp(`FLOCK +\\S+ +WRITE .*:${statusOf(path)?.ino} `);
-  return existsSync("/proc/locks") && held.test(readFileSync("/proc/locks", "utf8"));
+/** The first of these files that a program holds a lock to write, as HDF5 does from 1.10 on; only Linux tells. */
+export function beingWritten(paths: readonly string[]): string | undefined {
+  const locks = existsSync("/proc/locks") ? readFileSync("/proc/locks", "utf8") : "";
+  const held = new Set(Array.from(locks.matchAll(/FLOCK +\S+ +WRITE .*:(\d+) /g), ([, inode]) => Number(inode)));
+  return held.size > 0 ? paths.find((path) => !isAddress(path) && held.has(statusOf(path)?.ino ?? -1)) : undefined;
 }
 
 /** Whether a file still has its stamp; objects of a store are compared when they are read. */

@@ -1,6 +1,6 @@
 /** Drafts of datasets: the description of files with the user's answers, and its confirmation. */
 import { existsSync, realpathSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError, RequestError } from "../../shared/errors.js";
 import { makeFolder } from "../../shared/system.js";
@@ -14,13 +14,14 @@ import {
   renewed,
 } from "../catalog/confirmation.js";
 import { grown, isOfStructure } from "../catalog/growth.js";
+import { fileSets } from "../catalog/places.js";
 import { measured } from "../catalog/raised-questions.js";
 import { nameOf } from "../catalog/scan-folders.js";
 import { recogniseSeries } from "../catalog/series.js";
 import { describedBy } from "../catalog/source.js";
 import { verify } from "../catalog/verify.js";
 import { NAME_PATTERN, parseDescriptor } from "../dataset/descriptor.js";
-import { isLockedToWrite, realPath } from "../dataset/files.js";
+import { beingWritten, realPath } from "../dataset/files.js";
 import { writeWhole } from "../dataset/write-whole.js";
 import { type AnswerTexts, answersFrom } from "../recognise/answer-texts.js";
 import type { Answers } from "../recognise/answers.js";
@@ -77,7 +78,8 @@ export function keepDraft(
   place: ConfirmationPlace = placeOfConfirmation(found.written.name, isAddress(first) ? first : home, descriptors),
 ): string {
   const description = { descriptor: found.descriptor, folder: home, location: first, digest: "", warnings: [] };
-  if (!isAddress(first) && isLockedToWrite(first)) throw new DataError(`${first}: a program is writing to it`);
+  const held = beingWritten(fileSets(found.descriptor).flatMap((files) => files.map((file) => resolve(home, file))));
+  if (held !== undefined) throw new DataError(`${held}: a program is writing to it`);
   const outcome = verify(description, chunkBytes);
   if ("problems" in outcome) throw new DataError(`${first} cannot be served: ${outcome.problems.join("; ")}`);
   if (existsSync(place.path) && !claimedBy([place.path]).has(realPath(first) ?? first))

@@ -11,6 +11,7 @@ import { recogniseSeries } from "../../../src/storage/catalog/series.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
+import { keepDraft } from "../../../src/storage/tools/drafts.js";
 import { writeHdf5 } from "../../support/cubes.js";
 import { writeComponents, writeTables } from "../../support/questionable-files.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -172,9 +173,16 @@ describe("a confirmed series", () => {
     confirm(home, "s_0.h5", "s_1.h5");
     const holder = spawn("flock", [join(home, "s_2.h5"), "-c", "echo held; exec cat"]);
     await once(holder.stdout, "data");
-    expect(scan(home).problems.map(({ message }) => message)).toEqual([expect.stringMatching("is writing to it")]);
+    const previous = scan(home);
+    expect(previous.problems.map(({ message }) => message)).toEqual([expect.stringMatching("is writing to it")]);
+    const all = recogniseSeries(
+      [0, 1, 2].map((step) => join(home, `s_${step}.h5`)),
+      ANSWERS,
+    ) as Recognised;
+    const keep = () => keepDraft(all, join(home, "s_0.h5"), home, home, CHUNK_BYTES);
+    expect(keep).toThrow("s_2.h5: a program is writing to it");
     holder.stdin.end();
     await once(holder, "exit");
-    expect(scan(home).datasets[0]?.time.count).toBe(3);
+    expect(scanFolders([home], { chunkBytes: CHUNK_BYTES, previous }).datasets[0]?.time.count).toBe(3);
   });
 });
