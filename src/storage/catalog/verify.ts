@@ -86,14 +86,14 @@ export function verify(description: Description, chunkBytes: number): { dataset:
   }
 }
 
-/** Warnings about each frame are told once. */
+/** Warnings that differ in the name of their file only are told once. */
 function onceEach(texts: readonly string[]): string[] {
   const alike = new Map<string, string[]>();
   for (const text of texts) {
-    const kind = text.replace(/^[^:]*: /, "").replaceAll(/\d+/g, "0");
+    const kind = text.replace(/^.*?: /, "");
     alike.set(kind, [...(alike.get(kind) ?? []), text]);
   }
-  const more = (count: number) => (count === 1 ? "" : ` So in ${count - 1} more times.`);
+  const more = (count: number) => (count === 1 ? "" : ` The same of ${count - 1} more.`);
   return [...alike.values()].map((all) => `${all[0]}${more(all.length)}`);
 }
 
