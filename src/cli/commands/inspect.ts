@@ -207,24 +207,30 @@ function confirm(found: Recognised, first: string, home: string, place?: Confirm
   if (above !== null)
     throw new MisuseError(`--yes: ${above} hides a confirmation beside it: change that, or add --descriptors FOLDER`);
   const known = confirmationFor(first, apart);
-  if (known !== null && place === undefined) requireAllFiles(known, found, first, home);
+  if (known !== null && place === undefined) requireReplaceable(known, found, first, home);
   const { name } = found.written;
   const isSame = known !== null && [`${name}.json`, `${name}.dataset.json`].includes(basename(known));
   const again = isSame ? { path: known, isApart: !isConfirmation(basename(known)) } : undefined;
   try {
     const path = keepDraft(found, first, home, apart, LIMITS["engine.chunkBytes"], place ?? again);
     // Under another name it replaces the earlier one.
-    if (known !== null && place === undefined && path !== known) rmSync(known);
+    if (known !== null && place === undefined && path !== known) {
+      rmSync(known);
+      process.stderr.write(`removed ${known}\n`);
+    }
     return path;
   } catch (error) {
     throw error instanceof RequestError ? new MisuseError(error.message) : error;
   }
 }
 
-/** @throws MisuseError if the confirmation to be replaced has other files too */
-function requireAllFiles(known: string, found: Recognised, first: string, home: string): void {
+/** @throws MisuseError if what is to be replaced has other files too, or was written by hand for another name */
+function requireReplaceable(known: string, found: Recognised, first: string, home: string): void {
   const before = describedBy(known);
   if ("problems" in before) return;
+  const { confirmed, name } = before.descriptor;
+  if (confirmed === undefined && name !== found.written.name)
+    throw new MisuseError(`--yes: ${known} describes ${basename(first)} as ${name}: change that, or remove it first`);
   const named = new Set(
     fileSets(found.descriptor).flatMap((files) => files.map((file) => realPath(resolve(home, file)))),
   );
@@ -258,14 +264,19 @@ async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void
   for (const { paths, draft } of draftsOf([...waiting.keys()], descriptors, flags)) {
     const [first] = paths as [string];
     const open = openLines(draft?.descriptor.questions ?? []);
-    if (draft !== null && open.length === 0 && flags.yes === true) {
-      tellWritten(confirm(draft, first, homeOf(first, paths.length === 1)));
-      continue;
+    let message = waiting.get(first) as string;
+    const isReady = draft !== null && open.length === 0 && flags.yes === true;
+    try {
+      if (isReady) tellWritten(confirm(draft, first, homeOf(first, paths.length === 1)));
+      if (isReady) continue;
+    } catch (error) {
+      if (!(error instanceof DataError || error instanceof MisuseError)) throw error;
+      ({ message } = error);
     }
     left += paths.length;
-    const message = waiting.get(first) as string;
     const own = message.endsWith("--same") ? "--same" : message;
-    const needs = draft === null ? own : open.length === 0 ? "--yes" : [...new Set(open.map(flagOf))].join(", ");
+    const needs =
+      draft === null || isReady ? own : open.length === 0 ? "--yes" : [...new Set(open.map(flagOf))].join(", ");
     print([`${paths.length === 1 ? first : `${seriesPattern(first)} (${paths.length} files)`}: ${needs}`]);
   }
   if (left > 0) reportRefusal(`${left} of the files below ${folder} wait${left === 1 ? "s" : ""}`);
