@@ -196,13 +196,19 @@ export class RegionExecution implements Evaluation {
     let hits = 0;
     const [method, threshold] = [query.spatialInterpolation ?? "None", query.threshold as number];
     const task = { ...this.#reading(), kind: "search", method, threshold, most } as const;
-    const start = (index: number) => this.#run<Hits>({ ...task, region: partOf(this.#region, part(index)) });
-    const take = (found: Hits): void => {
-      parts.push(found);
+    const start = async (index: number): Promise<Hits> => {
+      const found = await this.#run<Hits>({ ...task, region: partOf(this.#region, part(index)) });
       hits += found.count;
       this.#checkHits(hits);
+      return found;
     };
-    await inOrder(total, lanes, () => this.#life.over, start, take);
+    await inOrder(
+      total,
+      lanes,
+      () => this.#life.over,
+      start,
+      (found) => parts.push(found),
+    );
     return parts;
   }
 
