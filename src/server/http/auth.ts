@@ -210,7 +210,10 @@ export interface WatchOptions {
   readonly date?: () => number;
 }
 
-/** Authentication by a token file, or one in a folder, read again when it changes. An empty token counts as none. */
+/**
+ * Authentication by a token file, or one in a folder, read again when it changes. `anonymous`: whether a request without
+ * token is served; an empty token counts as none. Throws when the file cannot be used at the start.
+ */
 export function watchTokens(
   path: string,
   anonymous: boolean,

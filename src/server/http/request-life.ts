@@ -196,7 +196,7 @@ export class RequestLife {
     await this.#holdPoints(Math.ceil(points * records));
   }
 
-  /** Waits, without a slot, until the memory of an analysis is admitted in place of less. Throws BusyError. */
+  /** Waits, without a slot, for the memory of an analysis in place of less. Throws BusyError, CancelledError. */
   async admitMemory(bytes: number): Promise<void> {
     if (this.#isDisconnected) throw new CancelledError();
     if (this.#rehearsal !== null || bytes <= this.#memory.bytes) return;
@@ -252,7 +252,7 @@ export class RequestLife {
     }
   }
 
-  /** Lends uninitialised shared memory until the request has ended and its steps, which may still write, have too. */
+  /** Lends uninitialised shared memory until request and steps, which may still write, end. Throws CancelledError. */
   floats(count: number): Float32Array<SharedArrayBuffer> {
     const { buffer, byteOffset } = this.#lend(4 * count);
     return new Float32Array(buffer, byteOffset, count);
@@ -383,7 +383,7 @@ export class RequestLife {
     return this.#request.facts.token ?? this.#request.raw.socket;
   }
 
-  /** Releases slot and points of complete results, once unread answers leave room for this one. Throws BusyError. */
+  /** Releases slot and points of complete results, once unread answers leave room. Throws BusyError, CancelledError. */
   async finishComputing(results: readonly Pick<Result, "values" | "heldBytes">[]): Promise<void> {
     this.#slot.endComputing();
     let bytes = 0;

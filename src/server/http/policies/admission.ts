@@ -71,12 +71,12 @@ export class Admission {
     }
   }
 
-  /** Takes a slot within `waitMs`. Returns gives it back, once. Throws BusyError, also if too many wait. */
+  /** Takes a slot within `waitMs`; returns what gives it back, also twice. Throws BusyError, also if too many wait. */
   async slot(request: SlotRequest, waitMs: number, signal: AbortSignal): Promise<() => void> {
     return this.trySlot(request) ?? this.#wait(request, waitMs, signal);
   }
 
-  /** Takes a free slot; null if there is none. Throws BusyError if the requests of the store have all they may. */
+  /** Takes a free slot; null if none. Throws BusyError if others wait for a store whose requests have their most. */
   trySlot(request: SlotRequest): (() => void) | null {
     if (request.store && this.#isCrowded(request.store)) throw busyStore();
     return this.#mayTake(request) ? this.#take(request) : null;
@@ -97,7 +97,7 @@ export class Admission {
     return Math.max(1, Math.floor(this.#limits[limit] * ALL_STORES_PART));
   }
 
-  /** Counts a request that waits for a store, without a slot. Returns ends the wait; null if too many wait. */
+  /** Counts a wait for a store, without a slot; returns what ends it, null if too many wait for it or for all. */
   waitForStore(store: string): (() => void) | null {
     const slots = this.#limits["engine.inflight"];
     const waiting = this.#atStores.get(store) ?? 0;
