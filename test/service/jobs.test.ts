@@ -169,8 +169,8 @@ describe("a job", () => {
       ["values", { what: "p", points: { random: 250, seed: 4 }, time: 0.5 }, 3],
       ["grid", { what: "Q", z: 1.5, samples: [10, 20], time: 0.5 }, 2],
       ["nodes", { what: "u, Q", frame: "0:2", i: "20:30", j: "0:15:3", k: "5:13" }, 8],
-      ["paths", { what: "p", points: rows.slice(0, 10), time: "0.4:0.6", step: 0.05, every: 2 }, 3],
-      ["paths", { what: "u", points: { random: 12, seed: 2 }, time: "0.6:0.4", step: 0.05, last: true }, 2],
+      ["paths", { what: "p", points: rows.slice(0, 80), time: "0.4:0.6", step: 0.05, every: 2 }, 3],
+      ["paths", { what: "u", points: { random: 64, seed: 2 }, time: "0.6:0.4", step: 0.05, last: true }, 2],
       ["flow_map", { what: "ftle", z: 1.5, samples: 20, time: "0.4:0.6", step: 0.1 }, 4],
     ] as const;
     const direct = new Map<string, Buffer>();

@@ -24,8 +24,8 @@ const isCut = (call: CallName, format: Format): boolean =>
   CUT.includes(call) && format !== "png" && !(call === "paths" && ["nc", "h5"].includes(format));
 /** Most elements of a task. */
 const MOST_POINTS = 1 << 20;
-/** Divisors of the elements of a task, by the cost of an element, so that a task takes seconds. */
-const PART = { cheap: 2, costly: 16 } as const;
+/** The part of a call's most elements that a task has: seconds of work. Fewer particles cost more each. */
+const TASK_PART = 1 / 2;
 /** Approximate bytes of a number in text, with its share of the coordinates. */
 const TEXT_BYTES = 12;
 /** Bytes that a ZIP archive of NumPy can hold. */
@@ -99,15 +99,9 @@ export function sendStarted(reply: FastifyReply, { basePath }: Pick<Service, "ba
     .send(describeJob(job, Date.now(), basePath));
 }
 
-function cutOf(
-  { count, times, widths, granularity = 1, inPasses }: Work,
-  { life, service }: Context,
-  format: Format,
-): JobCut {
+function cutOf({ count, times, widths, granularity = 1, inPasses }: Work, { life }: Context, format: Format): JobCut {
   if (inPasses) return { points: count, times, perTask: 1, inPasses };
-  const usual = service.config.limits["query.points"];
-  const most = life.taskPoints;
-  const size = Math.min(MOST_POINTS, Math.floor(most / (most < usual ? PART.costly : PART.cheap)));
+  const size = Math.min(MOST_POINTS, Math.floor(life.taskPoints * TASK_PART));
   const perTask = granularity * Math.max(1, Math.floor(size / granularity));
   const numbers = count * times * widths.reduce((sum, width) => sum + width, 0);
   if (format === "npz" && 8 * numbers > NPZ_BYTES)
