@@ -1,15 +1,7 @@
 /** Describes the calls from their table: parameters and formats for OpenAPI, and examples. */
 import { type TSchema, Type } from "@sinclair/typebox";
-import {
-  CALL_NAMES,
-  type CallName,
-  callOf,
-  choicesOf,
-  describeMember,
-  FORMATS,
-  type MemberName,
-  memberOf,
-} from "../../shared/calls.js";
+import type { CallName, MemberName } from "../../shared/calls.js";
+import { CALL_NAMES, callOf, choicesOf, describeMember, FORMATS, memberOf } from "../../shared/calls.js";
 import type { ApiExample, ApiGroup } from "../http/reference-page.js";
 
 const DATASET = "isotropic32";

@@ -35,14 +35,8 @@ import { startJob } from "./jobs/start-job.js";
 import { requireLevel } from "./levels/grid-levels.js";
 import type { MemberValues } from "./question/member-values.js";
 import { JSON_BYTES, JSON_TOO_LARGE, readBodyMembers } from "./question/read-body.js";
-import {
-  callNamed,
-  type GivenMembers,
-  joined,
-  membersOfJson,
-  membersOfQuery,
-  readQuestion,
-} from "./question/read-question.js";
+import type { GivenMembers } from "./question/read-question.js";
+import { callNamed, joined, membersOfJson, membersOfQuery, readQuestion } from "./question/read-question.js";
 import { restate } from "./restate.js";
 
 /** Most questions of a list; lists of more than FEW_QUESTIONS are large requests. */

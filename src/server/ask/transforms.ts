@@ -1,13 +1,6 @@
 /** Filtered fields and spectral derivatives: inputs that transforms of whole frames provide. */
-import {
-  actsAlong,
-  boxNodes,
-  type DerivativeScheme,
-  type DerivedPlan,
-  derivedPlan,
-  type FieldFilter,
-  filterOf,
-} from "../../analysis/derived.js";
+import type { DerivativeScheme, DerivedPlan, FieldFilter } from "../../analysis/derived.js";
+import { actsAlong, boxNodes, derivedPlan, filterOf } from "../../analysis/derived.js";
 import { isTransformable, nearestLengths } from "../../analysis/lengths.js";
 import { type InputKey, type Names, partsOfInput } from "../../analysis/names.js";
 import type { OfAxes } from "../../analysis/spectrum.js";

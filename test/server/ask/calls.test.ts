@@ -1,15 +1,8 @@
 /** Every call answers its example in every form, and its question gives the same bytes again. */
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import {
-  CALL_NAMES,
-  type CallName,
-  callOf,
-  FORMATS,
-  type Format,
-  MEMBERS,
-  type MemberName,
-} from "../../../src/shared/calls.js";
+import type { CallName, Format, MemberName } from "../../../src/shared/calls.js";
+import { CALL_NAMES, callOf, FORMATS, MEMBERS } from "../../../src/shared/calls.js";
 import { referenceText } from "../../support/asking-page.js";
 import { serveTestData } from "../../support/service.js";
 import { ROOT } from "../../support/source-graph.js";

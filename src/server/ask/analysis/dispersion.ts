@@ -1,12 +1,6 @@
 /** Answers `dispersion`: statistics of paths over time, without the paths. */
-import {
-  addPaths,
-  type DispersionSums,
-  dispersionMeans,
-  dispersionSums,
-  type GroupSize,
-  type PathPart,
-} from "../../../analysis/dispersion.js";
+import type { DispersionSums, GroupSize, PathPart } from "../../../analysis/dispersion.js";
+import { addPaths, dispersionMeans, dispersionSums } from "../../../analysis/dispersion.js";
 import { compileExpression } from "../../../analysis/expression.js";
 import { namesFor } from "../../../analysis/names.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";

@@ -10,15 +10,8 @@ import { timesOf } from "../../http/describe.js";
 import { wrong } from "../faults.js";
 import { storedIn } from "../question/when.js";
 import { coordinateOf } from "../question/where.js";
-import {
-  type AnalysedNodes,
-  AXES,
-  type AxisNumber,
-  type Direction,
-  keptAxes,
-  LETTERS,
-  regrouped,
-} from "./analysed-nodes.js";
+import type { AnalysedNodes, AxisNumber, Direction } from "./analysed-nodes.js";
+import { AXES, keptAxes, LETTERS, regrouped } from "./analysed-nodes.js";
 import { type Analysis, momentsOf } from "./analysis.js";
 import { signsOf, symmetryOf } from "./fold.js";
 

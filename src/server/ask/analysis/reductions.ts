@@ -1,27 +1,13 @@
 /** Reductions of columns over groups of nodes, or over points: moments, histograms, extremes. */
 import { compileExpression, compileScalar, componentsIn } from "../../../analysis/expression.js";
-import {
-  type Extreme,
-  type Extremes,
-  type ExtremesOptions,
-  foremost,
-  pickExtremes,
-  SIDES,
-  type Side,
-} from "../../../analysis/extremes.js";
+import type { Extreme, Extremes, ExtremesOptions, Side } from "../../../analysis/extremes.js";
+import { foremost, pickExtremes, SIDES } from "../../../analysis/extremes.js";
 import { formulaOf } from "../../../analysis/names.js";
 import { nested } from "../../../analysis/nested.js";
 import { foldStates } from "../../../analysis/parity.js";
 import { distanceIn, groupExtent, type Merged, placeIn, type ReductionPlan } from "../../../analysis/plan.js";
-import {
-  type AnyReduction,
-  type BinRange,
-  edgesOf,
-  finishState,
-  type GroupAnswer,
-  mergeStates,
-  type ReductionState,
-} from "../../../analysis/reductions.js";
+import type { AnyReduction, BinRange, GroupAnswer, ReductionState } from "../../../analysis/reductions.js";
+import { edgesOf, finishState, mergeStates } from "../../../analysis/reductions.js";
 import { LimitError } from "../../../shared/errors.js";
 import { checkSchema } from "../check-schema.js";
 import { wrong } from "../faults.js";

@@ -7,15 +7,8 @@ import { compute } from "../parts.js";
 import { DRAWN_RECORDS, type PointOptions } from "../points/point-columns.js";
 import type { MemberValues } from "../question/member-values.js";
 import { fillPoints, pointsOf, type SampleAxis } from "../question/sample-grid.js";
-import {
-  checkFilterUsed,
-  compileWhat,
-  namesOf,
-  pointOptions,
-  type Quantity,
-  usualWhat,
-  whatTexts,
-} from "../question/what.js";
+import type { Quantity } from "../question/what.js";
+import { checkFilterUsed, compileWhat, namesOf, pointOptions, usualWhat, whatTexts } from "../question/what.js";
 import { timesIn } from "../question/when.js";
 import { type Samples, samplesIn } from "../question/where.js";
 import { timeText } from "../restate.js";

@@ -1,14 +1,8 @@
 /** Answers `nodes`: nodes of a region, with stored fields or any quantity. */
 import type { FieldFilter } from "../../../analysis/derived.js";
 import type { Names } from "../../../analysis/names.js";
-import {
-  type Axis,
-  axesOfField,
-  componentsOf,
-  type Dataset,
-  fieldNames,
-  isStaggered,
-} from "../../../engine/contract/dataset.js";
+import type { Axis, Dataset } from "../../../engine/contract/dataset.js";
+import { axesOfField, componentsOf, fieldNames, isStaggered } from "../../../engine/contract/dataset.js";
 import { nodeQuantity, type Query } from "../../../engine/contract/query.js";
 import { RequestError } from "../../../shared/errors.js";
 import type { Values } from "../../../storage/tools/long-numbers.js";
@@ -21,15 +15,8 @@ import { answered, type Context, checkFits, DryRun, type Work } from "../context
 import { wrong } from "../faults.js";
 import { compute } from "../parts.js";
 import type { MemberValues, RequestedQuantity } from "../question/member-values.js";
-import {
-  checkFilterUsed,
-  compileWhat,
-  namesOf,
-  nodeDerivatives,
-  type Quantity,
-  usualWhat,
-  whatTexts,
-} from "../question/what.js";
+import type { Quantity } from "../question/what.js";
+import { checkFilterUsed, compileWhat, namesOf, nodeDerivatives, usualWhat, whatTexts } from "../question/what.js";
 import { storedIn } from "../question/when.js";
 import { coordinateOf, isPlace, type NodeRun, partsOf, runsIn } from "../question/where.js";
 import { timeText } from "../restate.js";

@@ -9,15 +9,8 @@ import { compute } from "../parts.js";
 import { DRAWN_RECORDS, evaluateAt, type PointOptions } from "../points/point-columns.js";
 import type { MemberValues } from "../question/member-values.js";
 import { heldPoints, openPoints, type PointSource, sourceOf } from "../question/points.js";
-import {
-  checkFilterUsed,
-  compileWhat,
-  namesOf,
-  pointOptions,
-  type Quantity,
-  usualWhat,
-  whatTexts,
-} from "../question/what.js";
+import type { Quantity } from "../question/what.js";
+import { checkFilterUsed, compileWhat, namesOf, pointOptions, usualWhat, whatTexts } from "../question/what.js";
 import { type Times, timesIn } from "../question/when.js";
 import { timeText } from "../restate.js";
 

@@ -1,14 +1,8 @@
 /** Answers as arrays: the columns of rows, the quantities and coordinates of grids; and their numbers as bytes. */
 import type { Format } from "../../../shared/calls.js";
 import { blockOf, LongNumbers, type Numbers, strided, type Values } from "../../../storage/tools/long-numbers.js";
-import {
-  type AnsweredQuantity,
-  type Column,
-  columnOf,
-  columnsOf,
-  type GridAnswer,
-  type RowsAnswer,
-} from "../answer.js";
+import type { AnsweredQuantity, Column, GridAnswer, RowsAnswer } from "../answer.js";
+import { columnOf, columnsOf } from "../answer.js";
 import { checkAlone } from "../faults.js";
 import { fileNames } from "../question/what.js";
 

@@ -2,27 +2,15 @@
 import type { Components } from "../../../analysis/array-functions.js";
 import type { FieldFilter } from "../../../analysis/derived.js";
 import type { Expression } from "../../../analysis/expression.js";
-import {
-  type InputKey,
-  type InputKind,
-  isOfExpression,
-  namesFor,
-  type PlainKind,
-  partsOfInput,
-} from "../../../analysis/names.js";
+import type { InputKey, InputKind, PlainKind } from "../../../analysis/names.js";
+import { isOfExpression, namesFor, partsOfInput } from "../../../analysis/names.js";
 import { packedIndex } from "../../../analysis/record-quantity.js";
 import type { BlockInputs } from "../../../analysis/subexpression.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { Query, Result } from "../../../engine/contract/query.js";
 import { RequestError } from "../../../shared/errors.js";
-import {
-  type FieldName,
-  type OperationName,
-  type OperationRow,
-  operationOf,
-  type SpatialInterpolation,
-  spatialOf,
-} from "../../../shared/operations.js";
+import type { FieldName, OperationName, OperationRow, SpatialInterpolation } from "../../../shared/operations.js";
+import { operationOf, spatialOf } from "../../../shared/operations.js";
 import { drawTriple } from "../../../shared/random.js";
 import type { TimeSlices } from "../../http/policies/time-slices.js";
 import type { RequestLife } from "../../http/request-life.js";

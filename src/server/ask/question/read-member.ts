@@ -2,15 +2,8 @@
 import { FILTER_KINDS } from "../../../analysis/derived.js";
 import { MOST_CHARACTERS } from "../../../analysis/expression-syntax.js";
 import { nearestName } from "../../../analysis/names.js";
-import {
-  type CallMember,
-  type CallName,
-  callOf,
-  choicesOf,
-  type MemberName,
-  type MemberType,
-  memberOf,
-} from "../../../shared/calls.js";
+import type { CallMember, CallName, MemberName, MemberType } from "../../../shared/calls.js";
+import { callOf, choicesOf, memberOf } from "../../../shared/calls.js";
 import { excerpt } from "../../../shared/errors.js";
 import { hasDoubledMember, isRows } from "../../../text/json-body.js";
 import { NUMBER, readRows, shown } from "../../../text/rows.js";

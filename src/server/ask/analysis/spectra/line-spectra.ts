@@ -3,28 +3,15 @@ import { compileExpression, componentsIn } from "../../../../analysis/expression
 import { type InputKey, partsOfInput } from "../../../../analysis/names.js";
 import { nested } from "../../../../analysis/nested.js";
 import type { GroupAnswer } from "../../../../analysis/reductions.js";
-import {
-  binsOf,
-  groupsOf,
-  modesOf,
-  type OfAxes,
-  type SpectrumPlan,
-  wavenumbersAlong,
-} from "../../../../analysis/spectrum.js";
+import type { OfAxes, SpectrumPlan } from "../../../../analysis/spectrum.js";
+import { binsOf, groupsOf, modesOf, wavenumbersAlong } from "../../../../analysis/spectrum.js";
 import { Transform } from "../../../../analysis/transform.js";
 import type { Context } from "../../context.js";
 import { wrong } from "../../faults.js";
 import type { MemberValues } from "../../question/member-values.js";
 import { checkTransforms } from "../../transforms.js";
-import {
-  type AnalysedNodes,
-  AXES,
-  type AxisNumber,
-  type Direction,
-  derivedOf,
-  framesIn,
-  LETTERS,
-} from "../analysed-nodes.js";
+import type { AnalysedNodes, AxisNumber, Direction } from "../analysed-nodes.js";
+import { AXES, derivedOf, framesIn, LETTERS } from "../analysed-nodes.js";
 import { type Analysis, analysisOf, momentsOf, type Tabled, tabled } from "../analysis.js";
 import { withMeans } from "../means.js";
 import { aboutTexts, checkNumbers } from "../reductions.js";

@@ -1,16 +1,8 @@
 /** Answers `spectrum`: sums of the modes of whole frames over shells, rings or lines. Other files have other kinds. */
 import { compileExpression, componentsIn } from "../../../../analysis/expression.js";
 import type { GroupAnswer } from "../../../../analysis/reductions.js";
-import {
-  binsOf,
-  firstWavenumber,
-  groupsOf,
-  type OfAxes,
-  type SpectrumPlan,
-  type SpectrumSums,
-  type SpectrumTerm,
-  scalesOf,
-} from "../../../../analysis/spectrum.js";
+import type { OfAxes, SpectrumPlan, SpectrumSums, SpectrumTerm } from "../../../../analysis/spectrum.js";
+import { binsOf, firstWavenumber, groupsOf, scalesOf } from "../../../../analysis/spectrum.js";
 import type { Dataset } from "../../../../engine/contract/dataset.js";
 import { refuse } from "../../../http/refusal.js";
 import type { Context } from "../../context.js";
