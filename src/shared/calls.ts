@@ -135,6 +135,12 @@ export const MEMBERS = {
     defaultText: "0",
     example: "auto",
   },
+  isovalue: {
+    type: "number",
+    description:
+      "Nodes for the isosurface of a number: every node of the cells that the surface crosses has its value. Nodes elsewhere that levels tell apart are not read: they have no value (NaN, null).",
+    example: "1.5",
+  },
   integrator: {
     type: "choice",
     choices: ["rk4", "heun", "dopri5"],
@@ -534,7 +540,7 @@ export const CALLS = {
     description:
       "Stored fields, or any quantity at nodes. An h5 of fields has the layout of JHTDB cutouts. An xmf, which ParaView opens, contains no numbers: it refers to nodes.h5, the answer to the same question as h5, which must be in the same folder under that name (the command line writes both, with two --out).",
     kind: "grid",
-    members: ["what", ...BOX, ...STORED, ...AT_NODES, ...OF_MEANS, "level", "units", "format", "job"],
+    members: ["what", ...BOX, ...STORED, ...AT_NODES, ...OF_MEANS, "level", "isovalue", "units", "format", "job"],
     required: [],
     formats: [...GRID, "xmf"],
     example: { what: "u, p", frame: "0", i: "0:4", j: "0:4", k: "0:1" },

@@ -199,6 +199,7 @@ class Calls(Asking):
         over: Any = None,
         mean_time: Any = None,
         level: Any = None,
+        isovalue: Optional[float] = None,
         units: Optional[str] = None,
     ) -> Grid:
         """Stored nodes of a region.
@@ -241,6 +242,9 @@ class Calls(Asking):
             level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
                 then count; in grid also auto, the coarsest level that is fine enough for the samples.
                 Default: 0.
+            isovalue: Nodes for the isosurface of a number: every node of the cells that the surface crosses
+                has its value. Nodes elsewhere that levels tell apart are not read: they have no value (NaN,
+                null).
             units: check refuses sums, comparisons and functions of quantities whose stated units do not fit
                 together; ignore accepts them; plus, in statistics, answers budgets in u_tau^4/nu and adds the
                 friction velocity and wall distances. Default: check.
@@ -251,7 +255,7 @@ class Calls(Asking):
         return self._call(
             "nodes",
             what,
-            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "over": over, "mean_time": mean_time, "level": level, "units": units},
+            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "over": over, "mean_time": mean_time, "level": level, "isovalue": isovalue, "units": units},
         )
 
     def find(

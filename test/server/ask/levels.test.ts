@@ -361,6 +361,32 @@ describe("conditions on a dataset with levels", () => {
     expect(read).toBeLessThan(0.8 * all);
   });
 
+  it.each([
+    { what: "u.x", near: 0.98, frame: 3, share: 0.8 },
+    { what: "norm(omega)", near: 0.9, frame: 7, share: 1 },
+    { what: "p", near: 0.9, frame: 4, i: "-20:44", k: "30:70", share: 1 },
+  ])("reads less for the cells of an isosurface, and has their nodes: %j", async ({ near, share, ...members }) => {
+    const question = { dataset: LARGER, call: "nodes", format: "npy", ...members };
+    const valuesOf = async (of: AnyAnswer, more: object = {}): Promise<readonly [Float32Array, number]> => {
+      const before = of.engine.status().bytesRead;
+      const bytes = await (await ask(of, { ...question, ...more })).arrayBuffer();
+      return [new Float32Array(bytes.slice(128)), of.engine.status().bytesRead - before];
+    };
+    const [all] = await valuesOf(aside);
+    const isovalue = near * all.reduce((one, other) => Math.max(one, other));
+    const [[some, read], [same, most]] = [await valuesOf(with_, { isovalue }), await valuesOf(without, { isovalue })];
+    expect([same, some.every((value, i) => Number.isNaN(value) || value === all[i])]).toEqual([all, true]);
+    const corners = Array.from({ length: 8 }, (_, c) => (c & 1) + 64 * ((c >> 1) & 1) + 4096 * (c >> 2));
+    let crossed = 0;
+    for (let at = 0; at < all.length - 4161; at++) {
+      const above = corners.filter((by) => (all[at + by] as number) > isovalue).length;
+      if (at % 64 === 63 || Math.floor(at / 64) % 64 === 63 || above % 8 === 0) continue;
+      crossed++;
+      expect(corners.some((by) => Number.isNaN(some[at + by]))).toBe(false);
+    }
+    expect([crossed > 20, some.includes(Number.NaN), read <= share * most]).toEqual([true, true, true]);
+  });
+
   it("reads nothing where an expression with levels is below the threshold, else what its stencils need", async () => {
     const none = await both({ call: "find", frame: 1, where: "norm(omega) > 1000", what: "p" });
     expect(none[0]).toEqual(none[1]);

@@ -3,7 +3,8 @@ import type { FieldFilter } from "../../../analysis/derived.js";
 import type { Names } from "../../../analysis/names.js";
 import type { Axis, Dataset } from "../../../engine/contract/dataset.js";
 import { axesOfField, componentsOf, fieldNames, isStaggered } from "../../../engine/contract/dataset.js";
-import { nodeQuantity, type Query } from "../../../engine/contract/query.js";
+import { placeBox } from "../../../engine/contract/node-region.js";
+import { nodeQuantity, type Query, type RegionBox } from "../../../engine/contract/query.js";
 import { RequestError } from "../../../shared/errors.js";
 import type { Values } from "../../../storage/tools/long-numbers.js";
 import { timesOf } from "../../http/describe.js";
@@ -13,12 +14,13 @@ import { courantOf, withMeans } from "../analysis/means.js";
 import type { CallAnswer, GridAnswer, GridDimension } from "../answer.js";
 import { answered, type Context, checkFits, DryRun, type Work } from "../context.js";
 import { wrong } from "../faults.js";
+import { nodesAround, PART_PLANES } from "../levels/isovalue.js";
 import { compute } from "../parts.js";
 import type { MemberValues, RequestedQuantity } from "../question/member-values.js";
 import type { Quantity } from "../question/what.js";
 import { checkFilterUsed, compileWhat, namesOf, nodeDerivatives, usualWhat, whatTexts } from "../question/what.js";
 import { storedIn } from "../question/when.js";
-import { coordinateOf, isPlace, type NodeRun, partsOf, runsIn } from "../question/where.js";
+import { coordinateOf, firstNode, isPlace, type NodeRun, partsOf, runsIn } from "../question/where.js";
 import { timeText } from "../restate.js";
 import { runQuery } from "../run-query.js";
 import { derivedFor, schemeOf } from "../transforms.js";
@@ -55,7 +57,8 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
   const count = runs.reduce((product, one) => product * one.count, 1);
   const shape = shapeOf(question, context, axes, runs, frames, isList);
   const found = { what: whatTexts(what), ...timeText(question, timesAt(frames, dataset), isList, frames) };
-  if (question.format === "xmf" || question.format === "h5") {
+  const around = await nodesAround(context, question, quantities, runs, frames);
+  if (question.format === "xmf" || (question.format === "h5" && question.isovalue === undefined)) {
     const cutout = cutoutFile(context, staggered?.includes(".") ? [null] : fields, runs, frames);
     if (cutout !== null) {
       // A file that another thread writes is not divided, and has no limit in a job.
@@ -97,14 +100,18 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
       : { field: staggered };
   const work: Work = {
     ...{ count, times: frames.length, widths: quantities.map(({ columns }) => columns.length) },
-    granularity: (runs[0] as NodeRun).count,
+    granularity: runs[0].count * (around === null ? 1 : runs[1].count * Math.min(PART_PLANES, runs[2].count)),
     fill: async (round, from, to, into) => {
       for (const { box, first, end } of boxesIn(runs, axes, from, to)) {
         const some = into.map((all, q) => {
           const width = quantities[q]?.columns.length as number;
           return all.subarray(width * (first - from), width * (end - from));
         });
-        await fillBox(context, source, frames[round] as number, box, quantities, some);
+        const frame = frames[round] as number;
+        const fillRuns = (runs: readonly NodeRun[], into: readonly Float32Array[]) =>
+          fillBox(context, source, frame, runs, quantities, into);
+        if (around === null) await fillRuns(box, some);
+        else await fillParts(around(frame, box), box, axes, some[0] as Float32Array, fillRuns);
       }
     },
   };
@@ -121,6 +128,28 @@ async function meansIn(context: Context, question: MemberValues, texts: readonly
     question.over ?? LETTERS,
   );
   return { names: analysis.nodes.base.names, more: { ...about, ...(await courantOf(texts, analysis)) } };
+}
+
+/** Fills parts of a box of one number a node; other nodes are NaN. */
+async function fillParts(
+  parts: readonly RegionBox[],
+  box: readonly NodeRun[],
+  axes: readonly Axis[],
+  into: Float32Array,
+  fill: (runs: readonly NodeRun[], into: readonly Float32Array[]) => Promise<void>,
+): Promise<void> {
+  into.fill(Number.NaN);
+  const around = { from: [0, 0, 0], count: box.map(({ count }) => count) } as unknown as RegionBox;
+  for (const part of parts) {
+    const runs = box.map((run, a) => {
+      const from = part.from[a] as number;
+      const first = firstNode(axes[a] as Axis, run.first + from);
+      return { ...run, first, from: run.from + from, count: part.count[a] as number };
+    });
+    const values = new Float32Array(part.count[0] * part.count[1] * part.count[2]);
+    await fill(runs, [values]);
+    placeBox([values], part, around, 1, into);
+  }
 }
 
 /** Fills the quantities of the nodes of a box in a frame. */
