@@ -2,6 +2,7 @@
 import { RequestError } from "../../shared/errors.js";
 import type { Operation, RecordName } from "../../shared/operations.js";
 import type { Query } from "./query.js";
+import type { BatchTask } from "./task.js";
 
 /** The record of an operation; tracking may add the time of the exit, and the number of adaptive steps. */
 export function recordOf(
@@ -30,14 +31,13 @@ export function countRecords({ recordEvery }: Query, steps: number): number | nu
 }
 
 /** Times of the records of a particle; null without `recordEvery`. */
-export function recordTimes(checked: {
-  readonly query: Query;
-  readonly steps: number;
-  readonly step: number;
-  readonly last: number;
-  readonly itemsPerPoint: number;
-}): Float64Array | null {
-  const { query, steps, step, last, itemsPerPoint: records } = checked;
+export function recordTimes({
+  query,
+  steps,
+  step,
+  last,
+  itemsPerPoint: records,
+}: Pick<BatchTask, "query" | "steps" | "step" | "last" | "itemsPerPoint">): Float64Array | null {
   const { recordEvery, StartTime = 0 } = query;
   if (recordEvery === undefined) return null;
   const times = new Float64Array(records);

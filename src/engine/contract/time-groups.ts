@@ -80,9 +80,8 @@ function areShared(times: Float64Array): boolean {
 function groupsOfEqual(query: Query, member: "time" | "StartTime", times: Float64Array): readonly TimedGroup[] {
   const groups = new Map<number, number[]>();
   times.forEach((time, i) => {
-    const group = groups.get(time);
-    if (group === undefined) groups.set(time, [i]);
-    else group.push(i);
+    const group = groups.get(time) ?? [];
+    if (group.push(i) === 1) groups.set(time, group);
   });
   return [...groups].map(([time, points]) => ({
     query: { ...query, [member]: time },

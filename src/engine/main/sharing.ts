@@ -2,17 +2,11 @@
 import type { MergedSome } from "../../analysis/parts.js";
 import type { Engine, PeerStatus, PieceCounts, RegionBox, RegionCounts, SharedGenerations } from "../contract/query.js";
 import type { ReducedParts } from "../contract/reduced-parts.js";
-import type { BatchTask, Slab } from "../contract/task.js";
+import type { BatchTask } from "../contract/task.js";
 import type { CheckedQuery } from "./check-query.js";
 
 /** The points of a query, and the memory that receives its values in their order. */
-export interface SharedPoints {
-  readonly points: readonly Slab[];
-  /** Initial velocities, one per point; empty: the velocities of the flow. */
-  readonly velocities: readonly Slab[];
-  readonly count: number;
-  readonly out: Float32Array;
-}
+export type SharedPoints = Pick<BatchTask, "points" | "velocities" | "count" | "out">;
 
 /** Conditions under which peers evaluate a query. */
 export interface SharingControl {

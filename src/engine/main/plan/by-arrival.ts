@@ -89,6 +89,12 @@ export function batchOf(
   };
 }
 
+/** Makes a batch of consecutive points, in their order. */
+export function batchInOrder(context: PlanContext, first: number, count: number, out: Float32Array): BatchTask {
+  const points = sliceSlabs(context.points.slabs, first, count);
+  return batchOf(context, { points, first, count, out, outIndices: null });
+}
+
 /** Triples `first .. first + count - 1` of a list of slabs. */
 export function sliceSlabs(slabs: readonly Slab[], first: number, count: number): readonly Slab[] {
   const parts: Slab[] = [];
@@ -135,13 +141,7 @@ export function planByArrival(context: PlanContext): Plan {
       taken += count;
       const out = context.buffers.floats(count * width);
       values.push(out);
-      return batchOf(context, {
-        points: sliceSlabs(context.points.slabs, first, count),
-        first,
-        count,
-        out,
-        outIndices: null,
-      });
+      return batchInOrder(context, first, count, out);
     },
     complete: () => taken === context.points.count,
     drop,

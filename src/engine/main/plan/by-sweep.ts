@@ -20,7 +20,7 @@ import { framesOf } from "../../contract/query-frames.js";
 import { chooseShape, type SweepShape } from "../../contract/sweep-shape.js";
 import type { BatchTask, SortTask } from "../../contract/task.js";
 import type { CheckedQuery } from "../check-query.js";
-import { batchOf, type Plan, type PlanContext, sliceSlabs, valuesPerPoint } from "./by-arrival.js";
+import { batchInOrder, batchOf, type Plan, type PlanContext, sliceSlabs, valuesPerPoint } from "./by-arrival.js";
 
 /** Fewest points of a sweep: fewer touch few bricks. */
 const LEAST_POINTS = 128;
@@ -286,17 +286,12 @@ class SweepPlan implements Plan {
 
   /** Makes the next batch in the order of the query: the cache holds its bricks. */
   #plainBatch(section: Section): BatchTask {
-    const { points, parallelism } = this.#context;
+    const { parallelism } = this.#context;
     const size = section.end - section.first;
     const count = Math.min(size - section.taken, Math.ceil(size / parallelism), BATCH_POINTS);
     const first = section.first + section.taken;
     section.taken += count;
-    return batchOf(this.#context, {
-      points: sliceSlabs(points.slabs, first, count),
-      first,
-      count,
-      out: this.#out.subarray(first * this.#perPoint, (first + count) * this.#perPoint),
-      outIndices: null,
-    });
+    const out = this.#out.subarray(first * this.#perPoint, (first + count) * this.#perPoint);
+    return batchInOrder(this.#context, first, count, out);
   }
 }

@@ -4,7 +4,7 @@
  */
 import { BATCH_POINTS } from "../../contract/memory.js";
 import type { BatchTask } from "../../contract/task.js";
-import { batchOf, LEAST_POINTS, type Plan, type PlanContext, sliceSlabs, valuesPerPoint } from "./by-arrival.js";
+import { batchInOrder, LEAST_POINTS, type Plan, type PlanContext, valuesPerPoint } from "./by-arrival.js";
 
 /** Plans a query all of whose points have arrived. */
 export function planByTiles(context: PlanContext): Plan {
@@ -22,13 +22,7 @@ export function planByTiles(context: PlanContext): Plan {
       const first = size * Math.floor(taken / parts);
       const count = Math.min(size, points.count - first);
       const part = { index: taken++ % parts, of: parts };
-      const batch = batchOf(context, {
-        points: sliceSlabs(points.slabs, first, count),
-        first,
-        count,
-        out: out.subarray(first * width, (first + count) * width),
-        outIndices: null,
-      });
+      const batch = batchInOrder(context, first, count, out.subarray(first * width, (first + count) * width));
       return { ...batch, part, work: batch.work / parts };
     },
     complete: () => taken === sections * parts,
