@@ -47,22 +47,8 @@ export interface AxisVectors {
   weigh(): void;
 }
 
-/**
- * The vectors of `kinds` on an axis: differences of `order` at the `base` nodes of the interpolation, weighted by it.
- *
- * @throws RangeError when an axis that is not periodic has fewer nodes than a stencil
- */
-export function createDifferenceVectors(
-  axis: Axis,
-  base: 1 | 4,
-  order: DifferenceOrder,
-  kinds: ReadonlySet<number>,
-  legacy: boolean,
-): AxisVectors {
-  return new DifferenceVectors(axis, base, order, kinds, legacy);
-}
-
-class DifferenceVectors implements AxisVectors {
+/** The vectors of kinds on an axis: differences of an order at the `base` nodes of the interpolation, weighted by it. */
+export class DifferenceVectors implements AxisVectors {
   readonly span: number;
   start = 0;
   length = 0;
@@ -81,11 +67,16 @@ class DifferenceVectors implements AxisVectors {
   #low = 0;
   #inset = 0;
 
+  /** @throws RangeError when an axis that is not periodic has fewer nodes than a stencil */
   constructor(axis: Axis, base: 1 | 4, order: DifferenceOrder, kinds: ReadonlySet<number>, legacy: boolean) {
     const span = base + order + 4;
     this.span = span;
     this.support = new Int32Array(PAIR + order / 2);
-    this.taps = Array.from(this.support, () => createTaps(span));
+    this.taps = Array.from(this.support, () => ({
+      count: 0,
+      node: new Int32Array(span),
+      weight: new Float64Array(span),
+    }));
     this.#axis = axis;
     this.#base = base;
     this.#order = order;
@@ -178,10 +169,6 @@ class DifferenceVectors implements AxisVectors {
       for (let t = 0; t < width; t++) dense[first + t] += weight * table.weight[r * table.width + t];
     }
   }
-}
-
-function createTaps(span: number): Taps {
-  return { count: 0, node: new Int32Array(span), weight: new Float64Array(span) };
 }
 
 /** The difference table of each kind that has one. */

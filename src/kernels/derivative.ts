@@ -1,5 +1,5 @@
 /** Differentiates fields at points: per axis a few weight vectors, and sums of their tensor products. */
-import { createDifferenceVectors, FIRST, FITTED, PAIR, SECOND, THIRD, UNFITTED } from "./axis-vectors.js";
+import { DifferenceVectors, FIRST, FITTED, PAIR, SECOND, THIRD, UNFITTED } from "./axis-vectors.js";
 import { type DifferenceOrder, MIXED_DIFFERENCES } from "./finite-difference.js";
 import { createNodalSum, nodalTaps } from "./nodal.js";
 import { across, along, createProducts, type Term } from "./products.js";
@@ -40,7 +40,7 @@ export function createDerivative(
   const terms = TERMS[derivative](axes, method.order);
   const vectors = axes.map((axis, a) => {
     const kinds = new Set(terms.map((term) => term.kinds[a]));
-    return createDifferenceVectors(axis, method.base, method.order, kinds, legacy);
+    return new DifferenceVectors(axis, method.base, method.order, kinds, legacy);
   });
   const { base, order } = method;
   const nodal = base === 1 && derivative !== "laplacianOfGradient" && axes.every(({ periodic }) => periodic);

@@ -8,7 +8,7 @@ import {
   MIXED_DIFFERENCES,
   SECOND_DIFFERENCES,
 } from "./finite-difference.js";
-import { reachOf, type TileDifferences, tileDifferences } from "./threshold.js";
+import { reachOf, strideOf, type TileDifferences, tileDifferences } from "./threshold.js";
 import type { Axes, Triple } from "./types.js";
 
 /** Values of a component at the nodes around a box, dense, x fastest. */
@@ -156,9 +156,4 @@ function addTaps(
     const p = weight[t];
     for (let i = to, a = from + offset[t]; i < to + length; i++, a++) out[i] += p * nodes[a];
   }
-}
-
-/** Nodes between neighbours along an axis of a dense box. */
-function strideOf(span: Triple, axis: AxisIndex): number {
-  return axis === 0 ? 1 : axis === 1 ? span[0] : span[0] * span[1];
 }

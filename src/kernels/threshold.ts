@@ -160,7 +160,7 @@ export function createThreshold(axes: Axes, quantity: ThresholdQuantity): Thresh
         const values =
           tables === null
             ? null
-            : tables.map((table, a) => tileDifferences(table, first[a], count[a], size * stride(span, a)));
+            : tables.map((table, a) => tileDifferences(table, first[a], count[a], size * strideOf(span, a)));
         searchTile(quantity.kind, nodes, span, inner, first, count, values, size, threshold, hits);
       };
       for (let z = 0; z < length[2]; z += TILE_EDGE) {
@@ -179,7 +179,7 @@ export function createThreshold(axes: Axes, quantity: ThresholdQuantity): Thresh
 }
 
 /** Distance between neighbours along an axis of a dense box, in nodes. */
-function stride(span: ArrayLike<number>, axis: number): number {
+export function strideOf(span: ArrayLike<number>, axis: number): number {
   return axis === 0 ? 1 : axis === 1 ? span[0] : span[0] * span[1];
 }
 

@@ -2,7 +2,7 @@
  * Computes box means of an interpolated field or its gradient: the mean over a lattice of points is separable, one
  * weight per node and axis.
  */
-import { createDifferenceVectors, FIRST, VALUE } from "../axis-vectors.js";
+import { DifferenceVectors, FIRST, VALUE } from "../axis-vectors.js";
 import { forBrickParts, visitBrickParts } from "../block.js";
 import { createRuns, cutRun, wrap } from "../stencil.js";
 import type { Axes, Axis, BrickReader, FrameWeights } from "../types.js";
@@ -40,7 +40,7 @@ interface IntervalRun extends IntervalWeights {
  * @param width distance of the leaves, at most about a spacing
  */
 function createIntervalRun(axis: Axis, kind: number, intervals: number, group: number, width: number): IntervalRun {
-  const differences = createDifferenceVectors(axis, 4, 4, new Set([kind]), false);
+  const differences = new DifferenceVectors(axis, 4, 4, new Set([kind]), false);
   const taps = differences.taps[kind];
   // Leaves are at most a spacing apart (to rounding), so the run grows by at most about a node per leaf.
   const room = Math.min(axis.nodes, intervals * group + differences.span);
