@@ -71,6 +71,21 @@ export function settle(
   }
 }
 
+/** Reflects places beyond walls, as often as needed between two. */
+export function reflect(axes: Axes, walls: Outlet["walls"], places: Float64Array, count: number): void {
+  for (let a = 0; a < 3; a++) {
+    const [low, high] = [axisStart(axes[a]), axisEnd(axes[a])];
+    const [atLow, atHigh] = axes[a].periodic ? [false, false] : walls[a];
+    for (let c = a; c < 3 * count; c += 3) {
+      if (atLow && atHigh && (places[c] < low || places[c] > high)) {
+        const off = Math.abs(places[c] - low) % (2 * (high - low));
+        places[c] = low + Math.min(off, 2 * (high - low) - off);
+      } else if (atLow && places[c] < low) places[c] = 2 * low - places[c];
+      else if (atHigh && places[c] > high) places[c] = 2 * high - places[c];
+    }
+  }
+}
+
 /** Whether the place of particle `i` is beyond an open face, by more than 1e-6 of the axis. */
 export function leaves(axes: Axes, walls: Outlet["walls"], places: Float64Array, i: number): boolean {
   for (let a = 0; a < 3; a++) {

@@ -29,6 +29,8 @@ export interface PathParameters {
    * give, bit for bit, what the whole does.
    */
   readonly part?: { readonly from: number; readonly to: number };
+  /** Called with the places that a step has reached, relative to the grid, before they are limited; it may move them. */
+  readonly scatter?: (step: Step, places: Float64Array) => void;
   /**
    * Absent: every face of an axis that is not periodic is a wall. An integration in parts hands it from one to the
    * next.
@@ -85,7 +87,6 @@ export function intervalSteps(
  * @returns the last step taken
  */
 export function advectTracers(path: PathParameters, positions: Float64Array, count: number): number {
-  const { start } = path;
   const size = positions.length;
   const before = new Float64Array(size);
   const after = new Float64Array(size);
@@ -97,10 +98,11 @@ export function advectTracers(path: PathParameters, positions: Float64Array, cou
     keepInside(path, positions, predicted, count, step);
     sampleInGrid(path, predicted, count, next, after);
     for (let i = 0; i < size; i++) predicted[i] = positions[i] + 0.5 * h * (before[i] + after[i]);
+    path.scatter?.(step, predicted);
     keepInside(path, positions, predicted, count, step);
     positions.set(predicted);
   };
-  if (!continues(path)) shift(path, positions, count, -start);
+  if (!continues(path)) shift(path, positions, count, -path.start);
   return integrate(path, positions, count, predicted, advance);
 }
 
@@ -117,7 +119,6 @@ export function advectTracers(path: PathParameters, positions: Float64Array, cou
  * @returns the last step taken
  */
 export function advectTracersRk4(path: PathParameters, positions: Float64Array, count: number): number {
-  const { start } = path;
   const size = positions.length;
   const [k1, k2, k3, k4, place] = Array.from({ length: 5 }, () => new Float64Array(size));
   /** Samples the velocity at positions + length k, in the frame of the grid. */
@@ -134,10 +135,11 @@ export function advectTracersRk4(path: PathParameters, positions: Float64Array, 
     stage(step, 0.5 * h, k2, middle, k3);
     stage(step, h, k3, next, k4);
     for (let i = 0; i < size; i++) place[i] = positions[i] + (h / 6) * (k1[i] + 2 * (k2[i] + k3[i]) + k4[i]);
+    path.scatter?.(step, place);
     keepInside(path, positions, place, count, step);
     positions.set(place);
   };
-  if (!continues(path)) shift(path, positions, count, -start);
+  if (!continues(path)) shift(path, positions, count, -path.start);
   return integrate(path, positions, count, place, advance);
 }
 

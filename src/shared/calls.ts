@@ -177,6 +177,31 @@ export const MEMBERS = {
     defaultText: "fluid particles",
     example: "0.1",
   },
+  diffusivity: {
+    type: "number",
+    minimum: 0,
+    description:
+      "Brownian particles: after each step of rk4 or heun, a random displacement of variance 2*diffusivity*step along each axis, also backwards.",
+    defaultText: "none",
+    example: "0.001",
+  },
+  seed: {
+    type: "integer",
+    minimum: 0,
+    maximum: 4_294_967_295,
+    description:
+      "Seed of the random displacements; the number of a particle is its place in the points of the question.",
+    defaultText: "0",
+    example: "1",
+  },
+  walls: {
+    type: "choice",
+    choices: ["reflect", "stop"],
+    description:
+      "What a particle does at a wall: reflect (with diffusivity), or stop there, with the time as its exit.",
+    defaultText: "reflect with diffusivity; else particles are held at walls",
+    example: "stop",
+  },
   frozen: {
     type: "boolean",
     description:
@@ -484,7 +509,9 @@ const STORED = ["time", "frame"] as const;
 const AT_POINTS = ["method", "derivatives", "time_method", "filter"] as const;
 const AT_NODES = ["derivatives", "filter"] as const;
 const OF_MEANS = ["over", "mean_time"] as const;
-const TRACKING = ["method", "integrator", "step", "tolerance", "every", "open_faces"] as const;
+const TRACKING = [
+  ...["method", "integrator", "step", "tolerance", "every", "diffusivity", "seed", "walls", "open_faces"],
+] as const;
 
 /** A call. */
 export interface Call {

@@ -6,7 +6,7 @@
  */
 
 /** Purposes of numbers: the last word of a counter. */
-export const PURPOSES = { points: 0, directions: 1 } as const;
+export const PURPOSES = { points: 0, directions: 1, diffusion: 2 } as const;
 
 const MULTIPLY_0 = 0xd2511f53;
 const MULTIPLY_2 = 0xcd9e8d57;
@@ -52,4 +52,40 @@ export function drawTriple(
   words.set([index >>> 0, 0, 0, PURPOSES[purpose]]);
   philox(words, [seed >>> 0, Math.floor(index / WORD)]);
   return [(words[0] as number) / WORD, (words[1] as number) / WORD, (words[2] as number) / WORD];
+}
+
+/**
+ * Draws three numbers of the standard normal distribution for a step of a particle. Source: Box and Muller, A note on
+ * the generation of random normal deviates, Annals of Mathematical Statistics 29 (1958).
+ */
+export function drawNormals(
+  seed: number,
+  index: number,
+  step: number,
+  words: Uint32Array,
+): readonly [number, number, number] {
+  words.set([index >>> 0, step, 0, PURPOSES.diffusion]);
+  philox(words, [seed >>> 0, Math.floor(index / WORD)]);
+  // The words lie in (0, 1]: their logarithms are finite.
+  const radius = (i: number) => Math.sqrt(-2 * Math.log(((words[i] as number) + 1) / WORD));
+  const angle = (i: number) => 2 * Math.PI * ((words[i] as number) / WORD);
+  return [radius(0) * Math.cos(angle(1)), radius(0) * Math.sin(angle(1)), radius(2) * Math.cos(angle(3))];
+}
+
+/** Largest whole number, and one more, of the first of the float32 that number a particle. */
+const LOW = 2 ** 20;
+
+/** The numbers `first .. first + count - 1` of particles, three float32 each, which travel with their points. */
+export function numbered(first: number, count: number): Float32Array {
+  const triples = new Float32Array(3 * count);
+  for (let i = 0; i < count; i++) {
+    triples[3 * i] = (first + i) % LOW;
+    triples[3 * i + 1] = Math.floor((first + i) / LOW);
+  }
+  return triples;
+}
+
+/** The number of particle `i` of `numbered`. */
+export function numberAt(triples: ArrayLike<number>, i: number): number {
+  return (triples[3 * i] as number) + LOW * (triples[3 * i + 1] as number);
 }

@@ -356,6 +356,9 @@ class Calls(Asking):
         step: Optional[float] = None,
         tolerance: Optional[float] = None,
         every: Optional[int] = None,
+        diffusivity: Optional[float] = None,
+        seed: Optional[int] = None,
+        walls: Optional[str] = None,
         open_faces: Optional[str] = None,
         drag: Optional[float] = None,
         frozen: Optional[bool] = None,
@@ -401,6 +404,12 @@ class Calls(Asking):
             tolerance: Error tolerance of a path with dopri5, as a distance. Default: 1e-6 of the smallest
                 spacing.
             every: Number of steps between records. Default: 1.
+            diffusivity: Brownian particles: after each step of rk4 or heun, a random displacement of variance
+                2*diffusivity*step along each axis, also backwards. Default: none.
+            seed: Seed of the random displacements; the number of a particle is its place in the points of the
+                question. Default: 0.
+            walls: What a particle does at a wall: reflect (with diffusivity), or stop there, with the time as
+                its exit. Default: reflect with diffusivity; else particles are held at walls.
             open_faces: What a particle that leaves through an open face does: stop, or fail the question.
                 Default: stop.
             drag: Response time of inertial particles with Stokes drag (integrator heun, forward in time).
@@ -421,7 +430,7 @@ class Calls(Asking):
         return self._call(
             "paths",
             what,
-            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "derivatives": derivatives, "method": method, "integrator": integrator, "step": step, "tolerance": tolerance, "every": every, "open_faces": open_faces, "drag": drag, "frozen": frozen, "last": last, "level": level, "units": units},
+            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "derivatives": derivatives, "method": method, "integrator": integrator, "step": step, "tolerance": tolerance, "every": every, "diffusivity": diffusivity, "seed": seed, "walls": walls, "open_faces": open_faces, "drag": drag, "frozen": frozen, "last": last, "level": level, "units": units},
         )
 
     def flow_map(
@@ -505,6 +514,9 @@ class Calls(Asking):
         step: Optional[float] = None,
         tolerance: Optional[float] = None,
         every: Optional[int] = None,
+        diffusivity: Optional[float] = None,
+        seed: Optional[int] = None,
+        walls: Optional[str] = None,
         open_faces: Optional[str] = None,
         orders: Any = None,
         remove: Optional[str] = None,
@@ -546,6 +558,12 @@ class Calls(Asking):
             tolerance: Error tolerance of a path with dopri5, as a distance. Default: 1e-6 of the smallest
                 spacing.
             every: Number of steps between records. Default: 1.
+            diffusivity: Brownian particles: after each step of rk4 or heun, a random displacement of variance
+                2*diffusivity*step along each axis, also backwards. Default: none.
+            seed: Seed of the random displacements; the number of a particle is its place in the points of the
+                question. Default: 0.
+            walls: What a particle does at a wall: reflect (with diffusivity), or stop there, with the time as
+                its exit. Default: reflect with diffusivity; else particles are held at walls.
             open_faces: What a particle that leaves through an open face does: stop, or fail the question.
                 Default: stop.
             orders: Powers of increments, or of the separations of pairs. Default: 2, 3; for pairs 2.
@@ -565,7 +583,7 @@ class Calls(Asking):
         return self._call(
             "dispersion",
             None,
-            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "method": method, "integrator": integrator, "step": step, "tolerance": tolerance, "every": every, "open_faces": open_faces, "orders": orders, "remove": remove, "increments": increments, "origins": origins, "bins": bins, "level": level},
+            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "method": method, "integrator": integrator, "step": step, "tolerance": tolerance, "every": every, "diffusivity": diffusivity, "seed": seed, "walls": walls, "open_faces": open_faces, "orders": orders, "remove": remove, "increments": increments, "origins": origins, "bins": bins, "level": level},
         )
 
     def statistics(

@@ -137,6 +137,10 @@ export interface Query {
   readonly tolerance?: number;
   /** Tracking: treatment of particles that leave through open faces; absent: as the dataset states. */
   readonly openFaces?: OpenFaces;
+  /** Tracking by equal steps without drag: random displacements, of particles that `velocities` numbers. */
+  readonly diffusion?: { readonly diffusivity: number; readonly seed: number };
+  /** Tracking: whether walls end paths as open faces do; absent: they hold particles, or reflect them with diffusion. */
+  readonly walls?: "stop";
   /** Tracking: if particles stop at open faces, records end with the time of the exit, NaN before it. */
   readonly exitTimes?: boolean;
 }
@@ -168,7 +172,7 @@ export const SMALL_WORK = 4096;
 /** A running query: points go in as they arrive, and work starts before the last one is in. */
 export interface Evaluation {
   readonly points: TripleSink;
-  /** Initial velocities; only GetPositionInertialParticle takes them. */
+  /** Initial velocities of GetPositionInertialParticle; with `diffusion` the numbers of particles (`shared/random.ts`). */
   readonly velocities: TripleSink;
   /** Nodes of a search or a cutout, which count as points; 0 for other queries. */
   readonly nodes: number;

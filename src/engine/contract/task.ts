@@ -55,7 +55,7 @@ export interface BatchTask extends ReadingTask {
   /** Index of the batch's first point in the query. */
   readonly first: number;
   readonly points: readonly Slab[];
-  /** Initial velocities, one per point; empty: the velocities of the flow. */
+  /** Initial velocities, or numbers of particles, one per point; empty: the velocities of the flow. */
   readonly velocities: readonly Slab[];
   readonly count: number;
   readonly steps: number;

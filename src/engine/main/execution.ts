@@ -166,7 +166,7 @@ export class Execution implements Evaluation {
     }
     if (count > this.limit.points) return tooManyPoints(this.limit.name, count, this.limit.points, this.limit.tracking);
     const given = this.velocities.count;
-    if (given === 0 || given === count) return null;
+    if (given === count || (given === 0 && this.#checked?.query.diffusion === undefined)) return null;
     return new RequestError("InvalidRequest", `InitialV has ${given} vectors for ${count} points.`, {
       member: "InitialV",
     });

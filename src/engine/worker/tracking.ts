@@ -1,6 +1,6 @@
 /** Tracks the particles of a batch in the velocity that GetVelocity answers, and writes their records. */
 import { advectDopri5, dopri5State } from "../../kernels/dopri5.js";
-import { isOpen, type Outlet } from "../../kernels/exits.js";
+import { isOpen, type Outlet, reflect } from "../../kernels/exits.js";
 import { flowMapRates, startFlowMap, stretchesOf } from "../../kernels/flow-map.js";
 import { advectInertial, advectTracers, advectTracersRk4, type PathParameters } from "../../kernels/particles.js";
 import { axisEnd, axisStart } from "../../kernels/stencil.js";
@@ -8,9 +8,11 @@ import { framesFinder, frameWeights } from "../../kernels/time.js";
 import type { TimedSampler, Triple, VelocitySampler } from "../../kernels/types.js";
 import { RequestError, tooManyAdaptiveSteps } from "../../shared/errors.js";
 import { type Integrator, RECORDS } from "../../shared/operations.js";
+import { drawNormals, numberAt } from "../../shared/random.js";
 import { recordOf } from "../contract/particle-records.js";
-import { particleNumbers } from "../contract/particle-state.js";
+import { particleNumbers, wallsOf } from "../contract/particle-state.js";
 import { fillPositions } from "../contract/positions.js";
+import type { Query } from "../contract/query.js";
 import type { Progress } from "../contract/task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
 import { sampleComponents } from "./staggered.js";
@@ -41,6 +43,7 @@ export function trackParticles(context: BatchContext): Progress | null {
     start: query.StartTime as number,
     ...{ step, steps, last, pause },
     ...(outlet === null ? {} : { outlet }),
+    ...(query.diffusion === undefined ? {} : { scatter: diffusionOf(context, query.diffusion) }),
     part: { from: progress?.done ?? 0, to: steps },
     ...(query.recordEvery === undefined ? {} : { record: records.step }),
   };
@@ -91,10 +94,10 @@ function advance(
   positions: Float64Array,
   state: Float64Array,
 ): number {
-  const { task, open } = context;
+  const { task, open, operation } = context;
   const { query, count, progress, velocities } = task;
-  const { Tp, integrator = "heun", tolerance, flowMap } = query;
-  const sample = velocitySample(context);
+  const { Tp, integrator = "heun", tolerance, flowMap, spatialInterpolation: method = "None" } = query;
+  const sample = sampleAtTime(context, operation.kernel, method, 3);
   if (Tp !== undefined) {
     const given = velocities.length > 0;
     if (given && progress === undefined) fillPositions(velocities, state, STILL);
@@ -102,7 +105,8 @@ function advance(
     return advectInertial({ ...path, sample }, Tp, positions, known, count, state);
   }
   if (integrator !== "dopri5") {
-    const rates = flowMap === undefined ? sample : flowMapRates(sample, gradientSample(context, flowMap), count);
+    const gradient = flowMap === undefined ? null : sampleAtTime(context, "velocityGradient", flowMap, 9);
+    const rates = gradient === null ? sample : flowMapRates(sample, gradient, count);
     return TRACERS[integrator]({ ...path, sample: rates }, positions, count);
   }
   const spacing = Math.min(...open.dataset.axes.map((axis) => axis.spacing));
@@ -112,8 +116,9 @@ function advance(
 
 /** The open faces of the dataset, if it has any, and what happens to particles that leave through them. */
 function outletOf({ task, open }: BatchContext, exits: Float64Array): Outlet | null {
-  const { axes, walls } = open.dataset;
+  const { axes } = open.dataset;
   const { query, first } = task;
+  const walls = wallsOf(query, open.dataset);
   if (!isOpen(axes, walls)) return null;
   const fail: Outlet["leave"] = (particle, axis, step): never => {
     const time = Number(step.time.toPrecision(7));
@@ -134,24 +139,30 @@ function outletOf({ task, open }: BatchContext, exits: Float64Array): Outlet | n
   };
 }
 
-function velocitySample(context: BatchContext): VelocitySampler {
-  const { operation, task } = context;
-  return sampleAtTime(
-    context,
-    sampleComponents(context, VELOCITY, operation.kernel, task.query.spatialInterpolation ?? "None"),
-    3,
-  );
+/** Random displacements of variance 2 kappa |dt| along each axis, then reflection at walls. */
+function diffusionOf(
+  { task, open }: BatchContext,
+  { diffusivity, seed }: NonNullable<Query["diffusion"]>,
+): NonNullable<PathParameters["scatter"]> {
+  const { axes } = open.dataset;
+  const walls = wallsOf(task.query, open.dataset);
+  const numbers = new Float64Array(3 * task.count);
+  fillPositions(task.velocities, numbers, STILL);
+  const words = new Uint32Array(4);
+  return ({ number, length }, places) => {
+    const deviation = Math.sqrt(2 * diffusivity * Math.abs(length));
+    for (let i = 0; i < task.count; i++) {
+      const normals = drawNormals(seed, numberAt(numbers, i), number, words);
+      for (let c = 0; c < 3; c++) places[3 * i + c] += deviation * normals[c];
+    }
+    reflect(axes, walls, places, task.count);
+  };
 }
 
-function gradientSample(context: BatchContext, method: string): VelocitySampler {
-  return sampleAtTime(context, sampleComponents(context, VELOCITY, "velocityGradient", method), 9);
-}
-
-function sampleAtTime(
-  { sampler, open, task }: BatchContext,
-  sample: ReturnType<typeof sampleComponents>,
-  components: number,
-): VelocitySampler {
+/** Samples the velocity or its gradient, of so many components, at one time. */
+function sampleAtTime(context: BatchContext, kernel: string, method: string, components: 3 | 9): VelocitySampler {
+  const { sampler, open, task } = context;
+  const sample = sampleComponents(context, VELOCITY, kernel, method);
   return (positions, particles, t, out) => {
     sampler.positions.set(positions.subarray(0, 3 * particles));
     const frames = frameWeights(open.dataset.time, task.query.frozen ? (task.query.StartTime as number) : t, "PCHIP");
@@ -175,7 +186,7 @@ function writeFlowMap({ task }: BatchContext, state: Float64Array, exits: Float6
   }
 }
 
-/** As `velocitySample`, with a time for each position that is not rounded to stored times. */
+/** Samples the velocity as `sampleAtTime` does, with a time for each position that is not rounded to stored times. */
 function timedSample(context: BatchContext): TimedSampler {
   const { operation, task } = context;
   const sample = sampleComponents(context, VELOCITY, operation.kernel, task.query.spatialInterpolation ?? "None");

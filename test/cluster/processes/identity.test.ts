@@ -126,6 +126,18 @@ const QUESTIONS: readonly object[] = [
     step: 0.02,
     increments: [2, 4],
   },
+  {
+    ...{ dataset: "mhd", call: "paths", points: { random: 200, seed: 2 }, time: "0.1:0.2", step: 0.01, what: "p" },
+    ...{ diffusivity: 0.05, seed: 3 },
+  },
+  {
+    ...{ dataset: "channel", call: "dispersion", points: { random: 200, seed: 4 }, time: "0.2:0.1", step: 0.01 },
+    ...{ diffusivity: 0.2, seed: 5, integrator: "heun" },
+  },
+  {
+    ...{ dataset: "channel", call: "paths", points: { random: 100, seed: 4 }, time: "0.1:0.2", step: 0.01 },
+    ...{ diffusivity: 0.2, walls: "stop", last: true },
+  },
 ];
 
 describe.skipIf(NO_NATS)("a cluster answers as one process does", () => {

@@ -7,7 +7,7 @@ import type { Dataset } from "../../../engine/contract/dataset.js";
 import { joinedValues, type Query, writeTriples } from "../../../engine/contract/query.js";
 import { withoutNoise } from "../../../float32/format.js";
 import { tooManyPoints } from "../../../shared/errors.js";
-import type { SpatialInterpolation } from "../../../shared/operations.js";
+import { numbered } from "../../../shared/random.js";
 import { blockOf } from "../../../storage/tools/long-numbers.js";
 import type { TimeSlices } from "../../http/policies/time-slices.js";
 import type { RequestLife } from "../../http/request-life.js";
@@ -17,8 +17,8 @@ import { computeRuns } from "../parts.js";
 import { DRAWN_RECORDS, randomPoints } from "../points/point-columns.js";
 import { valuesAlong } from "../points/values-along.js";
 import type { MemberValues, RequestedPoints } from "../question/member-values.js";
+import { motionIn, queryOver } from "../question/particles.js";
 import { openPoints } from "../question/points.js";
-import { spatialName } from "../question/what.js";
 import { intervalIn, stepIn } from "../question/when.js";
 import { type Box, boxIn, boxOfAll } from "../question/where.js";
 import { runQuery } from "../run-query.js";
@@ -41,21 +41,20 @@ export async function dispersion(context: Context, question: MemberValues): Prom
   const { dataset, life } = context;
   const interval = intervalIn(question);
   if ("each" in interval) throw wrong("time", "dispersion starts all particles at once: first:last");
-  const { every = 1, orders = [2], integrator = "rk4", open_faces = "stop", tolerance } = question;
+  const { every = 1, orders = [2] } = question;
+  const { moves, found } = motionIn(question);
   const step = stepIn(question, dataset);
   const increments = incrementsIn(question);
   const { count, together, read } = await seedsOf(context, question);
   const query: Query = {
-    ...{ operation: "GetPositionByEnd", dataset: dataset.name, StartTime: interval.start, EndTime: interval.end },
-    ...{ dt: step, recordEvery: every, integrator, openFaces: open_faces, exitTimes: true },
-    spatialInterpolation: spatialName(question.method ?? "Lag8") as SpatialInterpolation,
-    ...(tolerance === undefined ? {} : { tolerance }),
+    ...queryOver(interval, step, dataset),
+    ...{ recordEvery: every, ...moves },
   };
   const records = 2 + Math.abs(interval.end - interval.start) / step / every;
   checkIncrements(increments, records, count, together);
   const most = Math.min(roomIn(life, query, context.part === null ? count : 0), PART_RECORDS / records);
   const part = together * Math.max(1, Math.floor(most / together));
-  const tracked = async (from: number, to: number) => pathsOf(context, query, await read(from, to), count);
+  const tracked = async (from: number, to: number) => pathsOf(context, query, await read(from, to), from, count);
   // Without particles, it tells the layout of records.
   let some = await tracked(0, context.part === null ? Math.min(part, count) : 0);
   const { times } = some;
@@ -81,7 +80,7 @@ export async function dispersion(context: Context, question: MemberValues): Prom
   }
   return tabled(
     { times, ...dispersionMeans(sums, question.remove !== "none") },
-    { step, orders, ...(increments === null ? {} : { origins: question.origins ?? "start" }) },
+    { ...found, step, orders, ...(increments === null ? {} : { origins: question.origins ?? "start" }) },
   );
 }
 
@@ -109,16 +108,18 @@ function roomIn(life: RequestLife, query: Query, count: number): number {
   return limitOf(query).points;
 }
 
-/** Positions and velocities of particles at the recorded times. `all`: number of particles of the question. */
+/** Positions and velocities of particles at the recorded times. `all`: particles of the question, from `first` on. */
 async function pathsOf(
   { life, dataset }: Context,
   query: Query,
   points: Float32Array,
+  first: number,
   all: number,
 ): Promise<PathPart & { readonly times: readonly number[] }> {
   const particles = points.length / 3;
   const result = await runQuery(life, query, (evaluation) => {
     writeTriples(evaluation.points, points);
+    if (query.diffusion !== undefined) writeTriples(evaluation.velocities, numbered(first, particles));
     // One slot serves all parts.
     if (particles > 0) life.declareWork((3 * evaluation.work * all) / particles);
   });

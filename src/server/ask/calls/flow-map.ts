@@ -8,6 +8,7 @@ import type { Context } from "../context.js";
 import { checkAlone, wrong } from "../faults.js";
 import { computeRuns } from "../parts.js";
 import type { MemberValues } from "../question/member-values.js";
+import { queryOver, schemeIn } from "../question/particles.js";
 import { pointsOf } from "../question/sample-grid.js";
 import { pointDerivatives, spatialName } from "../question/what.js";
 import { intervalIn, stepIn } from "../question/when.js";
@@ -32,18 +33,10 @@ export async function flow_map(context: Context, question: MemberValues): Promis
   checkAlone(names.length, question.format ?? "json");
   const interval = intervalIn(question);
   if ("each" in interval) throw wrong("time", "a flow map starts all particles at once: first:last");
-  const { method = "Lag8", integrator = "rk4" } = question;
   const step = stepIn(question, dataset);
   const samples = samplesIn(question, dataset);
   const query: Query = {
-    ...{
-      operation: "GetPositionByEnd",
-      dataset: dataset.name,
-      StartTime: interval.start,
-      EndTime: interval.end,
-      dt: step,
-    },
-    ...{ spatialInterpolation: spatialName(method) as SpatialInterpolation, integrator },
+    ...{ ...queryOver(interval, step, dataset), ...schemeIn(question) },
     flowMap: spatialName(pointDerivatives(question)) as SpatialInterpolation,
   };
   const parts = names.map((name) => ({ name, first: PARTS[name][0], shape: PARTS[name][1], columns: columnsOf(name) }));

@@ -1,7 +1,8 @@
 /** Answers `paths`: particles over an interval, with quantities along them. */
 import { joinedValues, type Query, type Result } from "../../../engine/contract/query.js";
 import { withoutNoise } from "../../../float32/format.js";
-import { type Integrator, type OperationName, RECORDS, type SpatialInterpolation } from "../../../shared/operations.js";
+import { RECORDS } from "../../../shared/operations.js";
+import { numbered } from "../../../shared/random.js";
 import { blockOf, LongNumbers, type Numbers, typeOf, type Values } from "../../../storage/tools/long-numbers.js";
 import { type CallAnswer, type Column, columnOf, type RowsAnswer } from "../answer.js";
 import { answered, type Context, DryRun } from "../context.js";
@@ -10,6 +11,7 @@ import { computeRuns } from "../parts.js";
 import { answerAtOwnTimes } from "../points/own-times.js";
 import { valuesAlong } from "../points/values-along.js";
 import type { MemberValues } from "../question/member-values.js";
+import { motionIn, queryOver } from "../question/particles.js";
 import { heldPoints, openPoints, type Points } from "../question/points.js";
 import { compileWhat, namesOf, pointDerivatives, type Quantity, spatialName } from "../question/what.js";
 import { type Interval, intervalIn, stepIn } from "../question/when.js";
@@ -19,45 +21,37 @@ import { unitOf } from "./values.js";
 /** Records of three float32 kept per point of a path. */
 const PATH_RECORDS = 2;
 
-/** The integrator; particles with drag use heun only. Throws RequestError. */
-function integratorOf({ integrator, drag }: MemberValues): Integrator {
-  if (drag === undefined) return integrator ?? "rk4";
-  if (integrator === undefined || integrator === "heun") return "heun";
-  throw wrong("integrator", "particles with drag are tracked by heun");
-}
-
-function queryOf(question: MemberValues, interval: Interval, step: number, { dataset }: Context): Query {
-  const { method = "Lag8", tolerance, every = 1, open_faces = "stop", last = false, drag, frozen = false } = question;
-  const integrator = integratorOf(question);
+function queryOf(
+  question: MemberValues,
+  moves: Partial<Query>,
+  interval: Interval,
+  step: number,
+  { dataset }: Context,
+): Query {
+  const { every = 1, last = false, drag } = question;
   const length = "each" in interval ? interval.each : interval.end - interval.start;
   const steps = Math.max(1, Math.ceil(Math.abs(length) / step - 1e-9));
-  const common = {
-    ...{ dataset: dataset.name, spatialInterpolation: spatialName(method) as SpatialInterpolation, integrator },
-    ...{ openFaces: open_faces, exitTimes: true, recordEvery: last ? steps : every },
-    ...{ ...(tolerance === undefined ? {} : { tolerance }), ...(drag === undefined ? {} : { Tp: drag }) },
-    ...(frozen ? { frozen } : {}),
-  };
-  const named = (tracer: OperationName, times: object): Query =>
-    ({ operation: drag === undefined ? tracer : "GetPositionInertialParticle", ...times, ...common }) as Query;
+  const common = { ...moves, recordEvery: last ? steps : every };
   if (drag !== undefined && length < 0) throw wrong("time", "particles with drag are not tracked backwards");
-  if (!("each" in interval))
-    return named("GetPositionByEnd", { StartTime: interval.start, EndTime: interval.end, dt: step });
+  if (!("each" in interval)) return { ...queryOver(interval, step, dataset), ...common };
   if (Math.abs(steps * step - Math.abs(length)) > 1e-6 * step)
     throw wrong("time", `each:D needs a whole number of steps: ${Math.abs(length)} is not one of ${step}`);
-  return named("GetPosition", { dt: Math.sign(length) * step, nt: steps });
+  return { operation: "GetPosition", dataset: dataset.name, dt: Math.sign(length) * step, nt: steps, ...common };
 }
 
-async function track({ life }: Context, query: Query, points: Points): Promise<Result> {
+/** Tracks particles. `first`: number of the first one in the question. */
+async function track({ life }: Context, query: Query, points: Points, first: number): Promise<Result> {
+  const own = query.diffusion === undefined ? points.velocities : numbered(first, points.count);
   if (points.times !== null) {
     const result = await answerAtOwnTimes(life, query, "StartTime", {
       ...{ points: points.triples, times: points.times },
-      ...(points.velocities === null ? {} : { velocities: points.velocities }),
+      ...(own === null ? {} : { velocities: own }),
     });
     // Records of paths with different starts are timed from their own start.
     const recordTimes = result.recordTimes?.map((time, _, [start = 0]) => time - start);
     return { ...result, ...(recordTimes === undefined ? {} : { recordTimes }) };
   }
-  return runAtPoints(life, query, points.triples, (own) => life.limit(own), points.velocities);
+  return runAtPoints(life, query, points.triples, (limit) => life.limit(limit), own);
 }
 
 /** Quantities along paths, the components of each as adjacent numbers. */
@@ -102,15 +96,16 @@ export async function paths(context: Context, question: MemberValues): Promise<C
   const quantities = compileWhat(what, namesOf(question, dataset));
   const step = stepIn(question, dataset);
   const source = await openPoints(context, question, isEach);
-  const found = { integrator: integratorOf(question), step, frozen: question.frozen || undefined };
+  const { moves, found: restated } = motionIn(question);
+  const found = { ...restated, step, frozen: question.frozen || undefined };
   // Paths with separate starts are grouped by them, and are one task.
   if (isEach && part instanceof DryRun)
     return { answer: { kind: "rows", count: 0, leadColumns: [], quantities: [], shape: [] }, found };
-  const query = queryOf(question, interval, step, context);
-  const tracked = async (points: Points) => {
+  const query = queryOf(question, moves, interval, step, context);
+  const tracked = async (points: Points, from = 0) => {
     if (points.velocities !== null && question.drag === undefined)
       throw wrong("points", "initial velocities vx, vy, vz are of particles with drag");
-    const result = await track(context, query, points);
+    const result = await track(context, query, points, from);
     const values = await along(context, quantities, question, query, result, points.times);
     const layout = layoutOf(result, last);
     const all = layout.first + layout.kept;
@@ -129,7 +124,7 @@ export async function paths(context: Context, question: MemberValues): Promise<C
   const { layout, numbers: known } = await tracked(points);
   const { names, width, kept, times } = layout;
   const widths = [width, ...quantities.map(({ columns }) => columns.length)].map((one) => one * kept);
-  const run = async (from: number, to: number) => (await tracked(await source.read(from, to))).numbers;
+  const run = async (from: number, to: number) => (await tracked(await source.read(from, to), from)).numbers;
   const numbers = part === null ? known : await computeRuns(context, source.count, widths, run);
   const count = source.count * kept;
   const records = numbers[0] as Values;
