@@ -8,9 +8,8 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { type RunningService, startService } from "../dist/main.js";
 import { loadConfig } from "../dist/shared/config.js";
-import { writeCube } from "../dist/tools/generate/cube.js";
 import { NavierStokes } from "../dist/tools/generate/navier-stokes.js";
-import { ask, pointsIn } from "./ask.js";
+import { ask, makeCube, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";
 import { findPython } from "./python.js";
 import { type BenchOptions, type Row, ratioRow, summarise } from "./row.js";
@@ -70,12 +69,12 @@ export async function benchAnalysis({ quick }: BenchOptions): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
   try {
     const nodes = quick ? 128 : 256;
-    await makeCube(folder, "cube", nodes, 64);
-    await makeCube(folder, "small", 64, 32);
-    await makeCube(folder, "series", SERIES.nodes, 24, SERIES.frames);
+    await makeCube(folder, "cube", [nodes, 64]);
+    await makeCube(folder, "small", [64, 32]);
+    await makeCube(folder, "series", [SERIES.nodes, 24], { steps: SERIES.frames });
     const rows = await withService(folder, 600, (service) => besidePeers(service, folder, nodes, quick ? 2 : 3));
     rows.push(...(await withService(folder, 600, (service) => againstCalls(service, quick ? 1 : 3))));
-    await makeCube(folder, "bricks", nodes, 32);
+    await makeCube(folder, "bricks", [nodes, 32]);
     // Three layers of bricks and a little more.
     rows.push(await withService(folder, nodes === 256 ? 96 : 24, (service) => readsOf(service, nodes)));
     rows.push(...(await stepsOf(quick ? 10 : 40)));
@@ -83,18 +82,6 @@ export async function benchAnalysis({ quick }: BenchOptions): Promise<Row[]> {
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-async function makeCube(folder: string, name: string, n: number, edge: number, steps = 1): Promise<void> {
-  const shape = {
-    kind: "smooth",
-    nodes: [n, n, n],
-    steps,
-    chunk: [edge, edge, edge],
-    filter: "none",
-    seed: 1,
-  } as const;
-  await writeCube({ ...shape, name, folder: join(folder, name) }, () => undefined);
 }
 
 async function withService<T>(folder: string, cache: number, use: (service: RunningService) => Promise<T>): Promise<T> {

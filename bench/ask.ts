@@ -1,8 +1,10 @@
 /** Queries to an engine in process: random points in, time, CPU and bytes read out. */
+import { join } from "node:path";
 import { pino } from "pino";
-import type { Engine, Query } from "../dist/engine/contract/query.js";
+import { type Engine, joinedValues, type Query } from "../dist/engine/contract/query.js";
 import { openEngine } from "../dist/engine/main/engine.js";
 import { loadConfig } from "../dist/shared/config.js";
+import { type CubeOptions, writeCube } from "../dist/tools/generate/cube.js";
 
 const MOST_MS = 3_600_000;
 
@@ -15,6 +17,17 @@ export function openOn(
 ): Promise<Engine> {
   const settings = { DATA: folder, WORKERS: String(workers), CACHE_BYTES: String(cacheBytes), ...more };
   return openEngine(loadConfig(settings, {}), pino({ level: "warn" }));
+}
+
+/** Writes a cube of `nodes`^3 nodes, in chunks of `edge`^3 that are not compressed, into a folder of its name. */
+export async function makeCube(
+  folder: string,
+  name: string,
+  [nodes, edge]: readonly [number, number],
+  more: Partial<CubeOptions> = {},
+): Promise<void> {
+  const shape = { kind: "smooth", nodes: [nodes, nodes, nodes], chunk: [edge, edge, edge], steps: 1 } as const;
+  await writeCube({ ...shape, filter: "none", seed: 1, ...more, name, folder: join(folder, name) }, () => undefined);
 }
 
 /** The cost of a query; CPU of all threads of this process. */
@@ -43,23 +56,13 @@ export async function ask(engine: Engine, query: Query, points: Float32Array, ch
   const result = await evaluation.finish();
   const milliseconds = performance.now() - start;
   const { user, system } = process.cpuUsage(cpu);
-  const { items, itemsPerPoint, components, values } = result;
-  const numbers = values.reduce((sum, part) => sum + part.length, 0);
-  if (3 * items !== points.length * itemsPerPoint || numbers !== items * components)
-    throw new Error(`${query.operation}: ${items} records of ${numbers} numbers for ${points.length / 3} points`);
-  if (check) check(joined(values, numbers));
+  const { items, itemsPerPoint, components } = result;
+  const values = joinedValues(result);
+  if (3 * items !== points.length * itemsPerPoint || values.length !== items * components)
+    throw new Error(`${query.operation}: ${items} records of ${values.length} numbers for ${points.length / 3} points`);
+  check?.(values);
   result.release();
   return { milliseconds, cpuMilliseconds: (user + system) / 1000, bytesRead: engine.status().bytesRead - before };
-}
-
-function joined(parts: readonly Float32Array[], length: number): Float32Array {
-  const all = new Float32Array(length);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
 
 /** Random points in a box of edge `length` whose lowest corner is `origin` on every axis. */

@@ -4,12 +4,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { pino } from "pino";
 import type { Engine, Query } from "../dist/engine/contract/query.js";
-import { openEngine } from "../dist/engine/main/engine.js";
-import { loadConfig } from "../dist/shared/config.js";
-import { writeCube } from "../dist/tools/generate/cube.js";
-import { ask, pointsIn } from "./ask.js";
+import { ask, makeCube, openOn, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";
 import { type BenchOptions, type Row, ratioRow, summarise } from "./row.js";
 
@@ -30,16 +26,9 @@ export async function benchNodes({ quick }: BenchOptions): Promise<Row[]> {
   try {
     for (const nodes of quick ? [128] : [128, 256]) {
       const name = `cube${nodes}`;
-      const triple = (n: number) => [n, n, n] as const;
-      const shape = { kind: "smooth", nodes: triple(nodes), steps: 1, chunk: triple(64), filter: "none", seed: 1 };
-      await writeCube({ ...shape, name, folder: join(folder, name) } as never, () => undefined);
-      const settings = {
-        DATA: join(folder, name),
-        WORKERS: String(workers),
-        CACHE_BYTES: String(600 * 2 ** 20),
-        QUERY_FILTER_SAMPLES: String(Number.MAX_SAFE_INTEGER),
-      };
-      const engine = await openEngine(loadConfig(settings, {}), pino({ level: "warn" }));
+      await makeCube(folder, name, [nodes, 64]);
+      const limits = { QUERY_FILTER_SAMPLES: String(Number.MAX_SAFE_INTEGER) };
+      const engine = await openOn(join(folder, name), workers, 600 * 2 ** 20, limits);
       const rounds = quick ? 1 : 3;
       rows.push(...(await filters(engine, name, nodes, quick ? 2_000 : 100_000, rounds)));
       rows.push(await search(engine, name, nodes, workers, 2 * rounds + 1));

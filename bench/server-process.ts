@@ -39,13 +39,13 @@ export async function start(
   throw new Error(`${name} did not start`);
 }
 
-/** Starts this service on the shipped data, with a number of worker threads; absent: its default. */
-export function startOurs(folder: string, workers?: number): Promise<Server> {
+/** Starts this service on the shipped or other data, with a number of worker threads; absent: its default. */
+export function startOurs(folder: string, workers?: number, data = at("../data/isotropic32")): Promise<Server> {
   const settings = {
     ...(workers === undefined ? {} : { FIELDPROBE_WORKERS: String(workers) }),
     FIELDPROBE_PORT: "0",
     FIELDPROBE_STATE: folder,
-    FIELDPROBE_DATA: at("../data/isotropic32"),
+    FIELDPROBE_DATA: data,
   };
   return start("fieldprobe", process.execPath, [at("../bin/fieldprobe.js"), "serve"], "", {
     ...process.env,

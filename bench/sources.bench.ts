@@ -14,8 +14,7 @@ import { openSource } from "../dist/storage/catalog/source.js";
 import { loadHdf5 } from "../dist/storage/hdf5/library.js";
 import { objectTarget } from "../dist/storage/remote/objects/object-target.js";
 import { convertToZarr } from "../dist/storage/tools/convert-zarr.js";
-import { writeCube } from "../dist/tools/generate/cube.js";
-import { type Asked, ask, openOn, pointsIn } from "./ask.js";
+import { type Asked, ask, makeCube, openOn, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";
 import { type BenchOptions, type Row, ratioRow, summarise } from "./row.js";
 import type { SlowServer } from "./slow-server-worker.js";
@@ -147,19 +146,7 @@ async function plainDownload(address: string, bytes: number): Promise<Asked> {
  */
 async function writeCubes(folder: string, address: string, nodes: number): Promise<string[]> {
   const near = join(folder, "near");
-  await writeCube(
-    {
-      kind: "abc",
-      nodes: [nodes, nodes, nodes],
-      steps: 1,
-      chunk: [CHUNK, CHUNK, CHUNK],
-      filter: "none",
-      seed: 1,
-      name: "near",
-      folder: near,
-    },
-    () => {},
-  );
+  await makeCube(folder, "near", [nodes, CHUNK], { kind: "abc" });
   await loadHdf5();
   const text = readFileSync(join(near, "dataset.json"), "utf8");
   const source = openSource(near, CACHE_BYTES, { yes: true });

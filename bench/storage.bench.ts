@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Query } from "../dist/engine/contract/query.js";
-import { writeCube } from "../dist/tools/generate/cube.js";
-import { type Asked, ask, openOn, pointsIn } from "./ask.js";
+import { type Asked, ask, makeCube, openOn, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";
 import { type BenchOptions, type Row, summarise } from "./row.js";
 import { checkAbc, touchedBytes } from "./touched.js";
@@ -33,19 +32,7 @@ export async function benchStorage({ quick }: BenchOptions): Promise<Row[]> {
   ] as const;
   const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
   try {
-    await writeCube(
-      {
-        kind: "abc",
-        nodes: [nodes, nodes, nodes],
-        steps: 4,
-        chunk: [chunk, chunk, chunk],
-        filter: "none",
-        seed: 1,
-        name: "cube",
-        folder: join(folder, "cube"),
-      },
-      () => {},
-    );
+    await makeCube(folder, "cube", [nodes, chunk], { kind: "abc", steps: 4 });
     const positions = pointsIn(randomNumbers(7), points, 0, PERIOD);
     const touched = touchedBytes(nodes, chunk, 8, positions);
     const rows: Row[] = [];

@@ -58,8 +58,8 @@ interface CubeRecipe {
   readonly fields?: readonly KnownField[];
 }
 
-function fieldsOf(kind: CubeKind): readonly KnownField[] {
-  return (CUBES[kind] as CubeRecipe).fields ?? ["velocity", "pressure"];
+function fieldsOf({ kind, fields }: CubeOptions): readonly KnownField[] {
+  return fields ?? (CUBES[kind] as CubeRecipe).fields ?? ["velocity", "pressure"];
 }
 
 /** The kinds of cube by name. */
@@ -108,6 +108,8 @@ export interface CubeOptions {
   readonly steps: number;
   /** Nodes of a chunk along x, y, z; null takes 32, or the axis where it is shorter. */
   readonly chunk: Triple | null;
+  /** Absent: all fields of the kind. */
+  readonly fields?: readonly KnownField[];
   readonly filter: Filter;
   readonly seed: number;
   readonly name: string;
@@ -138,7 +140,7 @@ export async function writeCube(options: CubeOptions, progress: (fraction: numbe
     axes: periodicAxes(nodes),
     time: steps === 1 ? { count: 1 } : { origin: 0, step: STEP, count: steps },
     fields: Object.fromEntries(
-      fieldsOf(options.kind).map((field) => {
+      fieldsOf(options).map((field) => {
         const vector = FIELDS[field] === 3 ? ["c"] : [];
         return [field, { file, path: `/${field}`, dimensions: ["t", "z", "y", "x", ...vector] }];
       }),
@@ -161,7 +163,7 @@ function writeFields(options: CubeOptions, writer: Hdf5Writer, progress: (fracti
   const stored = { type: "float32", filter } as const;
   const shape = [steps, nz, ny, nx];
   const chunks = [1, cz, cy, cx];
-  const fields = fieldsOf(options.kind).map((name) => {
+  const fields = fieldsOf(options).map((name) => {
     const last = FIELDS[name] === 3 ? [3] : [];
     const write = writer.dataset({
       ...stored,
