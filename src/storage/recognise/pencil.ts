@@ -8,6 +8,7 @@ import type { ProducerAxis, ProducerRow } from "./producer.js";
 export const PENCIL: ProducerRow = {
   producer: "Pencil Code",
   marks: [..."xyz"].flatMap((axis) => [`/data/u${axis}`, `/grid/${axis}`, `/grid/L${axis}`]),
+  check: requireUnsheared,
   reasons: () => ["dimensions: z y x, the order of the code."],
   order: "z y x",
   fields: [
@@ -25,6 +26,15 @@ export const PENCIL: ProducerRow = {
       ? null
       : { value: [contents.numbers("/time")[0]], where: "the scalar /time; one file holds one time" },
 };
+
+/** Source: SHEAR_DELTA_Y of shear.f90, which snapshots keep as a persistent variable. @throws DataError for a shear */
+function requireUnsheared(contents: Contents): void {
+  const path = "/persist/shear_delta_y";
+  const shift = contents.dataset(path) === null ? 0 : contents.numbers(path)[0];
+  const turns = shift / contents.numbers("/grid/Ly")[0];
+  if (!(Math.abs(turns - Math.round(turns)) <= 1e-6))
+    throw new DataError(`${path} is ${shift}: x is periodic after a shift along y, which is not served`);
+}
 
 /** n nodes span n spacings on a periodic axis and n - 1 on another, so the surplus of the table is even or odd. */
 function ghostedAxis(contents: Contents, name: AxisName, findings: Findings): ProducerAxis {

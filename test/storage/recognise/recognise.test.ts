@@ -364,7 +364,7 @@ describe("what the user says", () => {
 
 describe("Pencil Code", () => {
   it("takes ghost layers from the settings where an axis is stretched, and refuses to guess", async () => {
-    const write = (settings: boolean) => (file: File) => {
+    const write = (settings: boolean, shear?: number) => (file: File) => {
       const stretched = Float64Array.from({ length: NODES.z + 6 }, (_, i) => i + 0.1 * i * i);
       const lengths = { x: NODES.x + 6, y: NODES.y + 6, z: NODES.z + 6 };
       for (const name of ["ux", "uy", "uz"])
@@ -376,10 +376,13 @@ describe("Pencil Code", () => {
       }
       parentOf(file, "/grid/none").group.create_dataset({ name: "z", data: stretched });
       parentOf(file, "/grid/none").group.create_dataset({ name: "Lz", data: Float64Array.of(20) });
+      const persist = { name: "shear_delta_y", data: Float64Array.of(shear ?? 0) };
+      if (shear !== undefined) parentOf(file, "/persist/none").group.create_dataset(persist);
       if (settings) parentOf(file, "/settings/none").group.create_dataset({ name: "nghost", data: Int32Array.of(3) });
     };
     await expect(recognised(write(false))).rejects.toThrow(/\/grid\/z is stretched and nothing says/);
-    const { descriptor } = await recognised(write(true));
+    await expect(recognised(write(true, 0.7))).rejects.toThrow("/persist/shear_delta_y is 0.7: x is periodic after");
+    const { descriptor } = await recognised(write(true, 2 * NODES.y));
     const { z } = descriptor.axes;
     expect("coordinates" in z && (z.coordinates as number[])).toHaveLength(NODES.z);
     expect(descriptor.axes.x).toMatchObject({ nodes: NODES.x, origin: 3, spacing: 1, periodic: true });
