@@ -158,6 +158,13 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
     answers: { walls: [] },
   },
   {
+    name: "faces-of-periodic-axis",
+    write: complete((file) => table(file, "/xf", NODES.x, 0.125)),
+    asks: /\/x and \/xf both have a coordinate/,
+    answers: { walls: [] },
+  },
+  { name: "faces", write: onFields("location", "xface"), asks: /\/u@location is xface/, answers: { walls: [] } },
+  {
     name: "two-origins",
     write: (file) => {
       writeComponents(file);

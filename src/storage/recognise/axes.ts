@@ -101,16 +101,28 @@ export function fixTables(shared: SharedEvidence, field: OrientedDataset, findin
       continue;
     }
     fixed.set(axis, chosen);
-    const different = others.find((other) => !agree(tableNodes(contents, chosen), tableNodes(contents, other)));
+    const faces = isStated(shared, field, axis) ? [] : tables.filter(isFaceOf(axis, nodesAlong(field, axis)));
+    const rivals = [...others, ...faces.map((table) => ({ ...table, isEdges: false }))];
+    const different = rivals.find((other) => !agree(tableNodes(contents, chosen), tableNodes(contents, other)));
     if (different !== undefined)
       findings.contradict(
         "spacing",
         `${chosen.path} and ${different.path} both have a coordinate for each node along ${axis} and differ; ${chosen.path} is a guess.`,
-        `axes.${axis} in a descriptor`,
+        `--coordinates ${axis}=${chosen.path}, or axes.${axis} in a descriptor`,
       );
   }
   return fixed;
 }
+
+/** Whether a dimension or an answer names the coordinates of an axis. */
+const isStated = ({ contents }: SharedEvidence, { labels, dimensions }: OrientedDataset, axis: AxisName): boolean =>
+  (labels.tables[dimensions.indexOf(axis)] ?? contents.answers.coordinates?.get(axis)) !== undefined;
+
+/** Tells lists of as many faces as nodes, which a periodic axis has. */
+const isFaceOf =
+  (axis: AxisName, nodes: number) =>
+  (table: CoordinateTable): boolean =>
+    table.role === axis && table.isEdges && table.along === null && table.length === nodes;
 
 function askEdges(
   contents: Contents,

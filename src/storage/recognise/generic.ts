@@ -96,13 +96,17 @@ function orient(shared: SharedEvidence, fields: FoundFields, lead: string): Orie
   return { velocity, pressure, others, singles, isStaggered, first };
 }
 
+/** Attributes that say where on its cell a value is, and words for other places than nodes and centres. */
+const PLACES = ["location", "position", "centering", "stagger", "grid_location"];
+const OFF_NODES = /face|edge|corner|stag/i;
+
 /** Finds the nodes of each field; fields on other axes than the first are left out. */
 function placeFields(
   shared: SharedEvidence,
   fields: FoundFields,
   { velocity, pressure, others, singles, isStaggered, first }: OrientedFields,
 ): { readonly found: readonly OrientedField[]; readonly nodesAt: ReadonlyMap<string, NodesOfField> } {
-  const { findings } = shared;
+  const { contents, findings } = shared;
   const nodesAt = new Map<string, NodesOfField>();
   for (const other of isStaggered ? velocity : [])
     nodesAt.set(other.path, requireNodes(shared, first, other, velocity));
@@ -127,6 +131,15 @@ function placeFields(
   for (const [path, at] of nodesAt)
     for (const [axis, own] of Object.entries(at))
       findings.addReason(`${path}: its own nodes along ${axis}, ${"path" in own ? own.path : "by a mesh"}.`);
+  for (const { path } of found.flatMap(({ datasets }) => datasets ?? [])) {
+    const where = PLACES.find((name) => OFF_NODES.test(contents.words(path, name)));
+    if (where === undefined || Object.keys(nodesAt.get(path) ?? {}).length > 0) continue;
+    findings.contradict(
+      "spacing",
+      `${path}@${where} is ${contents.words(path, where)}; that the values of ${path} are at the nodes is a guess.`,
+      "components with `at` in a descriptor",
+    );
+  }
   return { found, nodesAt };
 }
 
