@@ -3,14 +3,15 @@
  * shapes without time, attributes and small datasets. Chunks, filters, byte order and references may differ.
  */
 import { createHash } from "node:crypto";
-import { dirname, relative } from "node:path";
+import { basename, dirname, relative } from "node:path";
 import { DataError } from "../../shared/errors.js";
 import { type Descriptor, frameCount, partsIn, placesIn } from "../dataset/descriptor.js";
 import { STEP_PLACE } from "../dataset/files.js";
 import { isNumeric, typeText } from "../dataset/stored.js";
-import type { StoredFile } from "../dataset/stored-file.js";
+import { MAX_TABLE_BYTES, type StoredFile } from "../dataset/stored-file.js";
 import { join } from "./evidence.js";
 import { isOfLibrary, valueText } from "./statements.js";
+import { tableNamed } from "./usual-names.js";
 
 /** Text by `path` of a dataset or group, or `path@name` of an attribute. */
 export type Structure = ReadonlyMap<string, string>;
@@ -114,7 +115,10 @@ function datasetText(file: StoredFile, path: string, key: string, roles: Roles):
   const of = sources.length === 0 ? "" : ` of ${shortenedText(sources.sort().join(", "))}`;
   const head = `${`${typeText(stored)} ${lengths.join(" x ")}`.trim()}${of}`;
   const count = shape.reduce((product, length) => product * length, 1);
-  if (time !== undefined || isOverTime || count > SMALL || file.isUnwritten(path)) return head;
+  const role = tableNamed(basename(path))?.role;
+  // The coordinates of a mesh are kept in the description, however many its nodes are.
+  const most = role === undefined || role === "t" ? SMALL : MAX_TABLE_BYTES / Float64Array.BYTES_PER_ELEMENT;
+  if (time !== undefined || isOverTime || count > most || file.isUnwritten(path)) return head;
   if (isNumeric(stored)) {
     const values = file.numbers(path);
     const text =
