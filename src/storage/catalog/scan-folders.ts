@@ -94,12 +94,12 @@ function scanAll(folders: readonly string[], options: ChangesOptions, states: St
   const unreadable: Refusal[] = [];
   const roots = folders.filter((folder) => !isAddress(folder));
   const walked: string[] = [];
-  const located = findLocations(roots, unreadable, walked, options);
+  const alone: string[] = [];
+  const located = findLocations(roots, unreadable, walked, alone, options);
   const confirmed = located.filter((location) => isConfirmation(basename(location)));
   const local = located.filter((location) => !isConfirmation(basename(location)));
   const apart = [...findApart(options.descriptors ?? null, folders, unreadable), ...confirmed];
   const descriptors = local.filter((location) => basename(location) === DESCRIPTOR_NAME);
-  const alone = roots.filter(isSingle).flatMap((root) => realPath(root) ?? []);
   const claimedFiles = claimedBy(alone.length === 0 ? apart : [...apart, ...descriptors]);
   const described = apart.map((location) =>
     candidateAt(location, options, (known) => {
@@ -188,17 +188,30 @@ function problemOf(error: unknown, location: string): string {
  * file count once.
  * @param problems receives folders that cannot be read
  * @param walked receives all other folders
+ * @param alone receives real paths of what is given itself, or by a link that leads out of the folders
  * @param known candidates of the last scan, which stay if their folder cannot be read now
  */
 function findLocations(
   folders: readonly string[],
   problems: Refusal[],
   walked: string[],
+  alone: string[],
   { known, descriptors = null }: Pick<ChangesOptions, "known" | "descriptors">,
 ): string[] {
   const found: string[] = [];
   const seen = new Set<string>();
-  const isNew = (real: string | undefined) => real !== undefined && seen.size < seen.add(real).size;
+  const isNew = (real: string) => seen.size < seen.add(real).size;
+  const within = folders.flatMap((folder) => realPath(folder) ?? []);
+  const take = (path: string, real = realPath(path)) => {
+    if (real === undefined || !isNew(real)) return;
+    found.push(path);
+    if (!folders.includes(path) && within.some((folder) => isIn(folder, real))) return;
+    alone.push(real);
+    // Answers that hold for one call are in the folder of descriptors.
+    const beside = confirmationFor(path, descriptors);
+    if (beside !== null && !(descriptors && beside.startsWith(join(descriptors, sep))) && isNew(beside))
+      found.push(beside);
+  };
   /** @param real the folder without symbolic links */
   const walk = (folder: string, real: string, depth: number) => {
     let entries: Dirent[];
@@ -228,18 +241,12 @@ function findLocations(
       const realOf = () => (plain ? join(real, name) : realPath(path));
       if (status?.isDirectory() && depth < FOLDER_DEPTH) walk(path, realOf() ?? path, depth + 1);
       const isDatasetFile = () => known.has(path) || isConfirmation(name) || isStoredFile(path);
-      if (status?.isFile() && isDatasetFile() && isNew(realOf())) found.push(path);
+      if (status?.isFile() && isDatasetFile()) take(path, realOf());
     }
   };
   for (const folder of folders) {
-    if (!isSingle(folder)) walk(folder, realPath(folder) ?? folder, 0);
-    else if (isNew(realPath(folder))) {
-      found.push(folder);
-      // Answers that hold for one call are in the folder of descriptors.
-      const beside = confirmationFor(folder, descriptors);
-      if (beside !== null && !(descriptors && beside.startsWith(join(descriptors, sep))) && isNew(beside))
-        found.push(beside);
-    }
+    if (isSingle(folder)) take(folder);
+    else walk(folder, realPath(folder) ?? folder, 0);
   }
   return found;
 }
