@@ -8,7 +8,7 @@ import { writeField, writeHdf5 } from "../support/cubes.js";
 import { startProgram } from "../support/program.js";
 import { writeComponents, writeTables } from "../support/questionable-files.js";
 import { fieldprobe } from "../support/run-command.js";
-import { scratchFolder } from "../support/scratch.js";
+import { age, scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
 const VIRTUAL = fileURLToPath(new URL("../storage/hdf5-bytes/fixtures/virtual", import.meta.url));
@@ -250,6 +250,20 @@ it("a confirmation of all files of a series replaces the earlier one, of one of 
   expect(readdirSync(home)).toEqual(["other.dataset.json", "s_0.h5", "s_1.h5"]);
 });
 
+it("files of one name in two folders are confirmed by a name each", async () => {
+  const home = folder("runs");
+  const write = (run: string) => {
+    mkdirSync(join(home, run));
+    return writeHdf5(join(home, run, "u.h5"), field(0));
+  };
+  const [, second] = [await write("run1"), await write("run2")];
+  const all = await fieldprobe("inspect", "--all", home, "--walls", "none", "--yes");
+  expect(all.status).toBe(1);
+  expect(all.stdout).toContain(`${second}: another dataset is called u; --name NAME keeps both`);
+  await confirm(second, "--walls", "none", "--name", "u2");
+  expect((await fieldprobe("check", home)).stdout).toMatch(/^u \(.*\nu2 \(/s);
+});
+
 describe("files that wait to join a confirmed series", () => {
   it(
     "are counted, listed with their reasons, and taken for the same",
@@ -263,6 +277,7 @@ describe("files that wait to join a confirmed series", () => {
         file.create_attribute("mark", 1);
       };
       const other = await writeHdf5(join(home, "s_3.h5"), marked);
+      age(late, other);
       const service = await serveTestData([home], { STATE });
       const read = async (path: string, method = "GET") => (await fetch(`${service.url}${path}`, { method })).text();
       try {

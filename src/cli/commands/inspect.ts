@@ -27,7 +27,7 @@ import { flagOf, openLines } from "../../storage/recognise/draft.js";
 import { Contents } from "../../storage/recognise/layout.js";
 import { isComplete, type Recognised } from "../../storage/recognise/recognise.js";
 import { unusedIn } from "../../storage/recognise/seen.js";
-import { type GivenNames, homeOf, keepDraft, readDraft } from "../../storage/tools/drafts.js";
+import { type GivenNames, homeOf, keepDraft, nameTaken, readDraft } from "../../storage/tools/drafts.js";
 import { describeDraft, describeKnown, screenOf, seenLines } from "../../storage/tools/report.js";
 import { withFiles } from "../../storage/united-file.js";
 import { type AnswerOptions, answersOf, withAnswers } from "../input/answer-flags.js";
@@ -260,6 +260,7 @@ async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void
   const hidden = datasets.flatMap(({ warnings }) => warnings.filter((text) => text.startsWith("Not served: ")));
   for (const { location, message, waits } of problems) if (waits !== true) hidden.push(`${location}: ${message}`);
   if (hidden.length > 0) print(hidden);
+  const taken = new Set(datasets.flatMap(({ name, aliases }) => [name, ...aliases]));
   let left = 0;
   for (const { paths, draft } of draftsOf([...waiting.keys()], descriptors, flags)) {
     const [first] = paths as [string];
@@ -267,6 +268,8 @@ async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void
     let message = waiting.get(first) as string;
     const isReady = draft !== null && open.length === 0 && flags.yes === true;
     try {
+      if (isReady && taken.has(draft.written.name)) throw new MisuseError(nameTaken(draft.written.name));
+      if (isReady) taken.add(draft.written.name);
       if (isReady) tellWritten(confirm(draft, first, homeOf(first, paths.length === 1)));
       if (isReady) continue;
     } catch (error) {

@@ -209,7 +209,8 @@ class FieldEngine implements Engine {
   async draft(request: Pick<DraftRequest, "paths" | "texts" | "confirms">): Promise<DraftView> {
     const config = this.#config;
     const [descriptors, chunkBytes] = [descriptorFolder(config), config.limits["engine.chunkBytes"]];
-    const task = { kind: "draft", ...request, descriptors, chunkBytes } as const;
+    const taken = this.datasets().flatMap(({ name, aliases }) => [name, ...aliases]);
+    const task = { kind: "draft", ...request, descriptors, chunkBytes, taken } as const;
     const view = await runWithRetries<DraftView>(this.#pool, task, {}, () => !this.#closing);
     if (request.confirms) await this.reload();
     return view;

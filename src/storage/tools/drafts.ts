@@ -99,10 +99,12 @@ export interface DraftRequest {
   /** Largest chunk of the files and largest brick, in bytes. */
   readonly chunkBytes: number;
   readonly confirms: boolean;
+  /** Names of datasets that there are. */
+  readonly taken: readonly string[];
 }
 
 /** Reads a draft; writes its confirmation if requested and no line is open. Throws RequestError, DataError. */
-export function answerDraft({ paths, texts, descriptors, chunkBytes, confirms }: DraftRequest): DraftView {
+export function answerDraft({ paths, texts, descriptors, chunkBytes, confirms, taken }: DraftRequest): DraftView {
   const [first] = paths as [string];
   const known = isChangedConfirmation(first) ? first : confirmationFor(first, descriptors);
   if (known !== null) return changedDraft(known, first, confirms);
@@ -112,10 +114,14 @@ export function answerDraft({ paths, texts, descriptors, chunkBytes, confirms }:
     throw new DataError(`${basename(first)} has no dataset of numbers in three dimensions, which a field needs`);
   const home = homeOf(first, paths.length === 1);
   const view = describeDraft(found, home, basename(first), chunkBytes);
-  if (confirms && view.problems.length === 0 && openLines(found.descriptor.questions).length === 0)
+  if (confirms && view.problems.length === 0 && openLines(found.descriptor.questions).length === 0) {
+    if (taken.includes(view.name)) throw new RequestError("InvalidRequest", nameTaken(view.name), { member: "name" });
     keepDraft(found, first, home, descriptors, chunkBytes);
+  }
   return view;
 }
+
+export const nameTaken = (name: string): string => `another dataset is called ${name}; --name NAME keeps both`;
 
 function withoutName(texts: AnswerTexts): { readonly name?: string; readonly answers: Answers } {
   const others = new Map(texts);
