@@ -1,5 +1,5 @@
 /** Makes temporary folders for tests, and removes them afterwards. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach } from "vitest";
@@ -19,4 +19,10 @@ export function eachScratchFolder(use: (folder: string) => void): void {
     use(folder);
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
+}
+
+/** Files as they are a minute after they were written. */
+export function age(...paths: readonly string[]): void {
+  const time = Date.now() / 1000 - 60;
+  for (const path of paths) utimesSync(path, time, time);
 }

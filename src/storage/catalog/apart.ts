@@ -6,7 +6,7 @@ import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { reasonOf } from "../../shared/system.js";
 import { type Descriptor, parseDescriptor, placesIn } from "../dataset/descriptor.js";
-import { beingWritten, realPath, statusOf } from "../dataset/files.js";
+import { beingWritten, isFresh, realPath, statusOf } from "../dataset/files.js";
 import type { Refused } from "../dataset/scan.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
 import { MAX_TEXT_BYTES, remoteText } from "./remote-text.js";
@@ -137,10 +137,10 @@ function* entriesBelow(folder: string): Generator<string> {
   }
 }
 
-/** A digest that changes with the descriptor, a file that it names, and whether one of them is being written. */
+/** A digest that changes with the descriptor, a file that it names, and whether one of them may be incomplete. */
 export function stateApart(location: string): string {
   const paths = [location, ...allFilesAt(location)];
-  const hash = createHash("sha256").update(`${beingWritten(paths)}\n`);
+  const hash = createHash("sha256").update(`${beingWritten(paths)} ${paths.some(isFresh)}\n`);
   for (const path of paths) {
     const status = statusOf(path);
     hash.update(`${path}\n${status?.size} ${status?.mtimeMs} ${status?.ino}\n`);

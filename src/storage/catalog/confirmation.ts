@@ -6,7 +6,7 @@ import { accessSync, constants, existsSync, readFileSync, realpathSync } from "n
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
-import { type DescriptorInput, parseDescriptor } from "../dataset/descriptor.js";
+import { type Descriptor, type DescriptorInput, parseDescriptor } from "../dataset/descriptor.js";
 import { realPath, shellText } from "../dataset/files.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH } from "../dataset/folder-names.js";
 import { openLines } from "../recognise/draft.js";
@@ -16,6 +16,7 @@ import { withFiles } from "../united-file.js";
 import { isReferences } from "../zarr/kinds.js";
 import { claimedBy, descriptorsIn } from "./apart.js";
 import { fileSets } from "./places.js";
+import { timesStatedBy } from "./series.js";
 import type { Description } from "./verify.js";
 
 const ENDING = ".dataset.json";
@@ -39,16 +40,35 @@ export function needsLook(location: string, why: string | null = null): string {
 export function changedSince({ descriptor, folder }: Description): string | null {
   const { confirmed } = descriptor;
   if (confirmed === undefined) return null;
-  for (const names of fileSets(descriptor)) {
-    const placed = names.map((name) =>
-      isAddress(name) || isAddress(folder) ? name : join(name.startsWith("/") ? "/" : folder, name),
-    );
+  const sets = placedSets(descriptor, folder);
+  for (const placed of sets) {
     const [path] = placed as [string];
     const found = withFiles(placed, (file) => structureOf(file, descriptor, confirmed.timeTable ?? null));
     const all = differences(confirmed.structure, confirmed.varies, found);
     if (all.length === 0) continue;
     const more = all.length > NAMED ? `; and ${all.length - NAMED} more` : "";
     return `${needsLook(path, `not as it was confirmed: ${all.slice(0, NAMED).join("; ")}${more}`)} --same`;
+  }
+  const other = otherTimes(confirmed.times, sets);
+  return other === null ? null : needsLook(other.path, `not as it was confirmed: ${other.text}`);
+}
+
+/** Files of each time, with the folder before their names. */
+const placedSets = (descriptor: Descriptor, folder: string): string[][] =>
+  fileSets(descriptor).map((names) =>
+    names.map((name) =>
+      isAddress(name) || isAddress(folder) ? name : join(name.startsWith("/") ? "/" : folder, name),
+    ),
+  );
+
+/** The first files whose times are not those that they stated before; further times may follow. */
+function otherTimes(before: readonly (readonly number[] | null)[] | undefined, sets: readonly (readonly string[])[]) {
+  if (before === undefined) return null;
+  for (const [i, now] of timesStatedBy(sets).entries()) {
+    const times = before[i] ?? [];
+    const k = times.findIndex((time, n) => now?.[n] !== time);
+    const [path] = sets[i] as [string];
+    if (k >= 0) return { path, text: `it states the time ${now?.[k] ?? "of no frame"}, and stated ${times[k]}` };
   }
   return null;
 }
@@ -97,6 +117,7 @@ export function confirmationOf(found: Recognised, varies: readonly string[], hom
       ? {}
       : { sources: found.sources.map((path) => (isApart ? path : relative(realpathSync(home), path))) }),
     ...(found.timeTable === null ? {} : { timeTable: found.timeTable }),
+    times: timesStatedBy(placedSets(found.descriptor, home)),
   };
   const moved = isApart && !isAddress(home) ? withPaths(members, realpathSync(home)) : members;
   return `${JSON.stringify({ ...moved, confirmed }, null, 2)}\n`;
@@ -143,6 +164,8 @@ export function renewed(location: string, path: string | null = null): string {
   const timeTable = descriptor.confirmed?.timeTable;
   const sets = fileSets(descriptor).map((names) => names.map((name) => resolve(dirname(location), name)));
   if (path !== null && sets[0]?.length === 1 && !sets.flat().includes(path)) sets.push([path]);
+  const other = otherTimes(descriptor.confirmed?.times, sets);
+  if (other !== null) throw new DataError(`${other.path}: ${other.text}; inspect it again without --same`);
   const all = sets.map((paths) => {
     return withFiles(paths, (file) => structureOf(file, descriptor, timeTable ?? null));
   });

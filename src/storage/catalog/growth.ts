@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { type Descriptor, frameCount, partsIn, timesIn } from "../dataset/descriptor.js";
-import { beingWritten, placeOf, STEP_PLACE } from "../dataset/files.js";
+import { beingWritten, isFresh, placeOf, STEP_PLACE } from "../dataset/files.js";
 import type { Refusal } from "../dataset/scan.js";
 import type { Recognised } from "../recognise/recognise.js";
 import { differences, structureOf } from "../recognise/structure.js";
@@ -94,6 +94,7 @@ function frameSteps(descriptor: Descriptor, pattern: string): string[] {
 function joins(paths: readonly string[], descriptor: Descriptor, base: () => Recognised): readonly number[] | string {
   const { structure = {}, varies = [], timeTable = null } = descriptor.confirmed ?? {};
   if (beingWritten(paths) !== undefined) return "a program is writing to it";
+  if (paths.some(isFresh)) return "it was written to within the last 30 s";
   try {
     const found = withFiles(paths, (file) => structureOf(file, descriptor, timeTable));
     const [other] = differences(structure, varies, found);

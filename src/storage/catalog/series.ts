@@ -246,6 +246,18 @@ export function timesFrom(base: Recognised, found: Recognised): readonly number[
   return times.map((time) => time + (own.start - from.start) / own.seconds);
 }
 
+/** Times that the files of each time state by themselves; null if they state none. */
+export function timesStatedBy(sets: readonly (readonly string[])[]): (readonly number[] | null)[] {
+  return sets.map((paths) => {
+    try {
+      return statedTimes(recogniseSet(paths, {}));
+    } catch (error) {
+      if (error instanceof DataError) return null;
+      throw error;
+    }
+  });
+}
+
 function statedTimes(found: Recognised): readonly number[] | null {
   const isRequested = questionsOf(found).some(({ about }) => about === "snapshot" || about === "times");
   return found.dated === null && isRequested ? null : timesIn(found.descriptor);

@@ -202,6 +202,7 @@ const descriptorSchema = z
         varies: z.array(z.string()).default([]).describe("What differs among its files without effect."),
         sources: z.array(z.string()).optional().describe("Files that virtual datasets are made of."),
         timeTable: z.string().optional().describe("The dataset of its times."),
+        times: z.array(z.array(z.number()).nullable()).optional().describe("Times that its files state, one by one."),
       })
       .optional()
       .describe("The structure of the files that a person has confirmed; others wait."),

@@ -27,6 +27,12 @@ export function beingWritten(paths: readonly string[]): string | undefined {
   return held.size > 0 ? paths.find((path) => !isAddress(path) && held.has(statusOf(path)?.ino ?? -1)) : undefined;
 }
 
+/** Time after which a file that was written to counts as complete, if no lock tells. */
+const STILL_MS = 30_000;
+
+/** Whether a file was written to just now. */
+export const isFresh = (path: string): boolean => Math.abs(Date.now() - (statusOf(path)?.mtimeMs ?? 0)) < STILL_MS;
+
 /** Whether a file still has its stamp; objects of a store are compared when they are read. */
 export function isUnchanged(record: FileStamp): boolean {
   if (isAddress(record.path)) return true;

@@ -1,7 +1,7 @@
 /** Confirmed descriptions claim their own files, hold for one structure, and take new files of a series. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { File, Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -11,10 +11,10 @@ import { recogniseSeries } from "../../../src/storage/catalog/series.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
-import { keepDraft } from "../../../src/storage/tools/drafts.js";
+import { answerDraft, keepDraft } from "../../../src/storage/tools/drafts.js";
 import { writeHdf5 } from "../../support/cubes.js";
 import { writeComponents, writeTables } from "../../support/questionable-files.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { age, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const CHUNK_BYTES = 2 ** 26;
@@ -121,6 +121,39 @@ describe("a confirmation", () => {
     chmodSync(home, 0o755);
   });
 
+  it("is found beside a file that a link in a data folder names", async () => {
+    const home = folder("linked");
+    await writeHdf5(join(folder("scratch"), "u.h5"), field(0));
+    symlinkSync(join("..", "scratch", "u.h5"), join(home, "out.h5"));
+    expect(scan(home)).toMatchObject({ datasets: [], problems: [{ waits: true }] });
+    confirm(join(SCRATCH, "scratch"), "u.h5");
+    expect(scan(home)).toMatchObject({ datasets: [{ name: "u" }], problems: [] });
+  });
+
+  it("holds for the numbers of a mesh of coordinates, however many", async () => {
+    const home = folder("mesh");
+    const [shape, count] = [[48, 40, 40], 48 * 40 * 40];
+    const write = (spacing: number) =>
+      writeHdf5(join(home, "m.h5"), (file) => {
+        for (const [name, below, length] of [
+          ["Z", 1600, 48],
+          ["Y", 40, 40],
+          ["X", 1, 40],
+        ] as const) {
+          const data = Float64Array.from({ length: count }, (_, i) => spacing * (Math.floor(i / below) % length));
+          file.create_dataset({ name, data, shape });
+        }
+        for (const name of ["u", "v", "w"]) file.create_dataset({ name, data: new Float32Array(count).fill(1), shape });
+        file.create_attribute("axes", "zyx");
+        file.create_attribute("periodic", "none");
+      });
+    await write(0.5);
+    confirm(home, "m.h5");
+    expect(scan(home).datasets).toHaveLength(1);
+    await write(0.25);
+    expect(scan(home).problems[0]?.message).toContain("/X has other values than when it was confirmed");
+  });
+
   it("is taken for a single file that is served alone", async () => {
     const home = folder("single");
     for (const name of ["u.h5", "v.h5"]) await writeHdf5(join(home, name), field(0));
@@ -151,7 +184,13 @@ describe("a confirmed series", () => {
     await writeHdf5(join(home, "s_2.h5"), field(3, dt(2)));
     await writeHdf5(join(home, "s_3.h5"), field(2.5, dt(2)));
     await writeHdf5(join(home, "s_4.h5"), field(4, mask(1, 1)));
-    const { datasets, problems } = scan(home);
+    const early = scan(home);
+    expect(early.datasets[0]?.time.count).toBe(2);
+    expect(early.problems.map(({ message }) => message)).toContainEqual(
+      "waits as a file of its series: it was written to within the last 30 s",
+    );
+    age(...[2, 3, 4].map((step) => join(home, `s_${step}.h5`)));
+    const { datasets, problems } = scanFolders([home], { chunkBytes: CHUNK_BYTES, previous: early });
     const [series] = datasets;
     expect([series?.time.count, [...(series?.time.values ?? [])]]).toEqual([3, [0, 1, 3]]);
     const waits = problems.map(({ location, message }) => `${location.slice(home.length + 1)}: ${message}`);
@@ -163,14 +202,32 @@ describe("a confirmed series", () => {
     await writeHdf5(join(home, "s_mean.h5"), mask(1, 1));
     expect(scan(home).problems.map(({ location }) => location)).toContain(join(home, "s_mean.h5"));
     copyFileSync(join(home, "s_2.h5"), join(home, "s_9.h5"));
+    age(join(home, "s_9.h5"));
     const { message = "" } = scan(home).problems.find(({ location }) => location.endsWith("s_9.h5")) ?? {};
     expect(message).toContain("its time 3 is not after 3, the last");
+  });
+
+  it("waits when a file is written again with another time", async () => {
+    const home = folder("again");
+    for (const step of [0, 1]) await writeHdf5(join(home, `s_${step}.h5`), field(step, dt(step)));
+    confirm(home, "s_0.h5", "s_1.h5");
+    await writeHdf5(join(home, "s_1.h5"), field(1.5, dt(1)));
+    expect(scan(home)).toMatchObject({ datasets: [] });
+    expect(scan(home).problems[0]?.message).toMatch(
+      /^needs a look \(not as it was confirmed: it states the time 1\.5, and stated 1\)/,
+    );
+    const same = { paths: [join(home, "s.dataset.json")], texts: new Map(), descriptors: home, taken: [] };
+    const isSame = () => answerDraft({ ...same, chunkBytes: CHUNK_BYTES, confirms: true });
+    expect(isSame).toThrow("inspect it again without --same");
+    await writeHdf5(join(home, "s_1.h5"), field(1, dt(1)));
+    expect(scan(home).datasets[0]?.time.count).toBe(2);
   });
 
   it.skipIf(!existsSync("/usr/bin/flock"))("waits for a file that a program holds to write", async () => {
     const home = folder("held");
     for (const step of [0, 1, 2]) await writeHdf5(join(home, `s_${step}.h5`), field(step, dt(step)));
     confirm(home, "s_0.h5", "s_1.h5");
+    age(join(home, "s_2.h5"));
     const holder = spawn("flock", [join(home, "s_2.h5"), "-c", "echo held; exec cat"]);
     await once(holder.stdout, "data");
     const previous = scan(home);

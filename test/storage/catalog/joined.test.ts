@@ -14,7 +14,7 @@ import { openLines } from "../../../src/storage/recognise/draft.js";
 import { fill, NODES, nodeValue, writeField, writeHdf5 } from "../../support/cubes.js";
 import { writeTables } from "../../support/questionable-files.js";
 import { readNodes } from "../../support/read-nodes.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { age, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const UVW = ["u", "v", "w"] as const;
@@ -85,7 +85,7 @@ describe("files of several times each", () => {
     const before = served(home);
     expect(before.times).toEqual([0, 0.25, 0.5, 0.75, 1]);
     expectFrames(before.dataset, [0, 1, 2, 3, 4]);
-    await writeHdf5(join(home, "s_3.h5"), flow(UVW, [1.25, 1.5], [5, 6]));
+    age(await writeHdf5(join(home, "s_3.h5"), flow(UVW, [1.25, 1.5], [5, 6])));
     const after = served(home);
     expect(after.times).toEqual([0, 0.25, 0.5, 0.75, 1, 1.25, 1.5]);
     expectFrames(after.dataset, [0, 1, 2, 3, 4, 5, 6]);
@@ -138,7 +138,7 @@ describe("files of one variable each", () => {
     expect(() => recogniseSeries(paths.slice(0, 5), ENDS)).toThrow(/0001 a file for each of u_\{step\}\.h5/);
     confirm(home, paths, ENDS);
     expectFrames(served(home).dataset, [0, 1]);
-    await write(2);
+    age(...(await write(2)));
     const { dataset, times } = served(home);
     expect(times).toEqual([0, 0.25, 0.5]);
     expectFrames(dataset, [0, 1, 2]);
