@@ -207,8 +207,7 @@ class FieldEngine implements Engine {
   }
 
   async draft(request: Pick<DraftRequest, "paths" | "texts" | "confirms">): Promise<DraftView> {
-    const config = this.#config;
-    const [descriptors, chunkBytes] = [descriptorFolder(config), config.limits["engine.chunkBytes"]];
+    const [descriptors, chunkBytes] = [descriptorFolder(this.#config), this.#config.limits["engine.chunkBytes"]];
     const taken = this.datasets().flatMap(({ name, aliases }) => [name, ...aliases]);
     const task = { kind: "draft", ...request, descriptors, chunkBytes, taken } as const;
     const view = await runWithRetries<DraftView>(this.#pool, task, {}, () => !this.#closing);
