@@ -1,7 +1,7 @@
 /** Sends requests to hosts over keep-alive connections. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { LookupFunction } from "node:net";
-import { Agent, type Dispatcher } from "undici";
+import type { Agent, Dispatcher } from "undici";
 import { copyToShared, ReadMemory } from "../../../shared/read-memory.js";
 
 /** Time after which an unused connection is closed; many hosts close theirs after five seconds. */
@@ -27,26 +27,30 @@ export interface HttpAnswer extends HttpHead {
 export type NeededBytes = (head: HttpHead) => number;
 
 export class HttpConnections {
-  readonly #agent: Agent;
+  readonly #options: Agent.Options;
+  /** Loaded by the first request: the library takes longer to load than a picture of local files takes. */
+  #agent: Promise<Agent> | null = null;
 
   constructor(lookup?: LookupFunction) {
     // Each request bounds its time by a signal and its bytes by `needed`.
     const unbounded = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize: -1 };
     const connect = { timeout: 0, ...(lookup === undefined ? {} : { lookup }) };
-    this.#agent = new Agent({ ...unbounded, keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS, connect });
+    this.#options = { ...unbounded, keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS, connect };
   }
 
   /**
    * Sends a request. Redirections are not followed, and bodies are returned as sent.
    * @throws the reason of the signal, an error of the connection, or the error of `needed`
    */
-  send(address: string, request: HttpRequest, signal: AbortSignal, needed: NeededBytes): Promise<HttpAnswer> {
+  async send(address: string, request: HttpRequest, signal: AbortSignal, needed: NeededBytes): Promise<HttpAnswer> {
+    this.#agent ??= import("undici").then(({ Agent }) => new Agent(this.#options));
+    const agent = await this.#agent;
     const { origin, pathname, search } = new URL(address);
     const { method, headers, body } = request;
     return new Promise((resolve, reject) => {
       const answer = new CollectedAnswer(signal, needed, resolve, reject);
       const sent = { "user-agent": "fieldprobe", ...headers };
-      this.#agent.dispatch({ origin, path: pathname + search, method, headers: sent, body }, answer);
+      agent.dispatch({ origin, path: pathname + search, method, headers: sent, body }, answer);
     });
   }
 }
