@@ -51,7 +51,8 @@ export async function openEngine(
   const running = new InProgress<RunningQuery>();
   const catalog = new Catalog(config, pool, log, () => {
     const levels = catalog.datasets.flatMap((one) => catalog.levels.of(one)?.datasets[0] ?? []);
-    pool.keepStores(storesOf(config.data, [...catalog.datasets, ...levels, ...datasetsOf(running)]));
+    const used = storesOf([...catalog.datasets, ...levels, ...datasetsOf(running)]);
+    pool.keepStores(new Set([...config.data, ...used]), used.size > 0);
   });
   try {
     await catalog.reload();
@@ -65,12 +66,11 @@ export async function openEngine(
   return engine;
 }
 
-/** The stores from which datasets are read, and the stores that the settings name. */
-function storesOf(named: readonly string[], datasets: readonly Dataset[]): ReadonlySet<string> {
-  const stores = new Set(named);
-  for (const { files, location } of datasets)
-    for (const { path, newestMs } of files) if (newestMs !== undefined) stores.add(path).add(location);
-  return stores;
+/** The stores from which datasets are read. */
+function storesOf(datasets: readonly Dataset[]): ReadonlySet<string> {
+  const of = ({ files, location }: Dataset) =>
+    files.flatMap(({ path, newestMs }) => (newestMs === undefined ? [] : [path, location]));
+  return new Set(datasets.flatMap(of));
 }
 
 interface RunningQuery {

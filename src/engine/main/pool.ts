@@ -160,8 +160,8 @@ class WorkerPool implements ThreadPool {
     this.#stores.connect(connection);
   }
 
-  keepStores(locations: ReadonlySet<string>): void {
-    this.#stores.keep(locations);
+  keepStores(locations: ReadonlySet<string>, isUsed: boolean): void {
+    this.#stores.keep(locations, isUsed);
   }
 
   stores(): StoreThread["status"] {

@@ -38,7 +38,7 @@ export interface ThreadPool {
   stores(): readonly StoreStatus[];
   connectStores(connection: StorePort): void;
   /** Closes stores that are not among these locations, once they have not been used for a while. */
-  keepStores(locations: ReadonlySet<string>): void;
+  keepStores(locations: ReadonlySet<string>, isUsed: boolean): void;
   /** Counts of the cache on disk; null if there is none. */
   storeCache(): DiskCounts | null;
   /** Ends its threads; tasks that still run are lost. */

@@ -132,16 +132,7 @@ export class BoxKernels {
     }
     // Values beyond the end of a row have no weight.
     for (let i = n * nx; i % 4 !== 0; i++) [floats[i], floats[256 + i], before[512 + i], along[384 + i]] = [0, 0, 0, 0];
-    this.#call.histogram(
-      this.#box,
-      n * nx,
-      ny,
-      nz,
-      row,
-      this.#addresses[1],
-      this.#addresses[2],
-      this.#rows[4],
-      n * BINS,
-    );
+    const [, wy, wz] = this.#addresses;
+    this.#call.histogram(this.#box, n * nx, ny, nz, row, wy, wz, this.#rows[4], n * BINS);
   }
 }

@@ -31,7 +31,7 @@ export interface StoreStart {
 /** A connection of another thread, the stores that are in use, or the end of the thread. */
 export type StoreOrder = StorePort | { readonly keep: ReadonlySet<string> } | null;
 
-/** Starts at the first connection and never keeps a process alive. */
+/** Starts at the first connection, or with the first store in use, and never keeps a process alive. */
 export class StoreThread {
   #worker: Worker | null = null;
   #closing = false;
@@ -53,33 +53,33 @@ export class StoreThread {
 
   connect(connection: StorePort): void {
     if (this.#worker !== null && Atomics.load(this.#end, 0) === ENDED) this.#leave(this.#worker);
-    if (this.#worker === null) {
-      this.#end = new Int32Array(new SharedArrayBuffer(4));
-      const words = { end: this.#end, first: connection.signal };
-      const start = { settings: this.#settings, named: this.#named, versions: this.#versions, ...words };
-      const worker = new Worker(ENTRY, { workerData: start satisfies StoreStart });
-      this.#worker = worker;
-      worker.on("message", (report: StoreReport) => {
-        if ("warning" in report) return this.#warn(report.warning);
-        if ("named" in report) return void this.#named.add(report.named);
-        if ("found" in report) return void this.#versions.set(report.found, report.version);
-        this.status = report.stores;
-        this.disk = report.disk;
-      });
-      let reason = "";
-      worker.once("error", (error) => {
-        reason = `: ${error.message}`;
-      });
-      worker.once("exit", () => {
-        if (!this.#closing)
-          this.#warn(`the thread that reads stores has ended${reason}; the next query starts another`);
-        this.#leave(worker);
-      });
-      // A listener keeps the process alive, so this comes last.
-      worker.unref();
-    }
+    this.#worker ??= this.#start(connection.signal);
     this.#signals.push(connection.signal);
     this.#worker.postMessage(connection satisfies StoreOrder, [connection.port]);
+  }
+
+  #start(first: Int32Array): Worker {
+    this.#end = new Int32Array(new SharedArrayBuffer(4));
+    const start = { settings: this.#settings, named: this.#named, versions: this.#versions, end: this.#end, first };
+    const worker = new Worker(ENTRY, { workerData: start satisfies StoreStart });
+    worker.on("message", (report: StoreReport) => {
+      if ("warning" in report) return this.#warn(report.warning);
+      if ("named" in report) return void this.#named.add(report.named);
+      if ("found" in report) return void this.#versions.set(report.found, report.version);
+      this.status = report.stores;
+      this.disk = report.disk;
+    });
+    let reason = "";
+    worker.once("error", (error) => {
+      reason = `: ${error.message}`;
+    });
+    worker.once("exit", () => {
+      if (!this.#closing) this.#warn(`the thread that reads stores has ended${reason}; the next query starts another`);
+      this.#leave(worker);
+    });
+    // A listener keeps the process alive, so this comes last.
+    worker.unref();
+    return worker;
   }
 
   /** Wakes the threads that wait for a thread that ended: they reconnect with their next request. */
@@ -92,7 +92,9 @@ export class StoreThread {
     }
   }
 
-  keep(locations: ReadonlySet<string>): void {
+  /** Forgets other stores than some. `isUsed`: whether one of them will be read, so that the thread is started. */
+  keep(locations: ReadonlySet<string>, isUsed: boolean): void {
+    if (isUsed && !this.#closing) this.#worker ??= this.#start(new Int32Array(new SharedArrayBuffer(4)));
     for (const location of this.#versions.keys()) if (!locations.has(location)) this.#versions.delete(location);
     this.#worker?.postMessage({ keep: locations } satisfies StoreOrder);
   }

@@ -62,7 +62,7 @@ function withoutInline(pool: ThreadPool): ThreadPool {
     held: () => pool.held(),
     stores: () => pool.stores(),
     connectStores: (connection) => pool.connectStores(connection),
-    keepStores: (locations) => pool.keepStores(locations),
+    keepStores: (...of) => pool.keepStores(...of),
     storeCache: () => pool.storeCache(),
     close: () => pool.close(),
   };
