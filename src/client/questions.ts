@@ -46,6 +46,7 @@ interface Inputs {
   readonly separations:
     | readonly number[]
     | { readonly lengths: readonly number[]; readonly pairs?: number; readonly seed?: number };
+  readonly region: Readonly<Partial<Record<"x" | "y" | "z", string | readonly [number, number]>>>;
   readonly boolean: boolean;
 }
 

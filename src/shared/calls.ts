@@ -27,6 +27,7 @@ export type MemberType =
   | "scale"
   | "reductions"
   | "separations"
+  | "region"
   | "boolean";
 
 /** A member of questions. */
@@ -208,6 +209,22 @@ export const MEMBERS = {
       "Streamlines: particles follow the velocity field frozen at the start of the interval; the interval may end at any time.",
     defaultText: "false",
     example: "true",
+  },
+  residence: {
+    type: "region",
+    leaves: ["x", "y", "z"],
+    description:
+      "Region {x, y, z} of ranges first:last in length units; each record then has the time spent in it so far. Paths are straight between the steps that every counts, also with last.",
+    defaultText: "none",
+    example: '{"x":"1:2"}',
+  },
+  exit_from: {
+    type: "region",
+    leaves: ["x", "y", "z"],
+    description:
+      "Region as in residence; each record then has the time at which the path first left it (null before), and censored, which is 1 until then.",
+    defaultText: "none",
+    example: '{"y":"0:1"}',
   },
   last: { type: "boolean", description: "Record only the end of each path.", defaultText: "false", example: "true" },
   open_faces: {
@@ -597,6 +614,8 @@ export const CALLS = {
       ...TRACKING,
       "drag",
       "frozen",
+      "residence",
+      "exit_from",
       "last",
       "level",
       "units",

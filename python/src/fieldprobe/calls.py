@@ -362,6 +362,8 @@ class Calls(Asking):
         open_faces: Optional[str] = None,
         drag: Optional[float] = None,
         frozen: Optional[bool] = None,
+        residence: Any = None,
+        exit_from: Any = None,
         last: Optional[bool] = None,
         level: Any = None,
         units: Optional[str] = None,
@@ -416,6 +418,11 @@ class Calls(Asking):
                 Points may have initial velocities vx, vy, vz. Default: fluid particles.
             frozen: Streamlines: particles follow the velocity field frozen at the start of the interval; the
                 interval may end at any time. Default: false.
+            residence: Region {x, y, z} of ranges first:last in length units; each record then has the time
+                spent in it so far. Paths are straight between the steps that every counts, also with last.
+                Default: none.
+            exit_from: Region as in residence; each record then has the time at which the path first left it
+                (null before), and censored, which is 1 until then. Default: none.
             last: Record only the end of each path. Default: false.
             level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
                 then count; in grid also auto, the coarsest level that is fine enough for the samples.
@@ -430,7 +437,7 @@ class Calls(Asking):
         return self._call(
             "paths",
             what,
-            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "derivatives": derivatives, "method": method, "integrator": integrator, "step": step, "tolerance": tolerance, "every": every, "diffusivity": diffusivity, "seed": seed, "walls": walls, "open_faces": open_faces, "drag": drag, "frozen": frozen, "last": last, "level": level, "units": units},
+            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "derivatives": derivatives, "method": method, "integrator": integrator, "step": step, "tolerance": tolerance, "every": every, "diffusivity": diffusivity, "seed": seed, "walls": walls, "open_faces": open_faces, "drag": drag, "frozen": frozen, "residence": residence, "exit_from": exit_from, "last": last, "level": level, "units": units},
         )
 
     def flow_map(

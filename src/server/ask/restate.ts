@@ -5,6 +5,7 @@ import type {
   MemberValues,
   RequestedFrames,
   RequestedNodes,
+  RequestedRegion,
   RequestedScale,
   RequestedSpan,
   RequestedTimes,
@@ -55,6 +56,8 @@ function textOf(name: MemberName, value: unknown): unknown {
     case "along":
     case "nodes":
       return spanText(value as RequestedSpan | RequestedNodes);
+    case "region":
+      return Object.fromEntries((value as RequestedRegion).flatMap((of, a) => (of ? [["xyz"[a], of.join(":")]] : [])));
     case "times":
       return timesText(value as RequestedTimes);
     case "frames":

@@ -4,6 +4,7 @@ import { withoutNoise } from "../../../float32/format.js";
 import { RECORDS } from "../../../shared/operations.js";
 import { numbered } from "../../../shared/random.js";
 import { blockOf, LongNumbers, type Numbers, typeOf, type Values } from "../../../storage/tools/long-numbers.js";
+import { spanOf } from "../../http/describe.js";
 import { type CallAnswer, type Column, columnOf, type RowsAnswer } from "../answer.js";
 import { answered, type Context, DryRun } from "../context.js";
 import { wrong } from "../faults.js";
@@ -16,6 +17,7 @@ import { heldPoints, openPoints, type Points } from "../question/points.js";
 import { compileWhat, namesOf, pointDerivatives, type Quantity, spatialName } from "../question/what.js";
 import { type Interval, intervalIn, stepIn } from "../question/when.js";
 import { runAtPoints } from "../run-query.js";
+import { timesIn } from "./residence.js";
 import { unitOf } from "./values.js";
 
 /** Records of three float32 kept per point of a path. */
@@ -28,7 +30,8 @@ function queryOf(
   step: number,
   { dataset }: Context,
 ): Query {
-  const { every = 1, last = false, drag } = question;
+  const { every = 1, drag } = question;
+  const last = question.last && question.residence === undefined && question.exit_from === undefined;
   const length = "each" in interval ? interval.each : interval.end - interval.start;
   const steps = Math.max(1, Math.ceil(Math.abs(length) / step - 1e-9));
   const common = { ...moves, recordEvery: last ? steps : every };
@@ -101,6 +104,10 @@ export async function paths(context: Context, question: MemberValues): Promise<C
   // Paths with separate starts are grouped by them, and are one task.
   if (isEach && part instanceof DryRun)
     return { answer: { kind: "rows", count: 0, leadColumns: [], quantities: [], shape: [] }, found };
+  const { residence, exit_from } = question;
+  const regions = [residence, exit_from].filter((region) => region !== undefined);
+  const periods = dataset.axes.map((axis) => (axis.periodic ? spanOf(axis).length : 0));
+  checkRegions(question, periods);
   const query = queryOf(question, moves, interval, step, context);
   const tracked = async (points: Points, from = 0) => {
     if (points.velocities !== null && question.drag === undefined)
@@ -117,13 +124,18 @@ export async function paths(context: Context, question: MemberValues): Promise<C
       return out;
     };
     const picked = values.map((one, q) => pick(one, quantities[q]?.columns.length as number));
-    return { layout, numbers: [pick(joinedValues(result), layout.width), ...picked] };
+    const records = joinedValues(result);
+    const spent: Float32Array[] = [];
+    for (const region of regions)
+      spent.push(pick(await timesIn(context, region, periods, records, result, points.times), 2));
+    return { layout, numbers: [pick(records, layout.width), ...picked, ...spent] };
   };
   // Without points, it tells the layout of records.
   const points = part === null ? await heldPoints(context, source, PATH_RECORDS) : await source.read(0, 0);
   const { layout, numbers: known } = await tracked(points);
   const { names, width, kept, times } = layout;
-  const widths = [width, ...quantities.map(({ columns }) => columns.length)].map((one) => one * kept);
+  const columns = quantities.map((one) => one.columns.length);
+  const widths = [width, ...columns, ...regions.map(() => 2)].map((one) => one * kept);
   const run = async (from: number, to: number) => (await tracked(await source.read(from, to), from)).numbers;
   const numbers = part === null ? known : await computeRuns(context, source.count, widths, run);
   const count = source.count * kept;
@@ -140,6 +152,8 @@ export async function paths(context: Context, question: MemberValues): Promise<C
     ...["x", "y", "z"].map((name, c) => columnOf(name, records, length, width, c)),
     exit < 0 ? columnOf("exit", never, time) : columnOf("exit", records, time, width, exit),
     ...(steps < 0 ? [] : [columnOf("steps", records, null, width, steps)]),
+    ...(residence === undefined ? [] : [columnOf("residence", numbers[1 + columns.length] as Values, time, 2, 0)]),
+    ...(exit_from === undefined ? [] : leavings(numbers.at(-1) as Values, time)),
   ];
   const answers = quantities.map((one, q) => answered(one, numbers[q + 1] as Values));
   const positions = {
@@ -152,6 +166,23 @@ export async function paths(context: Context, question: MemberValues): Promise<C
     ...(isFile ? { paths: await fileOf(leadColumns, answers, points, times, kept) } : {}),
   };
   return { answer, found };
+}
+
+/** @throws RequestError for a range longer than its periodic axis */
+function checkRegions(question: MemberValues, periods: readonly number[]): void {
+  for (const name of ["residence", "exit_from"] as const)
+    for (const [a, along] of (question[name] ?? []).entries())
+      if (along !== null && periods[a] !== 0 && along[1] - along[0] >= (periods[a] as number))
+        throw wrong(`${name}.${"xyz"[a]}`, "it is the whole of a periodic axis: leave it out");
+}
+
+/** The times at which paths left a region, and whether they have not. */
+function leavings(spent: Values, unit: string | null): readonly Column[] {
+  const censored = new LongNumbers("<i4", spent.length / 2, async (from, to) => {
+    const block = await blockOf(spent, 2 * from, 2 * to);
+    return Int32Array.from({ length: to - from }, (_, i) => (Number.isNaN(block[2 * i + 1]) ? 1 : 0));
+  });
+  return [columnOf("exit_from", spent, unit, 2, 1), columnOf("censored", censored)];
 }
 
 /** Numbers made as they are written. */

@@ -41,6 +41,8 @@ export type RequestedFilter = FieldFilter | { readonly kind: "box"; readonly wid
 export type RequestedSeparations =
   | { readonly nodes: readonly number[] }
   | { readonly lengths: readonly number[]; readonly pairs: number; readonly seed: number };
+/** Ranges along x, y and z; null for a whole axis. */
+export type RequestedRegion = readonly (readonly [number, number] | null)[];
 export type RequestedScale = { readonly kind: "linear" | "log" } | { readonly kind: "symlog"; readonly linear: number };
 
 /** Values by the type of their member. */
@@ -66,6 +68,7 @@ interface ValueOf {
   readonly scale: RequestedScale;
   readonly reductions: readonly Readonly<Record<string, unknown>>[];
   readonly separations: RequestedSeparations;
+  readonly region: RequestedRegion;
   readonly boolean: boolean;
 }
 

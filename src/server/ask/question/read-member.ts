@@ -14,6 +14,7 @@ import type {
   RequestedNodes,
   RequestedPoints,
   RequestedQuantity,
+  RequestedRegion,
   RequestedScale,
   RequestedSeparations,
   RequestedSpan,
@@ -174,6 +175,17 @@ function readAlong(value: unknown, member: string): RequestedSpan {
   if (last < first) throw wrong(member, `expected first:last in ascending order, not ${first}:${last}`);
   return { first, last };
 }
+
+function readRegion(value: unknown, member: string): RequestedRegion {
+  const given = typeof value === "string" ? parsed(value, member) : value;
+  const { x, y, z, ...more } = (typeof given === "object" && given !== null ? given : {}) as Record<string, unknown>;
+  const unknown = Object.keys(more)[0];
+  if (unknown !== undefined || (x ?? y ?? z) === undefined)
+    throw wrong(unknown === undefined ? member : `${member}.${excerpt(unknown)}`, "expected ranges of x, y or z");
+  return [x, y, z].map((along, a) => (along === undefined ? null : readPair(rangeOf(along), `${member}.${"xyz"[a]}`)));
+}
+
+const rangeOf = (value: unknown): unknown => (typeof value === "string" ? value.replace(":", ",") : value);
 
 function readNodes(value: unknown, member: string): RequestedNodes {
   if (typeof value !== "string" || !value.includes(":")) return { node: wholeOf(value, member) };
@@ -338,6 +350,7 @@ const READERS: Readonly<Record<MemberType, (value: unknown, name: MemberName, ca
   scale: readScale,
   reductions: readReductions,
   separations: readSeparations,
+  region: readRegion,
   boolean: readBoolean,
 };
 

@@ -1,7 +1,7 @@
 /** Reads the members of a question from a query string, a body, or both, and reports all faults at once. */
 import { nearestName } from "../../../analysis/names.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
-import { CALL_NAMES, type CallName, callOf, MEMBERS, type MemberName } from "../../../shared/calls.js";
+import { CALL_NAMES, type CallName, callOf, MEMBERS, type MemberName, memberOf } from "../../../shared/calls.js";
 import { excerpt } from "../../../shared/errors.js";
 import { Faults, wrong } from "../faults.js";
 import { exampleFor } from "./example.js";
@@ -14,7 +14,7 @@ export type GivenMembers = Map<string, unknown>;
 const MOST_UNKNOWN = 16;
 
 /** Members that may be given member by member, as in `points.random=1000`. */
-const BY_LEAVES: readonly string[] = ["points", "separations"];
+const BY_LEAVES: readonly string[] = Object.keys(MEMBERS).filter((name) => memberOf(name as MemberName).leaves);
 
 /** The members of a query string. Throws RequestError for repeated ones. */
 export function membersOfQuery(query: unknown): GivenMembers {
