@@ -5,6 +5,7 @@ import { type AttributeValue, isNumeric } from "../dataset/stored.js";
 import { type AxisClues, NO_CLUES, type StatedNumber } from "./grid.js";
 import type { Contents, Statement } from "./layout.js";
 import { axisSaid } from "./stated-names.js";
+import { quantityIn } from "./units.js";
 import { areInOrder, type Role, roleNamed, tableNamed } from "./usual-names.js";
 
 export interface CoordinateTable {
@@ -319,9 +320,9 @@ export class StatedNumbers {
         const path = join(place, name);
         const stored = contents.dataset(path);
         const count = stored?.shape.reduce((product, length) => product * length, 1) ?? 0;
-        const isNumber = isNumeric(stored);
-        const most = BOX_LISTS.includes(name.toLowerCase()) ? 6 : FEW;
-        if (isNumber && count > 0 && count <= most && !contents.isUnwritten(path))
+        const most = stored?.element === "string" ? 1 : BOX_LISTS.includes(name.toLowerCase()) ? 6 : FEW;
+        const isRead = isNumeric(stored) || stored?.element === "string";
+        if (isRead && count > 0 && count <= most && !contents.isUnwritten(path))
           this.#add(name, { path, attribute: null });
       }
     }
@@ -335,10 +336,18 @@ export class StatedNumbers {
   }
 
   numbers(names: readonly string[]): StatedNumber<readonly number[]> | null {
-    return this.#first(names, (value) => {
-      const numbers = typeof value === "number" ? [value] : value instanceof Float64Array ? [...value] : [];
-      return numbers.length > 0 && numbers.every(Number.isFinite) ? numbers : null;
-    });
+    return this.#first(names, (statement) => this.#numbersOf(statement));
+  }
+
+  /** The first statement of these names, if it is none of numbers, as it is shown in messages; else null. */
+  unread(names: readonly string[]): string | null {
+    const [first] = this.#all(names);
+    const isRead = first === undefined || this.#numbersOf(first) !== null;
+    return isRead ? null : `${placeText(first)} is "${this.#read(first) ?? ""}"`;
+  }
+
+  #all(names: readonly string[]): Statement[] {
+    return names.flatMap((name) => this.#statements.get(name) ?? []);
   }
 
   /**
@@ -347,7 +356,7 @@ export class StatedNumbers {
    * @param lists names of lists of three, any number of which may belong to the axis
    */
   contradiction(names: readonly string[], lists: readonly string[] = []): string | null {
-    if ([...names, ...lists].flatMap((name) => this.#statements.get(name) ?? []).length < 2) return null;
+    if (this.#all([...names, ...lists]).length < 2) return null;
     const [first, ...others] = [...this.#lists(names, 1), ...this.#lists(lists, 3)];
     if (first === undefined) return null;
     const isOther = (value: number, known: number) =>
@@ -362,18 +371,25 @@ export class StatedNumbers {
   }
 
   #lists(names: readonly string[], count: number): StatedNumber<readonly number[]>[] {
-    return names
-      .flatMap((name) => this.#statements.get(name) ?? [])
-      .flatMap((statement) => {
-        const found = this.#read(statement);
-        const value = typeof found === "number" ? [found] : found instanceof Float64Array ? [...found] : [];
-        return value.length === count && value.every(Number.isFinite) ? [{ value, where: placeText(statement) }] : [];
-      });
+    return this.#all(names).flatMap((statement) => {
+      const found = this.#numbersOf(statement);
+      return found?.value.length === count ? [found] : [];
+    });
+  }
+
+  /** The numbers of a statement, also of a text that is one number, with or without its unit; null if it has none. */
+  #numbersOf(statement: Statement): StatedNumber<readonly number[]> | null {
+    const found = this.#read(statement);
+    const said = typeof found === "string" ? quantityIn(found)?.value : found;
+    const value = typeof said === "number" ? [said] : said instanceof Float64Array ? [...said] : [];
+    return value.length > 0 && value.every(Number.isFinite) ? { value, where: placeText(statement) } : null;
   }
 
   #read({ path, attribute }: Statement): AttributeValue | null {
-    if (attribute === null) return this.#contents.numbers(path);
-    return this.#contents.attributes(path).get(attribute) ?? null;
+    const isNumber = attribute === null && isNumeric(this.#contents.dataset(path));
+    if (isNumber) return this.#contents.numbers(path);
+    const found = attribute === null ? this.#contents.textsIn(path) : this.#contents.attributes(path).get(attribute);
+    return (Array.isArray(found) && found.length === 1 ? (found as string[])[0] : found) ?? null;
   }
 
   #use({ path, attribute }: Statement): void {
@@ -392,17 +408,19 @@ export class StatedNumbers {
   }
 
   text(names: readonly string[]): StatedNumber<string> | null {
-    return this.#first(names, (value) => (typeof value === "string" ? value : null));
+    return this.#first(names, (statement) => {
+      const value = this.#read(statement);
+      return typeof value === "string" ? { value, where: placeText(statement) } : null;
+    });
   }
 
-  #first<T>(names: readonly string[], accept: (value: AttributeValue | null) => T | null): StatedNumber<T> | null {
-    for (const name of names)
-      for (const statement of this.#statements.get(name) ?? []) {
-        const value = accept(this.#read(statement));
-        if (value === null) continue;
-        this.#use(statement);
-        return { value, where: placeText(statement) };
-      }
+  #first<T>(names: readonly string[], read: (statement: Statement) => T | null): T | null {
+    for (const statement of this.#all(names)) {
+      const found = read(statement);
+      if (found === null) continue;
+      this.#use(statement);
+      return found;
+    }
     return null;
   }
 
@@ -484,7 +502,7 @@ export class StatedNumbers {
     const said: StatedNumber<boolean>[] = [];
     const unread: string[] = [];
     const read = (names: readonly string[], truth: (value: AttributeValue) => boolean | null | undefined) => {
-      for (const statement of names.flatMap((name) => this.#statements.get(name) ?? [])) {
+      for (const statement of this.#all(names)) {
         const found = this.#read(statement);
         const where = placeText(statement);
         const value = found === null ? null : truth(found);

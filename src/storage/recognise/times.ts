@@ -23,7 +23,10 @@ export function framesOf(field: OrientedDataset, { steps }: FoundFields): number
   return steps === null ? frames : steps.length;
 }
 
-const TIME_NAMES = ["time", "t", "times", "sim_time", "simulation_time", "time_value"];
+const TIME_NAMES = [
+  ...["time", "t", "times", "time_value", "sim_time", "simtime", "simulation_time", "simulationtime"],
+  ...["physical_time", "current_time", "solution_time", "flow_time"],
+];
 
 /** Times of the frames: from a table, else an attribute, else the frame number. */
 export function timeOf(
@@ -57,6 +60,11 @@ export function timeOf(
   const number = table === undefined ? facts.numbers(TIME_NAMES) : null;
   const used = table ?? (number === null ? tables.find(({ role }) => role === "t") : undefined);
   const stated = used === undefined ? number : timesIn(shared, used);
+  const unread = stated === null && frames === 1 && answers.times === undefined ? facts.unread(TIME_NAMES) : null;
+  if (unread !== null) {
+    findings.ask("times", `${unread}, which is not read as a time; a snapshot at time 0 is a guess.`, BY_TIMES);
+    return { count: 1, origin: 0 };
+  }
   askTimes(shared, stated, frames);
   return timesOf(frames, stated, step, answers, findings);
 }

@@ -97,6 +97,15 @@ export function unitOf(text: string): Unit | null {
   return { factor, powers: powers.join() };
 }
 
+/** A number before its unit, if it has one. */
+const QUANTITY = /^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*([a-zµμ[(].*)?$/i;
+
+/** The number in a text, with its unit if a known one follows; null if the text is anything else. */
+export function quantityIn(text: string): { readonly value: number; readonly units: string } | null {
+  const [, digits, units = ""] = QUANTITY.exec(text) ?? [];
+  return digits === undefined || unitOf(units) === null ? null : { value: Number(digits), units: units.trim() };
+}
+
 /** A known unit in base units, as in `0.01 m s-1`; null if it is not known. */
 export function unitText(text: string): string | null {
   const unit = text === "" ? null : unitOf(text);

@@ -117,6 +117,39 @@ describe("a statement", () => {
   });
 });
 
+describe("the time of one frame", () => {
+  const describedAt = async (name: string, write: (file: File) => void) => {
+    const path = await writeHdf5(join(SCRATCH, `${name}.h5`), (file) => {
+      writeComponents(file);
+      writeTables(file);
+      write(file);
+    });
+    return recognise(path)?.written;
+  };
+
+  it.each<[string, (file: File) => void]>([
+    ["a text in an attribute", (file) => file.create_attribute("time", "1.5")],
+    ["a list of one text", (file) => file.create_attribute("Time", ["1.5"])],
+    ["a text in a dataset", (file) => void file.create_dataset({ name: "sim_time", data: "1.5" })],
+    ["a text with its unit", (file) => file.create_attribute("time", "1.5 s")],
+  ])("is read from %s", async (name, write) => {
+    const { time, questions = [] } = (await describedAt(name.replaceAll(" ", "-"), write)) ?? {};
+    expect([time, questions.map(({ about }) => about)]).toEqual([{ count: 1, origin: 1.5 }, ["faces"]]);
+  });
+
+  it.each<[string, string | number, RegExp]>([
+    ["a word", "noon", /time of \/ is "noon", which is not read as a time/],
+    ["a date", "2020-01-01", /time of \/ is "2020-01-01", which/],
+    ["no number", Number.NaN, /time of \/ is "NaN", which/],
+  ])("is asked for if the file states %s", async (name, value, asks) => {
+    const { questions = [] } =
+      (await describedAt(name.replace(" ", "-"), (file) => file.create_attribute("time", value))) ?? {};
+    expect(questions).toContainEqual(
+      expect.objectContaining({ about: "times", question: expect.stringMatching(asks) }),
+    );
+  });
+});
+
 describe("a file that says what changes nothing", () => {
   it.each([
     ["Lx", 2.75],
