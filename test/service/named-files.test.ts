@@ -175,7 +175,10 @@ describe("a confirmed file", () => {
     expect(await valuesOf(path, "--time", "5", ...answers)).toBe(await valuesOf(path, "--time", "0"));
     const state = await writeHdf5(join(folder("kept"), "s.h5"), field(0));
     await confirm(state, "--walls", "z", "--descriptors", join(STATE, "descriptors"));
-    await writeHdf5(state, field(1));
+    await writeHdf5(state, (file) => {
+      field(0)(file);
+      file.create_attribute("run", 2);
+    });
     writeFileSync(join(SCRATCH, "kept", "cut.h5"), "cut");
     const all = await fieldprobe("inspect", "--all", join(SCRATCH, "kept"), "--yes");
     expect(all).toMatchObject({ status: 1, stdout: expect.stringContaining("cut.h5: does not open as an HDF5 file") });
@@ -183,6 +186,9 @@ describe("a confirmed file", () => {
     await writeHdf5(path, field(1));
     const changed = await fieldprobe("inspect", path);
     expect(changed.stderr).toContain("needs a look (not as it was confirmed: the attribute @time is 1, and was 0)");
+    expect(changed.stderr).not.toContain("--same");
+    const same = await fieldprobe("inspect", path, "--same");
+    expect(same).toMatchObject({ status: 1, stderr: expect.stringContaining("inspect it again without --same") });
   });
 });
 

@@ -16,7 +16,7 @@ import { withFiles } from "../united-file.js";
 import { isReferences } from "../zarr/kinds.js";
 import { claimedBy, descriptorsIn } from "./apart.js";
 import { fileSets } from "./places.js";
-import { timesStatedBy } from "./series.js";
+import { timesStatedBy, usedAmong } from "./series.js";
 import type { Description } from "./verify.js";
 
 const ENDING = ".dataset.json";
@@ -47,7 +47,9 @@ export function changedSince({ descriptor, folder }: Description): string | null
     const all = differences(confirmed.structure, confirmed.varies, found);
     if (all.length === 0) continue;
     const more = all.length > NAMED ? `; and ${all.length - NAMED} more` : "";
-    return `${needsLook(path, `not as it was confirmed: ${all.slice(0, NAMED).join("; ")}${more}`)} --same`;
+    const texts = all.slice(0, NAMED).map(({ text }) => text);
+    const look = needsLook(path, `not as it was confirmed: ${texts.join("; ")}${more}`);
+    return usedAmong(all, placed) === undefined ? `${look} --same` : look;
   }
   const other = otherTimes(confirmed.times, sets);
   return other === null ? null : needsLook(other.path, `not as it was confirmed: ${other.text}`);
@@ -68,6 +70,8 @@ function otherTimes(before: readonly (readonly number[] | null)[] | undefined, s
     const times = before[i] ?? [];
     const k = times.findIndex((time, n) => now?.[n] !== time);
     const [path] = sets[i] as [string];
+    if (sets.length === 1 && k < 0 && now !== null && now.length !== times.length)
+      return { path, text: `it states ${now.length} times, and stated ${times.length}` };
     if (k >= 0) return { path, text: `it states the time ${now?.[k] ?? "of no frame"}, and stated ${times[k]}` };
   }
   return null;
@@ -169,6 +173,12 @@ export function renewed(location: string, path: string | null = null): string {
   const all = sets.map((paths) => {
     return withFiles(paths, (file) => structureOf(file, descriptor, timeTable ?? null));
   });
+  for (const [i, found] of all.entries()) {
+    const { structure = {}, varies = [] } = descriptor.confirmed ?? {};
+    const used = usedAmong(differences(structure, varies, found), sets[i] as string[]);
+    if (used === undefined) continue;
+    throw new DataError(`${sets[i]?.[0]}: ${used.text}, and describes it; inspect it again without --same`);
+  }
   const varies = varyingKeys(all);
   const structure = Object.fromEntries([...(all[0] ?? [])].filter(([key]) => !varies.includes(key)));
   const confirmed = { ...descriptor.confirmed, structure, varies };

@@ -11,7 +11,7 @@ import { differences, structureOf } from "../recognise/structure.js";
 import { withFiles } from "../united-file.js";
 import { needsLook } from "./confirmation.js";
 import { fileSets } from "./places.js";
-import { recogniseSet, timesFrom } from "./series.js";
+import { recogniseSet, timesFrom, usedAmong } from "./series.js";
 import type { Description } from "./verify.js";
 
 const DIFFERS = "not as it was confirmed: ";
@@ -50,12 +50,9 @@ export function grown(description: Description): Grown {
   const { frames: listed } = Object.values(descriptor.fields).find((field) => patternsOf(field).length > 0) ?? {};
   const frames = listed === undefined ? null : [...listed];
   const waiting: Refusal[] = [];
-  let base: Recognised | null = null;
+  const base = clockOf(first, sets.at(-1) as string[], times.at(-1) as number);
   for (const { step, paths } of fresh) {
-    const own = joins(paths, descriptor, () => {
-      base ??= recogniseSet(first, {});
-      return base;
-    });
+    const own = typeof base === "string" ? base : joins(paths, descriptor, base);
     const last = times.at(-1) ?? Number.NEGATIVE_INFINITY;
     const isLate = typeof own !== "string" && (own[0] as number) > last;
     if (typeof own === "string" || !isLate || (own.length > 1 && frames === null)) {
@@ -91,15 +88,30 @@ function frameSteps(descriptor: Descriptor, pattern: string): string[] {
   return Array.from({ length: frameCount(descriptor) }, (_, frame) => placeOf(place, field ?? {}, frame));
 }
 
-function joins(paths: readonly string[], descriptor: Descriptor, base: () => Recognised): readonly number[] | string {
+/** The first files of a series if the last state its last time; otherwise why no further ones join. */
+function clockOf(first: readonly string[], last: readonly string[], time: number): Recognised | string {
+  try {
+    const base = recogniseSet(first, {});
+    const stated = timesFrom(base, recogniseSet(last, {}))?.at(-1) ?? time;
+    return Math.abs(stated - time) <= 1e-9 * Math.abs(time) ? base : "its times are answers, which give it none";
+  } catch (error) {
+    if (error instanceof DataError) return error.message;
+    throw error;
+  }
+}
+
+function joins(paths: readonly string[], descriptor: Descriptor, base: Recognised): readonly number[] | string {
   const { structure = {}, varies = [], timeTable = null } = descriptor.confirmed ?? {};
   if (beingWritten(paths) !== undefined) return "a program is writing to it";
   if (paths.some(isFresh)) return "it was written to within the last 30 s";
   try {
     const found = withFiles(paths, (file) => structureOf(file, descriptor, timeTable));
-    const [other] = differences(structure, varies, found);
-    if (other !== undefined) return `${DIFFERS}${other}`;
-    return timesFrom(base(), recogniseSet(paths, {})) ?? "it does not state its time";
+    const all = differences(structure, varies, found);
+    const [other] = all;
+    const used = usedAmong(all, paths);
+    if (used !== undefined) return `${used.text}, and describes it`;
+    if (other !== undefined) return `${DIFFERS}${other.text}`;
+    return timesFrom(base, recogniseSet(paths, {})) ?? "it does not state its time as the others do";
   } catch (error) {
     if (error instanceof DataError) return error.message;
     throw error;

@@ -9,7 +9,7 @@ import { requireDistinct } from "../recognise/fields.js";
 import { timesOf } from "../recognise/grid.js";
 import { BY_TIMES, Findings } from "../recognise/layout.js";
 import { type Recognised, recogniseOpen } from "../recognise/recognise.js";
-import { varyingKeys } from "../recognise/structure.js";
+import { type Difference, isAbout, varyingKeys } from "../recognise/structure.js";
 import { UnitedFile, withFiles } from "../united-file.js";
 
 type FieldInput = NonNullable<DescriptorInput["fields"]["velocity"]>;
@@ -241,9 +241,22 @@ function timesFromOneDate(members: readonly SeriesFile[]): (readonly number[])[]
 export function timesFrom(base: Recognised, found: Recognised): readonly number[] | null {
   const times = statedTimes(found);
   const [from, own] = [base.dated, found.dated];
-  if (times === null || from === null || own === null) return times;
+  if (times === null || (from === null && own === null)) return times;
+  if (from === null || own === null) return null;
   if (from.calendar !== own.calendar || from.seconds !== own.seconds) return null;
   return times.map((time) => time + (own.start - from.start) / own.seconds);
+}
+
+/** The first difference of files from a structure in something that describes them; what they state otherwise is free. */
+export function usedAmong(all: readonly Difference[], paths: readonly string[]): Difference | undefined {
+  if (all.length === 0) return undefined;
+  try {
+    const { seen } = recogniseSet(paths, {});
+    return all.find((one) => !one.isGroup && !seen.some(isAbout(one)));
+  } catch (error) {
+    if (error instanceof DataError) return all[0];
+    throw error;
+  }
 }
 
 /** Times that the files of each time state by themselves; null if they state none. */

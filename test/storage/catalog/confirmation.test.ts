@@ -207,6 +207,33 @@ describe("a confirmed series", () => {
     expect(message).toContain("its time 3 is not after 3, the last");
   });
 
+  it("takes no new file by the clock of files whose times were answered", async () => {
+    const home = folder("answered");
+    const paths = [0, 1, 2, 3].map((step) => join(home, `s_${step}.h5`)) as [string, string, string, string];
+    for (const [step, path] of paths.entries()) await writeHdf5(path, field(step, dt(step)));
+    age(paths[3]);
+    const found = recogniseSeries(paths.slice(0, 3), { ...ANSWERS, times: [0, 0.5, 1] });
+    writeFileSync(join(home, "s.dataset.json"), confirmationOf(found, found.varies, home, false));
+    const { datasets, problems } = scan(home);
+    expect(datasets[0]?.time).toMatchObject({ count: 3, step: 0.5 });
+    expect(problems[0]?.message).toBe("waits as a file of its series: its times are answers, which give it none");
+  });
+
+  it("waits for an answer about a file that states the grid otherwise", async () => {
+    const home = folder("otherwise");
+    for (const step of [0, 1]) await writeHdf5(join(home, `s_${step}.h5`), field(step));
+    confirm(home, "s_0.h5", "s_1.h5");
+    const late = join(home, "s_2.h5");
+    const otherwise = (file: File) => (file.get("u") as H5Dataset).create_attribute("units", "cm/s");
+    await writeHdf5(late, field(2, otherwise));
+    age(late);
+    const { problems } = scan(home);
+    expect(problems[0]?.message).toBe(
+      'waits as a file of its series: the attribute /u@units is new ("cm/s"), and describes it',
+    );
+    expect(() => renewed(join(home, "s.dataset.json"), late)).toThrow("inspect it again without --same");
+  });
+
   it("waits when a file is written again with another time", async () => {
     const home = folder("again");
     for (const step of [0, 1]) await writeHdf5(join(home, `s_${step}.h5`), field(step, dt(step)));
