@@ -7,9 +7,10 @@ import { type Descriptor, frameCount, partsIn, timesIn } from "../dataset/descri
 import { beingWritten, isFresh, placeOf, STEP_PLACE } from "../dataset/files.js";
 import type { Refusal } from "../dataset/scan.js";
 import type { Recognised } from "../recognise/recognise.js";
-import { differences, structureOf } from "../recognise/structure.js";
+import { structureOf } from "../recognise/structure.js";
 import { withFiles } from "../united-file.js";
 import { needsLook } from "./confirmation.js";
+import { differences } from "./differences.js";
 import { fileSets } from "./places.js";
 import { recogniseSet, timesFrom, usedAmong } from "./series.js";
 import type { Description } from "./verify.js";

@@ -9,8 +9,8 @@ import { requireDistinct } from "../recognise/fields.js";
 import { timesOf } from "../recognise/grid.js";
 import { BY_TIMES, Findings } from "../recognise/layout.js";
 import { type Recognised, recogniseOpen } from "../recognise/recognise.js";
-import { type Difference, isAbout, varyingKeys } from "../recognise/structure.js";
 import { UnitedFile, withFiles } from "../united-file.js";
+import { type Difference, isAbout, varyingKeys } from "./differences.js";
 
 type FieldInput = NonNullable<DescriptorInput["fields"]["velocity"]>;
 type SeriesPlace = { file: string; path: string };

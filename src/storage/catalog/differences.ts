@@ -1,0 +1,44 @@
+/** Compares structures of files: those of a series, and a file with what was confirmed. */
+import type { Structure } from "../recognise/structure.js";
+
+/** Keys that differ between files. They are listed at confirmation and then ignored. */
+export function varyingKeys(all: readonly Structure[]): string[] {
+  const [first = new Map<string, string>(), ...others] = all;
+  const keys = new Set(all.flatMap((one) => [...one.keys()]));
+  return [...keys].filter((key) => others.some((other) => other.get(key) !== first.get(key))).sort();
+}
+
+export interface Difference {
+  readonly key: string;
+  /** As shown in messages. */
+  readonly text: string;
+  /** Whether it is of a group, which states nothing itself. */
+  readonly isGroup: boolean;
+}
+
+/** Tells lines of what a description does not use that are about a member of a structure. */
+export function isAbout({ key }: Difference): (line: string) => boolean {
+  const parts = key.split("{step}").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  const pattern = new RegExp(`^${parts.join("[^/]+")} `);
+  return (line) => pattern.test(line);
+}
+
+/** Differences of a file from what was confirmed. */
+export function differences(
+  confirmed: Readonly<Record<string, string>>,
+  varies: readonly string[],
+  found: Structure,
+): Difference[] {
+  const known = new Map(Object.entries(confirmed));
+  const keys = [...new Set([...known.keys(), ...found.keys()])].filter((key) => !varies.includes(key));
+  return keys.flatMap((key) => {
+    const [before, now] = [known.get(key), found.get(key)];
+    if (before === now) return [];
+    const what = key.includes("@") ? `the attribute ${key}` : key;
+    const isDigest = / = sha256 /.test(now ?? "") && now?.split(" = ")[0] === before?.split(" = ")[0];
+    const change = now === undefined ? "is missing" : `is ${now}, and was ${before}`;
+    const changed = isDigest ? "has other values than when it was confirmed" : change;
+    const text = `${what} ${before === undefined ? `is new (${now})` : changed}`;
+    return [{ key, text, isGroup: (now ?? before) === "group" }];
+  });
+}
