@@ -167,17 +167,11 @@ export function isSameGrid(shared: SharedEvidence, a: OrientedDataset, b: Orient
     if (contents.answers.spacing !== undefined) return true;
     const [first] = candidateTables(shared, a, axis);
     const [second] = candidateTables(shared, b, axis);
-    const isOther = areNamedApart(
-      a.labels.names[a.dimensions.indexOf(axis)],
-      b.labels.names[b.dimensions.indexOf(axis)],
-    );
+    const [name, other] = [a, b].map(({ labels, dimensions }) => labels.names[dimensions.indexOf(axis)]?.toLowerCase());
+    const isOther = name !== undefined && other !== undefined && name !== other;
     if (first === undefined || second === undefined || (first.path === second.path && isOther)) return !isOther;
     return first.path === second.path || agree(tableNodes(contents, first), tableNodes(contents, second));
   });
-}
-
-function areNamedApart(a: string | null | undefined, b: string | null | undefined): boolean {
-  return a != null && b != null && a.toLowerCase() !== b.toLowerCase();
 }
 
 export function axesOf(
