@@ -1,8 +1,7 @@
 /** Several files of one time as one tree, for example one per variable. */
 import { basename } from "node:path";
 import { DataError } from "../shared/errors.js";
-import type { ReadBuffer } from "./dataset/read-buffer.js";
-import type { Attributes, AttributeValue, ChunkIndex, Hyperslab, RawValues, Stored } from "./dataset/stored.js";
+import type { AttributeValue } from "./dataset/stored.js";
 import type { StoredFile, VirtualSources } from "./dataset/stored-file.js";
 import { openFile } from "./open-file.js";
 
@@ -31,12 +30,37 @@ export function withFiles<T>(paths: readonly string[], use: (file: StoredFile) =
   }
 }
 
+/** What files say of one object. A rule that asks by name for what they say differently refuses them. */
+class UnitedAttributes extends Map<string, AttributeValue | null> {
+  readonly unlike = new Map<string, DataError>();
+
+  override get(name: string): AttributeValue | null | undefined {
+    const refusal = this.unlike.get(name);
+    if (refusal !== undefined) throw refusal;
+    return super.get(name);
+  }
+}
+
 /** Union of files. A member of several files is read from the first; the files must agree in numbers. */
 export class UnitedFile implements StoredFile {
   readonly path: string;
   /** Text attributes that differ between files, on which nothing depends. */
   readonly varies: string[] = [];
   readonly #files: readonly StoredFile[];
+  readonly #attributes = new Map<string, UnitedAttributes>();
+  readonly kind: StoredFile["kind"] = (path) => this.fileOf(path).kind(path);
+  readonly describe: StoredFile["describe"] = (path) => this.fileOf(path).describe(path);
+  readonly scales: StoredFile["scales"] = (path) => this.fileOf(path).scales(path);
+  readonly labels: StoredFile["labels"] = (path) => this.fileOf(path).labels(path);
+  readonly texts: StoredFile["texts"] = (path) => this.fileOf(path).texts(path);
+  readonly numbers: StoredFile["numbers"] = (path) => this.fileOf(path).numbers(path);
+  readonly chunkIndex: StoredFile["chunkIndex"] = (path, stored) => this.fileOf(path).chunkIndex(path, stored);
+  readonly isUnwritten: StoredFile["isUnwritten"] = (path) => this.fileOf(path).isUnwritten(path);
+  readonly hasExternalStorage: StoredFile["hasExternalStorage"] = (path) => this.fileOf(path).hasExternalStorage(path);
+  readonly readHyperslab: StoredFile["readHyperslab"] = (path, stored, box, buffer) =>
+    this.fileOf(path).readHyperslab(path, stored, box, buffer);
+  readonly lostScales = (path: string): number[] => this.fileOf(path).lostScales?.(path) ?? [];
+  readonly sources = (path: string): VirtualSources => this.fileOf(path).sources?.(path) ?? { files: [], missing: [] };
 
   constructor(files: readonly StoredFile[]) {
     this.#files = files;
@@ -49,11 +73,10 @@ export class UnitedFile implements StoredFile {
     if (other === undefined || depth > DEPTH) return;
     const isGroup = file.kind(path) === "group";
     if (isGroup !== (other.kind(path) === "group")) throw unlike(other, file, path);
-    for (const [name, value] of file.attributes(path)) {
-      const said = other.attributes(path).get(name);
-      if (said === undefined || textOf(said) === textOf(value)) continue;
-      const key = `${path === "/" ? "" : path}@${name}`;
-      if (typeof value !== "string" && !OF_THE_LIBRARY.test(name)) throw unlike(other, file, key);
+    for (const [name, refusal] of this.attributes(path).unlike) {
+      const value = file.attributes(path).get(name);
+      if (value !== undefined && typeof value !== "string" && !OF_THE_LIBRARY.test(name)) throw refusal;
+      const key = keyOf(path, name);
       if (!this.varies.includes(key)) this.varies.push(key);
     }
     if (!isGroup && !isSame(file, other, path)) throw unlike(other, file, path);
@@ -79,32 +102,25 @@ export class UnitedFile implements StoredFile {
     return this.#files.find((file) => file.resolve(path) !== null)?.resolve(path) ?? null;
   }
 
-  kind(path: string): "group" | "dataset" | "other" {
-    return this.fileOf(path).kind(path);
-  }
-
-  describe(path: string): Stored {
-    return this.fileOf(path).describe(path);
-  }
-
-  attributes(path: string): Attributes {
-    return this.fileOf(path).attributes(path);
-  }
-
-  scales(path: string): string[][] {
-    return this.fileOf(path).scales(path);
-  }
-
-  lostScales(path: string): number[] {
-    return this.fileOf(path).lostScales?.(path) ?? [];
-  }
-
-  labels(path: string): (string | null)[] {
-    return this.fileOf(path).labels(path);
-  }
-
-  texts(path: string): readonly string[] | null {
-    return this.fileOf(path).texts(path);
+  /** What any of the files says of an object; of a group, only what the file of a `member` says, if one is given. */
+  attributes(path: string, member = path): UnitedAttributes {
+    const key = `${path}\n${member}`;
+    const known = this.#attributes.get(key);
+    if (known !== undefined) return known;
+    const holders = this.#files.filter((file) => file.resolve(path) !== null);
+    const owner = member === path ? null : this.fileOf(member);
+    const own = holders.find((file) => file === owner)?.attributes(path);
+    const united = new UnitedAttributes();
+    for (const name of new Set(holders.flatMap((file) => [...file.attributes(path).keys()]))) {
+      if (own?.has(name) === false) continue;
+      const by = holders.filter((file) => file.attributes(path).has(name));
+      const texts = by.map((file) => textOf(file.attributes(path).get(name) ?? null));
+      const other = texts.findIndex((text) => text !== texts[0]);
+      united.set(name, other < 0 ? (by[0]?.attributes(path).get(name) ?? null) : texts);
+      if (other > 0) united.unlike.set(name, unlike(by[0] as StoredFile, by[other] as StoredFile, keyOf(path, name)));
+    }
+    this.#attributes.set(key, united);
+    return united;
   }
 
   address(path: string): number | null {
@@ -113,34 +129,12 @@ export class UnitedFile implements StoredFile {
     return address === null ? null : address + ADDRESSES * this.#files.indexOf(file);
   }
 
-  numbers(path: string): Float64Array {
-    return this.fileOf(path).numbers(path);
-  }
-
-  readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ReadBuffer): RawValues {
-    return this.fileOf(path).readHyperslab(path, stored, box, buffer);
-  }
-
-  chunkIndex(path: string, stored: Stored): ChunkIndex | null {
-    return this.fileOf(path).chunkIndex(path, stored);
-  }
-
-  isUnwritten(path: string): boolean {
-    return this.fileOf(path).isUnwritten(path);
-  }
-
-  sources(path: string): VirtualSources {
-    return this.fileOf(path).sources?.(path) ?? { files: [], missing: [] };
-  }
-
-  hasExternalStorage(path: string): boolean {
-    return this.fileOf(path).hasExternalStorage(path);
-  }
-
   close(): void {
     for (const file of this.#files) file.close();
   }
 }
+
+const keyOf = (path: string, name: string): string => `${path === "/" ? "" : path}@${name}`;
 
 const textOf = (value: AttributeValue | null): string =>
   JSON.stringify(value instanceof Float64Array ? [...value] : value);

@@ -31,8 +31,11 @@ export interface StoredFile {
   resolve(path: string): string | null;
   kind(path: string): "group" | "dataset" | "other";
   describe(path: string): Stored;
-  /** Attributes: numbers, texts, and null for other types; with `_FillValue` if the format marks holes otherwise. */
-  attributes(path: string): Attributes;
+  /**
+   * Attributes: numbers, texts, and null for other types; with `_FillValue` if the format marks holes otherwise.
+   * @param member of a group, if several files hold it: what the others say of the group is left out
+   */
+  attributes(path: string, member?: string): Attributes;
   /** Paths of the coordinate tables that belong to each dimension of a dataset. */
   scales(path: string): string[][];
   /** Dimensions of a dataset whose named coordinate table cannot be found; absent if there are none. */

@@ -24,8 +24,9 @@ export function unitAt(contents: Contents, path: string): string {
 function unitsAbove(contents: Contents, path: string): { group: string; name: string; units: string }[] {
   return groupsAbove(parentOf(path)).flatMap((group) =>
     ABOVE.flatMap((name) => {
-      const value = contents.attributes(group).get(name) ?? null;
-      const units = typeof value === "object" && value?.length !== 1 ? "" : contents.words(group, name);
+      const value = contents.attributes(group, path).get(name) ?? null;
+      const isOne = value !== null && (typeof value !== "object" || value.length === 1);
+      const units = isOne ? contents.words(group, name) : "";
       return NO_UNIT.test(units) ? [] : [{ group, name, units }];
     }),
   );

@@ -192,7 +192,7 @@ export function labelsOf(contents: Contents, path: string): DimensionLabels {
   const scaled = { roles, names, tables, order: null, contradiction, where: "the labels and scales of its dimensions" };
   const isScaled = roles.some((role) => role !== null);
   const places = [path, ...groupsAbove(parentOf(path))];
-  const all = places.flatMap((place) => statedOrders(contents, place));
+  const all = places.flatMap((place) => statedOrders(contents, place, path));
   const [first, ...others] = all;
   if (isScaled) return { ...scaled, contradiction: contradiction ?? disagreement(all, roles) };
   if (first === undefined) return { ...scaled, where: "" };
@@ -206,9 +206,10 @@ interface StatedOrder {
   readonly where: string;
 }
 
-function statedOrders(contents: Contents, place: string): StatedOrder[] {
-  return [...contents.attributes(place).keys()].flatMap((name) => {
-    const order = ORDERS.test(name) ? orderIn(contents.attributes(place).get(name) ?? null) : null;
+function statedOrders(contents: Contents, place: string, path: string): StatedOrder[] {
+  const said = contents.attributes(place, path);
+  return [...said.keys()].flatMap((name) => {
+    const order = ORDERS.test(name) ? orderIn(said.get(name) ?? null) : null;
     if (order === null || !AXIS_NAMES.every((axis) => order.includes(axis))) return [];
     contents.use(place, name);
     return [{ order, where: `the attribute ${name} of ${place}` }];
@@ -251,7 +252,7 @@ export function componentNames(contents: Contents, path: string, dimension: numb
     if (names !== null && new Set(names).size === 3) return { names, where: scale, isLoose: true };
   }
   const stated = [path, ...groupsAbove(parentOf(path))].flatMap((place) =>
-    [...contents.attributes(place).keys()].flatMap((name) => {
+    [...contents.attributes(place, path).keys()].flatMap((name) => {
       const value = COMPONENTS.test(name) ? contents.attributes(place).get(name) : null;
       const words = typeof value === "string" ? value.match(/\w+/g) : Array.isArray(value) ? (value as string[]) : null;
       const [only, second] = words ?? [];

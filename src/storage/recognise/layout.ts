@@ -216,9 +216,10 @@ export class Contents {
     return list;
   }
 
-  attributes(path: string): ReadonlyMap<string, AttributeValue | null> {
+  /** `member`: of several files, only what the file of this dataset says. */
+  attributes(path: string, member?: string): ReadonlyMap<string, AttributeValue | null> {
     const found = this.#find(path, "group") ?? this.#find(path, "dataset");
-    return found === null ? new Map() : this.file.attributes(found);
+    return found === null ? new Map() : this.file.attributes(found, member);
   }
 
   /** @throws DataError if it is anything else */
