@@ -260,7 +260,7 @@ export const MEMBERS = {
     choices: DIRECTIONS,
     description:
       "Directions to average over, also in mean(e), rms(e) and fluc(e); the answer is resolved along the others.",
-    defaultText: "all; for means in nodes, find and structures x,y,z",
+    defaultText: "all; for means in nodes, find and structures x,y,z, and t in structures of several frames",
     example: "x,z,t",
   },
   mean_time: {
@@ -391,6 +391,13 @@ export const MEMBERS = {
     description: "Minimum number of nodes of a listed structure.",
     defaultText: "1",
     example: "10",
+  },
+  track_overlap: {
+    type: "number",
+    description:
+      "Structures of consecutive frames overlap if the volume they share is more than this part of the smaller one, from 0 (one shared node) to below 1.",
+    defaultText: "0",
+    example: "0.5",
   },
   labels: {
     type: "boolean",
@@ -817,7 +824,7 @@ export const CALLS = {
   structures: {
     summary: "Connected sets of nodes where a condition holds",
     description:
-      "One row per structure, largest volume first: volume, centre, bounding box, and the integral, mean and extremes of what. For the strongest, sort the rows by the maximum of what. A low threshold joins neighbours and a high one leaves out weak structures: try two. Structures continue across periodic boundaries.",
+      "One row per structure, largest volume first: volume, centre, bounding box, and the integral, mean and extremes of what. For the strongest, sort the rows by the maximum of what. A low threshold joins neighbours and a high one leaves out weak structures: try two. Structures continue across periodic boundaries. Over several frames, structures that overlap from one frame to the next are linked and followed in tracks.",
     kind: "table",
     members: [
       "what",
@@ -827,6 +834,7 @@ export const CALLS = {
       "where",
       "connectivity",
       "least",
+      "track_overlap",
       "labels",
       ...OF_MEANS,
       "weights",

@@ -236,7 +236,7 @@ class Calls(Asking):
                 frames), or box (the mean over a cube around each point).
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer is resolved
                 along the others. One or more of x, y, z, t. Default: all; for means in nodes, find and
-                structures x,y,z.
+                structures x,y,z, and t in structures of several frames.
             mean_time: Stored times over which mean(e), rms(e) and fluc(e) are taken together: all, a number,
                 a list or a range. Default: the times of the question.
             level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
@@ -319,7 +319,7 @@ class Calls(Asking):
                 frames), or box (the mean over a cube around each point).
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer is resolved
                 along the others. One or more of x, y, z, t. Default: all; for means in nodes, find and
-                structures x,y,z.
+                structures x,y,z, and t in structures of several frames.
             mean_time: Stored times over which mean(e), rms(e) and fluc(e) are taken together: all, a number,
                 a list or a range. Default: the times of the question.
             level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
@@ -669,7 +669,7 @@ class Calls(Asking):
                 of the rms of its fluctuations.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer is resolved
                 along the others. One or more of x, y, z, t. Default: all; for means in nodes, find and
-                structures x,y,z.
+                structures x,y,z, and t in structures of several frames.
             mean_time: Stored times over which mean(e), rms(e) and fluc(e) are taken together: all, a number,
                 a list or a range. Default: the times of the question.
             weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
@@ -742,7 +742,7 @@ class Calls(Asking):
                 frames), or box (the mean over a cube around each point).
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer is resolved
                 along the others. One or more of x, y, z, t. Default: all; for means in nodes, find and
-                structures x,y,z.
+                structures x,y,z, and t in structures of several frames.
             mean_time: Stored times over which mean(e), rms(e) and fluc(e) are taken together: all, a number,
                 a list or a range. Default: the times of the question.
             weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
@@ -823,7 +823,7 @@ class Calls(Asking):
                 frames), or box (the mean over a cube around each point).
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer is resolved
                 along the others. One or more of x, y, z, t. Default: all; for means in nodes, find and
-                structures x,y,z.
+                structures x,y,z, and t in structures of several frames.
             mean_time: Stored times over which mean(e), rms(e) and fluc(e) are taken together: all, a number,
                 a list or a range. Default: the times of the question.
             weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
@@ -919,7 +919,7 @@ class Calls(Asking):
                 Lag8.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer is resolved
                 along the others. One or more of x, y, z, t. Default: all; for means in nodes, find and
-                structures x,y,z.
+                structures x,y,z, and t in structures of several frames.
             mean_time: Stored times over which mean(e), rms(e) and fluc(e) are taken together: all, a number,
                 a list or a range. Default: the times of the question.
             weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
@@ -1043,6 +1043,7 @@ class Calls(Asking):
         where: Optional[str] = None,
         connectivity: Optional[str] = None,
         least: Optional[int] = None,
+        track_overlap: Optional[float] = None,
         labels: Optional[bool] = None,
         over: Any = None,
         mean_time: Any = None,
@@ -1055,7 +1056,8 @@ class Calls(Asking):
         One row per structure, largest volume first: volume, centre, bounding box, and the integral, mean and
         extremes of what. For the strongest, sort the rows by the maximum of what. A low threshold joins
         neighbours and a high one leaves out weak structures: try two. Structures continue across periodic
-        boundaries.
+        boundaries. Over several frames, structures that overlap from one frame to the next are linked and
+        followed in tracks.
 
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
@@ -1089,11 +1091,13 @@ class Calls(Asking):
             connectivity: Neighbours of a node: 6 share a face, 18 also an edge, 26 also a corner. Default:
                 26.
             least: Minimum number of nodes of a listed structure. Default: 1.
+            track_overlap: Structures of consecutive frames overlap if the volume they share is more than this
+                part of the smaller one, from 0 (one shared node) to below 1. Default: 0.
             labels: Also answer, for each node, the number of its structure in the list, or 0. Files contain
                 only these labels. Default: false.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer is resolved
                 along the others. One or more of x, y, z, t. Default: all; for means in nodes, find and
-                structures x,y,z.
+                structures x,y,z, and t in structures of several frames.
             mean_time: Stored times over which mean(e), rms(e) and fluc(e) are taken together: all, a number,
                 a list or a range. Default: the times of the question.
             weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
@@ -1110,5 +1114,5 @@ class Calls(Asking):
         return self._call(
             "structures",
             what,
-            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "where": where, "connectivity": connectivity, "least": least, "labels": labels, "over": over, "mean_time": mean_time, "weights": weights, "level": level, "units": units},
+            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "where": where, "connectivity": connectivity, "least": least, "track_overlap": track_overlap, "labels": labels, "over": over, "mean_time": mean_time, "weights": weights, "level": level, "units": units},
         )

@@ -126,6 +126,7 @@ const QUESTIONS: readonly object[] = [
     step: 0.02,
     increments: [2, 4],
   },
+  { dataset: "mhd", call: "structures", where: "norm(omega) > 2*rms(norm(omega))", frame: [1, 2], least: 4 },
   {
     ...{ dataset: "mhd", call: "paths", points: { random: 200, seed: 2 }, time: "0.1:0.2", step: 0.01, what: "p" },
     ...{ diffusivity: 0.05, seed: 3 },

@@ -111,7 +111,6 @@ it.each([
   [{ residence: {} }, "residence: expected ranges of x, y or z"],
   [{ residence: { x: "1:2", t: "0:1" } }, "residence.t: expected ranges of x, y or z"],
   [{ exit_from: { y: 3 } }, "exit_from.y: expected two ascending numbers"],
-  [{ exit_from: { x: "0:12" } }, "exit_from.x: it is the whole of a periodic axis: leave it out"],
 ])("refuse %j in one line", async (members, words) => {
   const response = await ask(service, { ...PATHS, points: "1,2,3", ...members });
   expect([response.status, (await response.json()).detail]).toEqual([400, expect.stringContaining(words)]);

@@ -10,11 +10,12 @@ import { wrong } from "../faults.js";
 import { skipOf } from "../levels/skip.js";
 import type { MemberValues } from "../question/member-values.js";
 import { compileWhat } from "../question/what.js";
-import { type AnalysedNodes, framesIn, LETTERS, requireEveryNode } from "./analysed-nodes.js";
-import { analysisOf, type Tabled } from "./analysis.js";
+import { type AnalysedNodes, DIRECTIONS, framesIn, LETTERS, requireEveryNode } from "./analysed-nodes.js";
+import { analysisOf, type Tabled, tabled } from "./analysis.js";
 import { withMeans } from "./means.js";
 import { aboutTexts, Columns } from "./reductions.js";
 import { columnNames, renamed } from "./statistics.js";
+import { trackedStructures } from "./tracked-structures.js";
 
 /** Structures described between two checks of the clock. */
 const DESCRIBED = 128;
@@ -23,9 +24,14 @@ const DESCRIBED = 128;
 const NODES_PER_NUMBER = 16;
 
 export async function structures(context: Context, question: MemberValues): Promise<Tabled> {
-  const { where = "", connectivity = "26", least = 1, labels = false, what = [], over = LETTERS } = question;
+  const { where = "", connectivity = "26", least = 1, labels = false, what = [], track_overlap } = question;
   const plain = analysisOf(context, question);
-  if (plain.nodes.frames.length !== 1) throw wrong("time", "structures are of one frame");
+  const isTracked = plain.nodes.frames.length > 1;
+  if (isTracked && labels) throw wrong("labels", "they are of one frame, and several are followed");
+  if (!isTracked && track_overlap !== undefined) throw wrong("track_overlap", "it is of structures in several frames");
+  if (track_overlap !== undefined && !(track_overlap >= 0 && track_overlap < 1))
+    throw wrong("track_overlap", `expected 0 to below 1, not ${track_overlap}`);
+  const over = question.over ?? (isTracked ? DIRECTIONS : LETTERS);
   const texts = [where, ...what.map(({ text }) => text)];
   const { analysis, about } = await withMeans(plain, texts, over, "where");
   const { nodes, reduce, slices, most } = analysis;
@@ -37,36 +43,53 @@ export async function structures(context: Context, question: MemberValues): Prom
   const of = columns.of(where, "where");
   const extent = nodes.base.extent.slice(0, 3);
   const count = extent.reduce((product, n) => product * n, 1);
-  if (labels && count > NODES_PER_NUMBER * most)
+  if ((labels || isTracked) && count > NODES_PER_NUMBER * most)
     throw new LimitError("analysis.numbers", `Labels are of at most ${NODES_PER_NUMBER * most} nodes, not ${count}.`);
   const reduction: AnyReduction & { kind: "structures" } = {
-    ...{ kind: "structures", of, side: "above", threshold: 0.5, most, labels, wraps: nodes.wraps },
+    ...{ kind: "structures", of, side: "above", threshold: 0.5, most, labels: labels || isTracked, wraps: nodes.wraps },
     connectivity: Number(connectivity) as 6 | 18 | 26,
     properties: properties.map((property) => columns.of(property, "what")),
   };
   const skipped = await skipOf(context, question, where, nodes.frames, 0);
-  const merged = await reduce(nodes, { columns: columns.texts, reductions: [reduction], ...skipped });
-  const joined = merged.states(0)[0] as JoinedFragments;
-  const ranked = await inSlices(joined.rank(least), slices);
-  const { listed } = ranked;
-  checkList(listed.length, properties.length, most);
-  const described: GroupAnswer[] = [];
-  await slices.each(
-    listed.length,
-    (from, to) => {
-      for (let i = from; i < to; i++)
-        described.push(describeStructure(joined.describe(ranked, i, nodes.base), properties, nodes));
-    },
-    DESCRIBED,
-  );
-  const { formulas, units, ...more } = aboutTexts(columns.texts, nodes);
-  const found = {
-    ...{ formulas: without(formulas, where), units: without(units, where), frames: framesIn(nodes) },
-    ...{ ...more, connectivity: Number(connectivity), weights: nodes.weights, nodes: ranked.nodes },
-    ...{ missing: joined.missing, infinite: joined.infinite, count: listed.length, structures: described },
+  let total = 0;
+  const structuresOf = async (own: AnalysedNodes) => {
+    const merged = await reduce(own, { columns: columns.texts, reductions: [reduction], ...skipped });
+    const joined = merged.states(0)[0] as JoinedFragments;
+    const ranked = await inSlices(joined.rank(least), slices);
+    const { listed } = ranked;
+    total += listed.length;
+    checkList(total, properties.length, most);
+    const described: GroupAnswer[] = [];
+    await slices.each(
+      listed.length,
+      (from, to) => {
+        for (let i = from; i < to; i++)
+          described.push(describeStructure(joined.describe(ranked, i, nodes.base), properties, nodes));
+      },
+      DESCRIBED,
+    );
+    const numbers = joined.labels === null ? null : labelNumbers(joined.labels, ranked);
+    const { missing, infinite } = joined;
+    return { counts: { nodes: ranked.nodes, missing, infinite, count: listed.length }, described, numbers };
   };
-  const body = { where, ...about, ...(renamed(found, columnNames(quantities)) as GroupAnswer) };
-  const grid = joined.labels === null ? {} : { labels: labelGrid(labelNumbers(joined.labels, ranked), nodes) };
+  const { formulas, units, ...more } = aboutTexts(columns.texts, nodes);
+  const answered = (found: GroupAnswer): GroupAnswer => ({
+    ...{ where, ...about },
+    ...(renamed(
+      {
+        ...{ formulas: without(formulas, where), units: without(units, where), frames: framesIn(nodes) },
+        ...{ ...more, connectivity: Number(connectivity), weights: nodes.weights, ...found },
+      },
+      columnNames(quantities),
+    ) as GroupAnswer),
+  });
+  if (isTracked) {
+    const found = { ...analysis.time, track_overlap: track_overlap ?? 0 };
+    return tabled(answered(await trackedStructures(analysis, structuresOf, track_overlap ?? 0)), found);
+  }
+  const { counts, described, numbers } = await structuresOf(nodes);
+  const body = answered({ ...counts, structures: described });
+  const grid = numbers === null ? {} : { labels: labelGrid(numbers, nodes) };
   return { answer: { kind: "table", body, ...grid }, found: analysis.time };
 }
 

@@ -107,7 +107,6 @@ export async function paths(context: Context, question: MemberValues): Promise<C
   const { residence, exit_from } = question;
   const regions = [residence, exit_from].filter((region) => region !== undefined);
   const periods = dataset.axes.map((axis) => (axis.periodic ? spanOf(axis).length : 0));
-  checkRegions(question, periods);
   const query = queryOf(question, moves, interval, step, context);
   const tracked = async (points: Points, from = 0) => {
     if (points.velocities !== null && question.drag === undefined)
@@ -127,7 +126,7 @@ export async function paths(context: Context, question: MemberValues): Promise<C
     const records = joinedValues(result);
     const spent: Float32Array[] = [];
     for (const region of regions)
-      spent.push(pick(await timesIn(context, region, periods, records, result, points.times), 2));
+      spent.push(pick(await timesIn(context, region, periods, records, result, points.times), 3));
     return { layout, numbers: [pick(records, layout.width), ...picked, ...spent] };
   };
   // Without points, it tells the layout of records.
@@ -135,7 +134,7 @@ export async function paths(context: Context, question: MemberValues): Promise<C
   const { layout, numbers: known } = await tracked(points);
   const { names, width, kept, times } = layout;
   const columns = quantities.map((one) => one.columns.length);
-  const widths = [width, ...columns, ...regions.map(() => 2)].map((one) => one * kept);
+  const widths = [width, ...columns, ...regions.map(() => 3)].map((one) => one * kept);
   const run = async (from: number, to: number) => (await tracked(await source.read(from, to), from)).numbers;
   const numbers = part === null ? known : await computeRuns(context, source.count, widths, run);
   const count = source.count * kept;
@@ -152,8 +151,9 @@ export async function paths(context: Context, question: MemberValues): Promise<C
     ...["x", "y", "z"].map((name, c) => columnOf(name, records, length, width, c)),
     exit < 0 ? columnOf("exit", never, time) : columnOf("exit", records, time, width, exit),
     ...(steps < 0 ? [] : [columnOf("steps", records, null, width, steps)]),
-    ...(residence === undefined ? [] : [columnOf("residence", numbers[1 + columns.length] as Values, time, 2, 0)]),
-    ...(exit_from === undefined ? [] : leavings(numbers.at(-1) as Values, time)),
+    ...(residence === undefined ? [] : [columnOf("residence", numbers[1 + columns.length] as Values, time, 3)]),
+    ...(exit_from === undefined ? [] : [columnOf("exit_from", numbers.at(-1) as Values, time, 3, 1)]),
+    ...(exit_from === undefined ? [] : [columnOf("censored", numbers.at(-1) as Values, null, 3, 2)]),
   ];
   const answers = quantities.map((one, q) => answered(one, numbers[q + 1] as Values));
   const positions = {
@@ -166,23 +166,6 @@ export async function paths(context: Context, question: MemberValues): Promise<C
     ...(isFile ? { paths: await fileOf(leadColumns, answers, points, times, kept) } : {}),
   };
   return { answer, found };
-}
-
-/** @throws RequestError for a range longer than its periodic axis */
-function checkRegions(question: MemberValues, periods: readonly number[]): void {
-  for (const name of ["residence", "exit_from"] as const)
-    for (const [a, along] of (question[name] ?? []).entries())
-      if (along !== null && periods[a] !== 0 && along[1] - along[0] >= (periods[a] as number))
-        throw wrong(`${name}.${"xyz"[a]}`, "it is the whole of a periodic axis: leave it out");
-}
-
-/** The times at which paths left a region, and whether they have not. */
-function leavings(spent: Values, unit: string | null): readonly Column[] {
-  const censored = new LongNumbers("<i4", spent.length / 2, async (from, to) => {
-    const block = await blockOf(spent, 2 * from, 2 * to);
-    return Int32Array.from({ length: to - from }, (_, i) => (Number.isNaN(block[2 * i + 1]) ? 1 : 0));
-  });
-  return [columnOf("exit_from", spent, unit, 2, 1), columnOf("censored", censored)];
 }
 
 /** Numbers made as they are written. */

@@ -15,6 +15,7 @@ type WayPart = readonly [from: number, to: number];
 
 /** The parts of the way from a to b that lie within low .. high or, unless it is 0, a whole period away from it. */
 function partsWithin(a: number, b: number, low: number, high: number, period: number): readonly WayPart[] {
+  if (period > 0 && high - low >= period) return [[0, 1]];
   const [least, most] = [Math.min(a, b), Math.max(a, b)];
   const first = period === 0 ? 0 : Math.ceil((least - high) / period);
   const last = period === 0 ? 0 : Math.floor((most - low) / period);
@@ -31,8 +32,8 @@ function partsWithin(a: number, b: number, low: number, high: number, period: nu
 }
 
 /**
- * For each record of each path, the time that it has spent in a region so far, and the time at which it first left it,
- * NaN before. A path is straight between records, and ends where it leaves the domain or meets a hole.
+ * For each record of each path, the time that it has spent in a region so far, the time at which it first left it, NaN
+ * before, and 1 until then. A path is straight between records, and ends where it leaves the domain or meets a hole.
  *
  * @param periods lengths of x, y and z; 0 for those that are not periodic
  * @param starts  the start of each path, if they differ: the times of `result` then count from there
@@ -46,7 +47,7 @@ export async function timesIn(
   starts: Float64Array | null,
 ): Promise<Float32Array> {
   const exit = (RECORDS[record ?? "Point3"] as readonly string[]).indexOf("exit");
-  const out = new Float32Array((2 * records.length) / width);
+  const out = new Float32Array((3 * records.length) / width);
   const partsAt = (from: number, to: number): readonly WayPart[] =>
     region.reduce<readonly WayPart[]>(
       (parts, along, a) => {
@@ -59,7 +60,7 @@ export async function timesIn(
       [[0, 1]],
     );
   let [spent, left, isInside, isOver] = [0, Number.NaN, false, false];
-  for (let i = 0; i < out.length / 2; i++) {
+  for (let i = 0; i < out.length / 3; i++) {
     if (i % BLOCK === 0) await life.slices.pause();
     const [nth, at] = [i % all, width * i];
     if (nth === 0) [spent, left, isInside, isOver] = [0, Number.NaN, partsAt(at, at).length > 0, false];
@@ -78,7 +79,7 @@ export async function timesIn(
       isInside = parts.at(-1)?.[1] === 1;
       if (Number.isNaN(left) && isInside && isOver) left = ended;
     }
-    out.set([spent, left], 2 * i);
+    out.set([spent, left, Number.isNaN(left) ? 1 : 0], 3 * i);
   }
   return out;
 }

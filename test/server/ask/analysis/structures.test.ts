@@ -92,7 +92,7 @@ describe("structures of vorticity at 0.6", () => {
   });
 
   it.each([
-    [{ frame: "all", where: "p > 0" }, "time: structures are of one frame."],
+    [{ frame: "all", where: "p > 0", labels: true }, "labels: they are of one frame, and several are followed."],
     [{ time: 0.6, where: "p > 0", connectivity: 7 }, "connectivity: expected one of 6, 18, 26"],
     [{ time: 0.6, where: "p* > 0" }, "where: "],
     [{ time: 0.6, where: "p > 0", what: ["bad"] }, "nothing has the name bad"],
