@@ -70,6 +70,7 @@ function tellHeaders({ answer }: Outcome, reply: FastifyReply): void {
   if (answer.kind === "table") return;
   const [first] = answer.quantities;
   if (first !== undefined) reply.header("fieldprobe-shape", arrayShape(answer, first).join(","));
+  reply.header("fieldprobe-unit", encodeURIComponent(first?.unit ?? ""));
   const names = JSON.stringify(answer.quantities.flatMap(({ columns }) => columns));
   if (names.length < 4096 && /^[ -~]*$/.test(names)) reply.header("fieldprobe-columns", names);
   const total = answer.more?.total;
