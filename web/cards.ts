@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { around } from "./cards/around.js";
 import { budget } from "./cards/budget.js";
-import type { Answered, CardKind, Facts, Json } from "./cards/card.js";
+import type { CardKind, Facts, Json } from "./cards/card.js";
 import { conditional } from "./cards/conditional.js";
 import { correlation } from "./cards/correlation.js";
 import { joint } from "./cards/joint.js";
@@ -14,12 +14,12 @@ import { line, series } from "./cards/series.js";
 import { spectrum } from "./cards/spectrum.js";
 import { structureFunctions } from "./cards/structure-functions.js";
 import { structures } from "./cards/structures.js";
-import { setting } from "./controls.js";
+import type { Chart } from "./chart.js";
+import { choice, into, oneOf, setting, textField } from "./controls.js";
 import { openShare } from "./export/share.js";
 import { confirm, estimateOf, keyOf, wantedAnswer } from "./state/answers.js";
 import { addressOf, type Question, rootOf, type Wanted } from "./state/ask.js";
-import type { Dataset } from "./state/dataset.js";
-import { plainNumber } from "./state/format.js";
+import { type Dataset, timeText } from "./state/dataset.js";
 import { change, frameOf, rested, setWants, store, view } from "./state/model.js";
 import { quantitiesOf } from "./state/quantities.js";
 
@@ -35,16 +35,14 @@ const cardOf = (kind: Kind): CardKind => STATISTICS[kind] ?? AT_POINT[kind];
 const statisticsKind = signal<Kind>("pdf");
 const crosshairKind = signal<Kind>("series");
 /** The quantity that was chosen for statistics; null for the one shown in the stage. */
-const chosenQuantity = signal<string | null>(null);
+const chosenQuantity = choice<string | null>(null);
 /** Other times with a curve of their own. */
-const moreTimes = signal<readonly number[]>([]);
-/** The card that fills the stage. */
+const moreTimes = choice<readonly number[]>([]);
 const inStage = signal<Kind | null>(null);
 export const isInStage = computed(() => inStage.value !== null);
-/** The library of charts, loaded with the first card. */
 export const library = signal<typeof import("./chart.js") | null>(null);
+type Drawing = typeof import("./chart.js")["drawChart"];
 
-/** Loads the library of charts, once. */
 export function loadCharts(): void {
   if (library.peek() === null)
     void import("./chart.js").then((loaded) => {
@@ -52,7 +50,6 @@ export function loadCharts(): void {
     });
 }
 
-/** Shows the card of a name in the tab of statistics. */
 export function chooseCard(name: string): void {
   const found = Object.keys(STATISTICS).find((kind) => STATISTICS[kind].name === name);
   if (found !== undefined) statisticsKind.value = found;
@@ -69,17 +66,14 @@ const quantityFor = (kind: Kind): string => (Object.hasOwn(AT_POINT, kind) ? (re
 const questionOf = (set: Dataset, kind: Kind, time: number): Question =>
   cardOf(kind).question(set, quantityFor(kind), time);
 
-/** The name of a question as a job, with its time if it is about one. */
-const titleOf = (kind: Kind, time: number, { time: requested }: Question) =>
-  requested === "all" ? cardOf(kind).name : `${cardOf(kind).name}, t = ${plainNumber(time)}`;
+const titled = (set: Dataset, title: string, time: number, { time: requested }: Question) =>
+  requested === "all" ? title : `${title}, t = ${timeText(set, time)}`;
 
-/** Times of the curves of a card, first the one shown in the stage. */
 function timesOf(set: Dataset, kind: Kind): number[] {
   const time = set.times[frameOf(rested.value.time, set)];
   return [time, ...(!cardOf(kind).hasTimes ? [] : moreTimes.value.filter((other) => other !== time))];
 }
 
-/** Sets the questions of the cards that a tab or the stage shows as wanted. */
 export function wantCards(set: Dataset | null, tab: string): void {
   if (set === null || view.value.what === null) {
     setWants("cards", []);
@@ -94,19 +88,36 @@ export function wantCards(set: Dataset | null, tab: string): void {
       const question = questionOf(set, kind, time);
       return estimateOf(set, question).waits
         ? []
-        : [wantedAnswer<Json>(set, titleOf(kind, time, question), question, 12)];
+        : [wantedAnswer<Json>(set, titled(set, cardOf(kind).name, time, question), question, 12)];
     }),
   );
   setWants("cards", wants);
 }
 
-const factsOf = (set: Dataset, kind: Kind, answers: Answered): Facts =>
-  cardOf(kind).facts(set, quantityFor(kind), answers);
+/** The facts of the answers that have arrived, the first for the time shown. */
+function factsOf(set: Dataset, kind: Kind, arrived: readonly (readonly [time: number, answer: Json])[]): Facts {
+  const answers = arrived.map(
+    ([time, answer]) => [time, answer, arrived.length > 1 ? `t ${timeText(set, time)}` : null] as const,
+  );
+  const facts = cardOf(kind).facts(set, quantityFor(kind), answers);
+  const [time] = answers[0];
+  return { ...facts, title: titled(set, facts.title, time, questionOf(set, kind, time)) };
+}
 
-/** The key of the chart that an element holds. */
 const DRAWN = new WeakMap<Element, string>();
 
-/** The view of a question that waits for consent, since it takes long. */
+/** Draws a chart into an element that does not hold it yet, once the library is loaded. */
+export function chartInto(chart: Chart, width: number, height: number, onBrush: Parameters<Drawing>[3] = null) {
+  return (element: Element | undefined): void => {
+    const key = JSON.stringify([chart, width, height]);
+    const loaded = library.peek();
+    if (element === undefined || loaded === null || DRAWN.get(element) === key) return;
+    DRAWN.set(element, key);
+    element.replaceChildren(loaded.drawChart(chart, width, height, onBrush));
+    element.querySelector("svg")?.setAttribute("aria-hidden", "true");
+  };
+}
+
 function waitingView(set: Dataset, question: Question): TemplateResult {
   const { seconds } = estimateOf(set, question);
   const about = seconds < 90 ? `${Math.max(1, Math.round(seconds))} s` : `${Math.round(seconds / 60)} min`;
@@ -126,29 +137,18 @@ function cardView(set: Dataset, kind: Kind, width: number, height: number): Temp
   const arrived = entries.flatMap(([time, , { answer }]) => (answer === null ? [] : [[time, answer] as const]));
   if (failed !== undefined)
     return html`<p class="error">${failed[2].error?.message} <button class="plain" @click=${() => store.retry(failed[1])}>Retry</button></p>`;
-  const loaded = library.value;
   // Curves of other times are labelled relative to the curve of the time shown, which comes first.
-  if (entries[0][2].answer === null || loaded === null) return html`<p class="quiet" role="status">Computing</p>`;
+  if (entries[0][2].answer === null || library.value === null)
+    return html`<p class="quiet" role="status">Computing</p>`;
   const facts = factsOf(set, kind, arrived);
   const canBrush = cardOf(kind).canBrush?.() ?? false;
-  const draw = (element: Element | undefined) => {
-    if (!(element instanceof HTMLElement)) return;
-    const key = JSON.stringify([facts.chart, width, height]);
-    if (DRAWN.get(element) === key) return;
-    DRAWN.set(element, key);
-    const what = whatOf();
-    const onBrush = (range: readonly [number, number] | null) =>
-      change({
-        brush:
-          range === null
-            ? null
-            : `${what} >= ${Number(range[0].toPrecision(4))} && ${what} <= ${Number(range[1].toPrecision(4))}`,
-      });
-    element.replaceChildren(loaded.drawChart(facts.chart, width, height, canBrush ? onBrush : null));
-    element.querySelector("svg")?.setAttribute("aria-hidden", "true");
+  const what = whatOf();
+  const onBrush = (range: readonly [number, number] | null) => {
+    const [low, high] = (range ?? []).map((end) => Number(end.toPrecision(4)));
+    change({ brush: range === null ? null : `${what} >= ${low} && ${what} <= ${high}` });
   };
   return html`<div class="card-head"><h2>${facts.title}</h2></div>
-    <div class="card" role="img" aria-label=${`${facts.title}: ${facts.chart.curves.map(({ label }) => label).join(", ")}`} ${ref(draw)}></div>
+    <div class="card" role="img" aria-label=${`${facts.title}: ${facts.chart.curves.map(({ label }) => label).join(", ")}`} ${ref(chartInto(facts.chart, width, height, canBrush ? onBrush : null))}></div>
     <div class="rows">${facts.rows.map(([name, value]) => html`<span class="quiet">${name}</span><span>${value}</span>`)}</div>`;
 }
 
@@ -162,17 +162,12 @@ function options(set: Dataset, now: Kind): TemplateResult {
 
 const kindsOf = (set: Dataset): Kind[] => Object.keys(STATISTICS).filter((kind) => STATISTICS[kind].has(set));
 
-/** The kind that was chosen, or the first that the dataset has. */
 const chosenKind = (set: Dataset): Kind =>
   cardOf(statisticsKind.value).has(set) ? statisticsKind.value : kindsOf(set)[0];
 
 const kindChips = (label: string, kinds: readonly Kind[], chosen: { value: Kind }) =>
-  html`<div class="chips" role="group" aria-label=${label}>${kinds.map(
-    (one) =>
-      html`<button aria-pressed=${chosen.value === one ? "true" : "false"} @click=${setting(chosen, one)}>${cardOf(one).name}</button>`,
-  )}</div>`;
+  oneOf(label, Object.fromEntries(kinds.map((kind) => [kind, cardOf(kind).name])), chosen.value, into(chosen));
 
-/** The card at the crosshair: a series, or values along a line. */
 export function pointCard(set: Dataset): TemplateResult {
   const kinds = Object.keys(AT_POINT).filter((kind) => cardOf(kind).has(set));
   const now = kinds.includes(crosshairKind.value) ? crosshairKind.value : (kinds[0] as Kind);
@@ -190,12 +185,14 @@ export function statisticsPanel(set: Dataset): TemplateResult {
   return html`
     ${
       hasQuantity
-        ? html`<section><input class="wide" type="text" list="quantities" spellcheck="false" aria-label="Quantity of statistics" .value=${whatOf()} @change=${(
-            event: Event,
-          ) => {
-            const text = (event.target as HTMLInputElement).value.trim();
-            chosenQuantity.value = text === "" || text === rested.peek().what ? null : text;
-          }} /><datalist id="quantities">${offered.map(({ what, title }) => html`<option value=${what}>${title}</option>`)}</datalist></section>`
+        ? html`<section>${textField(
+            "Quantity of statistics",
+            whatOf(),
+            (text) => {
+              chosenQuantity.value = text === rested.peek().what ? null : text;
+            },
+            "quantities",
+          )}<datalist id="quantities">${offered.map(({ what, title }) => html`<option value=${what}>${title}</option>`)}</datalist></section>`
         : nothing
     }
     ${kindChips("Statistics", kinds, statisticsKind)}
@@ -203,7 +200,7 @@ export function statisticsPanel(set: Dataset): TemplateResult {
     ${options(set, now)}
     ${hasTimes ? timesView(set) : nothing}
     <section><h2>Reproduce</h2><div class="chips">
-      <button @click=${() => openShare(titleOf(now, timesOf(set, now)[0], question))}>Code</button>
+      <button @click=${() => openShare(titled(set, cardOf(now).name, timesOf(set, now)[0], question))}>Code</button>
       <a href=${rootOf() + addressOf(question)} target="_blank" rel="noreferrer">JSON</a>
       <a href=${rootOf() + addressOf({ ...question, format: "csv" })} download>CSV</a></div></section>`;
 }
@@ -215,7 +212,7 @@ const timesView = (set: Dataset) =>
       const isOn = moreTimes.value.includes(time);
       return html`<button aria-pressed=${isOn ? "true" : "false"} @click=${() => {
         moreTimes.value = isOn ? moreTimes.peek().filter((one) => one !== time) : [...moreTimes.peek(), time];
-      }}>${plainNumber(time)}</button>`;
+      }}>${timeText(set, time)}</button>`;
     })}</div></section>`;
 
 /** The chart of the card that fills the stage, for figures; null without one, and until its answers have arrived. */

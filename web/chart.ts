@@ -1,5 +1,6 @@
 /** Draws charts. The only file that imports Observable Plot; loaded when a card is first shown. */
 import { areaY, dot, line, plot, raster, ruleX, ruleY, text } from "@observablehq/plot";
+import { superscript } from "./state/format.js";
 
 /** The class whose style sheet the content policy lists by its digest. */
 export const CLASS = "chart";
@@ -181,7 +182,6 @@ export function drawChart(
   return element;
 }
 
-/** Powers of ten within a domain. */
 function decades([low, high]: readonly [number, number]): number[] {
   const [from, to] = [Math.ceil(Math.log10(low)), Math.floor(Math.log10(high))];
   const every = Math.max(1, Math.ceil((to - from) / 7));
@@ -201,11 +201,10 @@ function decadeFormat(values: readonly number[]): (value: number) => string {
   };
 }
 
-const DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 function powerOfTen(value: number): string {
   const power = Math.round(Math.log10(value));
   if (Math.abs(Math.log10(value) - power) > 1e-9) return "";
-  return `10${power < 0 ? "⁻" : ""}${[...String(Math.abs(power))].map((d) => DIGITS[Number(d)]).join("")}`;
+  return `10${superscript(power)}`;
 }
 
 function listenForBrush(

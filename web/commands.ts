@@ -11,10 +11,9 @@ import { togglePlay } from "./playing.js";
 import { toggleRuler } from "./ruler.js";
 import { centreHere, fit } from "./stage-input.js";
 import { tool } from "./stage-state.js";
-import { type Dataset, middleOf, type Vec3, wrapped } from "./state/dataset.js";
-import { plainNumber } from "./state/format.js";
+import { type Dataset, middleOf, timeText, type Vec3, wrapped } from "./state/dataset.js";
 import { EMPTY } from "./state/link.js";
-import { change, dataset, datasets, needsToken, open, saveLink, view } from "./state/model.js";
+import { change, dataset, datasets, needsToken, open, view } from "./state/model.js";
 import { type Quantity, quantitiesOf, quantityOf } from "./state/quantities.js";
 
 /** Chooses a quantity, with the default range of its values. */
@@ -27,8 +26,7 @@ export function chooseQuantity(what: string): void {
 /** Opens a dataset; choices are kept where the dataset has them. */
 export async function chooseDataset(name: string): Promise<void> {
   const { method, show, flow, stage } = view.peek();
-  await open({ ...EMPTY, dataset: name, method, show: show === "compare" ? "four" : show, flow, stage });
-  saveLink("push");
+  await open({ ...EMPTY, dataset: name, method, show: show === "compare" ? "four" : show, flow, stage }, "push");
 }
 
 const quantityItem = (quantity: Quantity): Item => ({
@@ -50,7 +48,6 @@ export function chooseFrom(title: string, items: readonly Item[], typed?: (text:
   openFinder({ title, items, ...(typed === undefined ? {} : { typed }) });
 }
 
-/** The item that opens the drafts, for those who may confirm them. */
 const addData = (): Item[] =>
   confirmable() === 0
     ? []
@@ -73,9 +70,9 @@ const servedItems = (): Item[] =>
     run: () => void chooseDataset(name).catch((error: unknown) => say(String((error as Error).message))),
   }));
 
-const timeItems = ({ times }: Dataset): Item[] =>
-  times.map((time) => ({
-    name: `t = ${plainNumber(time)}`,
+const timeItems = (set: Dataset): Item[] =>
+  set.times.map((time) => ({
+    name: `t = ${timeText(set, time)}`,
     about: "Stored time",
     kind: "Time",
     run: () => change({ time }),
@@ -143,7 +140,6 @@ const commands = (set: Dataset): Item[] => [
   })),
 ];
 
-/** The item of a typed position, three numbers. */
 function placeItem(text: string): Item | null {
   const numbers = text.split(/[\s,;]+/).map(Number);
   const set = dataset.peek();

@@ -1,7 +1,9 @@
-/** Controls that several panels have: lists of choices, and handlers that set a signal. */
+/** Controls that several panels have: lists, buttons, fields, and handlers that set a signal. */
+import { computed, effect, type Signal, signal } from "@preact/signals-core";
 import { html, type TemplateResult } from "lit-html";
+import { exactNumber } from "./state/format.js";
+import { dataset } from "./state/model.js";
 
-/** A list of values with their texts, which shows the chosen value also if it is not offered. */
 export function select(
   label: string,
   offered: readonly (readonly [value: string, text: string])[],
@@ -14,9 +16,57 @@ export function select(
   )}</select>`;
 }
 
-/** A handler that sets a signal to a value. */
-export function setting<T>(to: { value: T }, value: NoInfer<T>): () => void {
-  return () => {
+/** Buttons in a group, of which the chosen one is pressed. */
+export function oneOf<T extends string>(
+  label: string,
+  offered: Readonly<Record<T, string>>,
+  chosen: T,
+  choose: (value: T) => void,
+): TemplateResult {
+  return html`<div class="chips" role="group" aria-label=${label}>${(Object.entries(offered) as [T, string][]).map(
+    ([value, text]) =>
+      html`<button aria-pressed=${value === chosen ? "true" : "false"} @click=${() => choose(value)}>${text}</button>`,
+  )}</div>`;
+}
+
+export const toggle = (label: string, on: { value: boolean }): TemplateResult =>
+  html`<button aria-pressed=${on.value ? "true" : "false"} @click=${() => {
+    on.value = !on.value;
+  }}>${label}</button>`;
+
+/** A field of a number; what is no number is not set. */
+export function numberField(label: string, value: number, set: (value: number) => void): TemplateResult {
+  return html`<input class="number" inputmode="decimal" aria-label=${label} .value=${exactNumber(value)}
+    @change=${({ target }: Event) => {
+      const next = Number((target as HTMLInputElement).value.replace("−", "-"));
+      if (Number.isFinite(next)) set(next);
+    }} />`;
+}
+
+/** A field of a text, null once it is emptied; `list`: the id of the texts that it offers. */
+export function textField(label: string, value: string, set: (text: string | null) => void, list = ""): TemplateResult {
+  return html`<input class="wide" type="text" list=${list} spellcheck="false" aria-label=${label} .value=${value}
+    @change=${({ target }: Event) => set((target as HTMLInputElement).value.trim() || null)} />`;
+}
+
+/** Sets a signal to the value that is chosen. */
+export function into<T>(to: { value: T }): (value: T) => void {
+  return (value) => {
     to.value = value;
   };
+}
+
+export const setting =
+  <T>(to: { value: T }, value: NoInfer<T>): (() => void) =>
+  () =>
+    into(to)(value);
+
+const datasetName = computed(() => dataset.value?.name);
+/** A choice that is forgotten when another dataset is shown. */
+export function choice<T>(usual: T): Signal<T> {
+  const made = signal(usual);
+  effect(() => {
+    if (datasetName.value !== undefined) made.value = usual;
+  });
+  return made;
 }

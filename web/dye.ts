@@ -1,20 +1,24 @@
 /** Dye: tracers along a stroke in a plane, followed forwards and backwards, drawn as glowing trails. */
-import { effect, signal } from "@preact/signals-core";
+import { effect } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
-import { setting } from "./controls.js";
-import { boxAbout, pixelsAt } from "./draw/layout.js";
-import { dyeTrails, isCalm, panes, stageSize, stroke, tool } from "./stage-state.js";
+import { choice, setting } from "./controls.js";
+import { boxAbout, type Pane, pixelsAt } from "./draw/layout.js";
+import { dyeTrails, isCalm, paneOf, panes, stageSize, stroke, tool } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Rows } from "./state/ask.js";
-import { type Dataset, hasVelocity, nearestImage, type Vec3, wrapped } from "./state/dataset.js";
-import { dataset, PLANE_AXES, pixel, setWants, store, view } from "./state/model.js";
+import { type Dataset, hasVelocity, nearestImage, roundedOn, timeText, type Vec3, wrapped } from "./state/dataset.js";
+import { exactNumber } from "./state/format.js";
+import { dataset, PLANE_AXES, pixel, type Shown, setWants, shownOf, store, view } from "./state/model.js";
 
-/** Number of tracers of a stroke, and of records of each in one direction. */
 const TRACERS = 2000;
 const RECORDS = 20;
-/** The questions of the last stroke of dye; empty before the first. */
-const poured = signal<readonly Question[]>([]);
+/** The last stroke of dye: its questions, and what was shown where it was drawn. */
+interface Pour {
+  readonly of: Shown;
+  readonly questions: readonly Question[];
+}
+const poured = choice<Pour | null>(null);
 
 /** Start positions along a stroke: equally spaced, scattered about it by a golden sequence, so always the same. */
 export function tracersOf(set: Dataset, places: readonly Vec3[], count: number, width: number): number[][] {
@@ -30,13 +34,12 @@ export function tracersOf(set: Dataset, places: readonly Vec3[], count: number, 
     return places[at].map((one, a) => {
       const scatter = ((i * [0.618034, 0.754878, 0.56984][a]) % 1) - 0.5;
       const place = places[at - 1][a] + part * (one - places[at - 1][a]) + width * scatter;
-      return Number(wrapped(set.axes[a], place).toPrecision(7));
+      return roundedOn(set.axes[a], wrapped(set.axes[a], place));
     });
   });
 }
 
-function questionsOf(set: Dataset, places: readonly Vec3[]): Question[] {
-  const now = view.peek().time ?? set.times[0];
+function questionsOf({ dataset: set, time: now }: Shown, places: readonly Vec3[]): Question[] {
   const [first, last] = [set.times[0], set.times.at(-1) as number];
   const far = (last - first) / 4;
   const width = 1.5 * Math.min(...set.axes.filter(({ nodes }) => nodes > 1).map(({ spacing }) => spacing));
@@ -44,83 +47,99 @@ function questionsOf(set: Dataset, places: readonly Vec3[]): Question[] {
   return [Math.min(last, now + far), Math.max(first, now - far)]
     .filter((end) => Math.abs(end - now) > 1e-9)
     .map((end) => ({
-      ...{ dataset: set.name, call: "paths", points, time: `${now}:${Number(end.toPrecision(9))}`, method: "Lag4" },
+      ...{ dataset: set.name, call: "paths", points, time: `${now}:${exactNumber(end)}`, method: "Lag4" },
       ...{ step: Number((Math.abs(end - now) / (2 * RECORDS)).toPrecision(6)), every: 2, open_faces: "stop" },
     }));
 }
 
 /** Whether particles go back in time: at an end of the stored times there is one direction only. */
-const isBackwards = ({ time }: Question): boolean => {
+export const isBackwards = ({ time }: Question): boolean => {
   const [from, to] = String(time).split(":").map(Number);
   return to < from;
 };
 
-/** Requests the paths of a stroke once it is done. */
 effect(() => {
   const one = stroke.value;
-  const set = dataset.peek();
-  if (one?.tool !== "dye" || !one.isDone || set === null) return;
-  poured.value = questionsOf(set, one.places);
+  const of = shownOf(view.peek(), one?.second);
+  if (one?.tool === "dye" && one.isDone && of !== null) poured.value = { of, questions: questionsOf(of, one.places) };
 });
 
 effect(() => {
-  const set = dataset.value;
-  const questions = set === null ? [] : poured.value.filter(({ dataset: name }) => name === set.name);
+  const pour = poured.value;
   const title = (question: Question) => (isBackwards(question) ? "Dye backwards" : "Dye forwards");
-  setWants(
-    "dye",
-    set === null ? [] : questions.map((question) => wantedAnswer<Rows>(set, title(question), question, 8)),
-  );
+  setWants("dye", pour?.questions.map((question) => wantedAnswer(pour.of.dataset, title(question), question, 8)) ?? []);
 });
 
-/** The trails of a direction: positions of each tracer in order, missing after it has left the box. */
-function trailsIn(set: Dataset): readonly (readonly (readonly (number | null)[])[])[][] {
-  return poured.value.map((question) => {
-    const rows = store.entry<Rows>(keyOf(set, question)).answer?.rows ?? [];
-    const all: (readonly (number | null)[])[][] = [];
-    for (const row of rows) {
-      const particle = row[0] as number;
-      all[particle] ??= [];
-      all[particle].push(row);
-    }
-    return all.filter((one) => one !== undefined);
-  });
-}
+const entriesOf = ({ of, questions }: Pour) =>
+  questions.map((question) => store.entry<Rows>(keyOf(of.dataset, question)));
 
 const FORWARD = [1, 0.62, 0.25] as const;
 const BACKWARD = [0.3, 0.72, 1] as const;
 
-/** Trails in space, brightest at the stroke. */
+/** Tone and trails of each direction: positions of each tracer in order, missing after it has left the box. */
+function trailsOf(pour: Pour) {
+  return entriesOf(pour).map(({ answer }, direction) => {
+    const trails: (readonly (number | null)[])[][] = [];
+    for (const row of answer?.rows ?? []) {
+      const particle = row[0] as number;
+      trails[particle] ??= [];
+      trails[particle].push(row);
+    }
+    const tone = isBackwards(pour.questions[direction]) ? BACKWARD : FORWARD;
+    return { tone, trails: trails.filter((one) => one !== undefined) };
+  });
+}
+
+/** Whether a pane shows what the dye was drawn in: its dataset, and in a comparison its time. */
+function isDyed(pane: Pane, { of }: Pour): boolean {
+  const now = view.value;
+  const isCompared = now.show === "compare";
+  const sides = pane.kind === "plane" && isCompared && now.compare === "side" ? [pane.second] : [false, isCompared];
+  return sides.every((second) => {
+    const shown = shownOf(now, second);
+    return shown?.dataset === of.dataset && (!isCompared || shown.time === of.time);
+  });
+}
+
+/** The name of the dye in a pane, with the time that it was drawn at; empty without dye. */
+export function dyeNote(pane: Pane): string {
+  const pour = poured.value;
+  return pour !== null && isDyed(pane, pour) ? `dye from t = ${timeText(pour.of.dataset, pour.of.time)}` : "";
+}
+
+/** The two ends of a segment of a path in the box shown; null where it passes a seam, or has no position. */
+export function segmentIn({ axes }: Dataset, low: Vec3, ...rows: Rows["rows"]): number[] | null {
+  const ends = rows.map((row) =>
+    axes.map((axis, a) => {
+      const place = row[a + 2] ?? Number.NaN;
+      return axis.periodic ? wrapped({ ...axis, first: low[a] }, place) : place;
+    }),
+  );
+  return ends[0].every((one, a) => Math.abs(one - ends[1][a]) < axes[a].length / 2) ? ends.flat() : null;
+}
+
 effect(() => {
   const set = dataset.value;
   const { centre } = view.value;
-  if (set === null || centre === null || poured.value.length === 0) {
+  const pour = poured.value;
+  if (set === null || centre === null || pour?.of.dataset !== set) {
     if (dyeTrails.peek().length > 0) dyeTrails.value = new Float32Array(0);
     return;
   }
   const { low } = boxAbout(set, centre);
   const numbers: number[] = [];
-  for (const [direction, trails] of trailsIn(set).entries()) {
-    const tone = isBackwards(poured.value[direction]) ? BACKWARD : FORWARD;
+  for (const { tone, trails } of trailsOf(pour)) {
     for (const trail of trails) {
       for (let i = 1; i < trail.length; i++) {
-        const ends = [trail[i - 1], trail[i]].map((row) =>
-          set.axes.map(({ periodic, length }, a) => {
-            const place = row[a + 2] as number;
-            return periodic ? low[a] + ((((place - low[a]) % length) + length) % length) : place;
-          }),
-        );
-        if (ends[0].some((one, a) => !(Math.abs(one - ends[1][a]) < set.axes[a].length / 2))) continue;
-        const age = i / RECORDS;
-        numbers.push(...ends[0], ...ends[1], ...tone, 0.5 * (1 - age) ** 1.5 + 0.04);
+        const ends = segmentIn(set, low, trail[i - 1], trail[i]);
+        if (ends !== null) numbers.push(...ends, ...tone, 0.5 * (1 - i / RECORDS) ** 1.5 + 0.04);
       }
     }
   }
   dyeTrails.value = Float32Array.from(numbers);
 });
 
-/** Draws trails near the planes on a canvas over the panes. */
-function draw(canvas: HTMLCanvasElement, set: Dataset, centre: Vec3, cross: Vec3): void {
+function draw(canvas: HTMLCanvasElement, pour: Pour, centre: Vec3, cross: Vec3): void {
   const [width, height] = stageSize.peek();
   canvas.width = width;
   canvas.height = height;
@@ -128,9 +147,10 @@ function draw(canvas: HTMLCanvasElement, set: Dataset, centre: Vec3, cross: Vec3
   if (c === null) return;
   c.globalCompositeOperation = "lighter";
   c.lineWidth = 1.2;
-  const all = trailsIn(set);
+  const set = pour.of.dataset;
+  const all = trailsOf(pour);
   for (const pane of panes.peek()) {
-    if (pane.kind !== "plane") continue;
+    if (pane.kind !== "plane" || !isDyed(pane, pour)) continue;
     const { rect, plane } = pane;
     const [h, v] = PLANE_AXES[plane];
     const normal = "xyz".indexOf(plane);
@@ -140,12 +160,10 @@ function draw(canvas: HTMLCanvasElement, set: Dataset, centre: Vec3, cross: Vec3
     c.beginPath();
     c.rect(rect.x, rect.y, rect.width, rect.height);
     c.clip();
-    for (const [direction, trails] of all.entries()) {
-      const tone = (isBackwards(poured.peek()[direction]) ? BACKWARD : FORWARD)
-        .map((one) => Math.round(255 * one))
-        .join(" ");
+    for (const { tone, trails } of all) {
+      const bytes = tone.map((one) => Math.round(255 * one)).join(" ");
       for (let i = 1; i <= RECORDS; i++) {
-        c.strokeStyle = `rgb(${tone} / ${(0.3 * (1 - i / (RECORDS + 1)) ** 1.5).toFixed(3)})`;
+        c.strokeStyle = `rgb(${bytes} / ${(0.3 * (1 - i / (RECORDS + 1)) ** 1.5).toFixed(3)})`;
         c.beginPath();
         for (const trail of trails) {
           const [a, b] = [trail[i - 1], trail[i]];
@@ -166,21 +184,22 @@ function draw(canvas: HTMLCanvasElement, set: Dataset, centre: Vec3, cross: Vec3
   }
 }
 
-const DRAWN = new WeakMap<Element, string>();
+const DRAWN = new WeakMap<Element, readonly [key: string, pour: Pour]>();
 
 /** The trails over the planes, and the stroke while it is drawn. */
 export function dyeView(): TemplateResult | typeof nothing {
-  const set = dataset.value;
-  const now = view.value;
-  const { centre, cross } = now;
-  if (set === null || centre === null || cross === null || poured.value.length === 0) return strokeView();
-  const there = poured.value.map((question) => store.entry<Rows>(keyOf(set, question)).answer !== null);
-  const begun = poured.value.map(({ time, points }) => [time, (points as number[][])[0]]);
-  const key = JSON.stringify([there, begun, centre, cross, pixel.value, panes.value]);
+  const { centre, cross } = view.value;
+  const pour = poured.value;
+  if (centre === null || cross === null || pour === null) return strokeView();
+  const there = entriesOf(pour).map(({ answer }) => answer !== null);
+  const dyed = panes.value.map((pane) => [pane, isDyed(pane, pour)]);
+  const key = JSON.stringify([there, centre, cross, pixel.value, dyed]);
   const paint = (element: Element | undefined) => {
-    if (!(element instanceof HTMLCanvasElement) || DRAWN.get(element) === key) return;
-    DRAWN.set(element, key);
-    draw(element, set, centre, cross);
+    if (!(element instanceof HTMLCanvasElement)) return;
+    const [before, of] = DRAWN.get(element) ?? [];
+    if (before === key && of === pour) return;
+    DRAWN.set(element, [key, pour]);
+    draw(element, pour, centre, cross);
   };
   return html`<canvas class=${isCalm ? "dye" : "dye moving"} aria-hidden="true" ${ref(paint)}></canvas>${strokeView()}`;
 }
@@ -188,8 +207,8 @@ export function dyeView(): TemplateResult | typeof nothing {
 function strokeView(): TemplateResult | typeof nothing {
   const one = stroke.value;
   const { centre } = view.value;
-  const pane = panes.value.find((each) => each.kind === "plane" && each.plane === one?.plane);
-  if (one?.tool !== "dye" || one.isDone || centre === null || pane?.kind !== "plane") return nothing;
+  const pane = one === null ? undefined : paneOf(one);
+  if (one?.tool !== "dye" || one.isDone || centre === null || pane === undefined) return nothing;
   const { across, up } = pixelsAt(pane, centre, pixel.value);
   const [h, v] = PLANE_AXES[pane.plane];
   const points = one.places.map((place) => `${across(place[h]).toFixed(1)},${up(place[v]).toFixed(1)}`).join(" ");
@@ -199,15 +218,15 @@ function strokeView(): TemplateResult | typeof nothing {
 export function dyePart(set: Dataset): TemplateResult | typeof nothing {
   if (!hasVelocity(set) || set.times.length < 2) return nothing;
   const isOn = tool.value === "dye";
-  const entries = poured.value.map((question) => store.entry<Rows>(keyOf(set, question)));
+  const entries = poured.value === null ? [] : entriesOf(poured.value);
   const failed = entries.find(({ error }) => error !== null)?.error;
   return html`<section><h2>Dye</h2><div class="chips">
       <button aria-pressed=${isOn ? "true" : "false"} @click=${setting(tool, isOn ? "cross" : "dye")}>Draw with dye</button>
       ${
-        poured.value.length === 0
+        poured.value === null
           ? nothing
           : html`<button @click=${() => {
-              poured.value = [];
+              poured.value = null;
               stroke.value = null;
             }}>Wash away</button>`
       }</div>

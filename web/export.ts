@@ -3,7 +3,7 @@ import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { chartInStage } from "./cards.js";
-import { setting } from "./controls.js";
+import { into, oneOf, setting } from "./controls.js";
 import { partOf } from "./draw/bar.js";
 import type { Pane } from "./draw/layout.js";
 import { surfaceTable } from "./draw/maps.js";
@@ -15,17 +15,19 @@ import { opened } from "./export/jobs-list.js";
 import { glbOf, vtpOf } from "./export/mesh.js";
 import { codeViews } from "./export/share.js";
 import { copy, say } from "./notify.js";
+import { speed, togglePlay } from "./playing.js";
 import { differenceOf, planeLayer, surfaceLayer } from "./stage-layers.js";
-import { panes, titles } from "./stage-state.js";
+import { dyeTrails, panes, surfaceName, titles, trails } from "./stage-state.js";
 import type { Question } from "./state/ask.js";
-import type { Vec3 } from "./state/dataset.js";
-import { exactNumber, plainNumber } from "./state/format.js";
+import { placeText, timeText, type Vec3 } from "./state/dataset.js";
+import { exact, plainNumber } from "./state/format.js";
 import {
   change,
   cross,
   dataset,
   frameOf,
   hasSpace,
+  isPlaying,
   labelOf,
   nodesNote,
   PLANE_AXES,
@@ -38,13 +40,11 @@ import {
 import { quantityOf } from "./state/quantities.js";
 import { sampleAt } from "./state/volumes.js";
 
-const SUBJECTS = ["data", "figure", "movie", "code"] as const;
-type Subject = (typeof SUBJECTS)[number];
-const NAMES: Readonly<Record<Subject, string>> = { data: "Data", figure: "Figure", movie: "Movie", code: "Code" };
+const SUBJECTS = { data: "Data", figure: "Figure", movie: "Movie", code: "Code" } as const;
+type Subject = keyof typeof SUBJECTS;
 
 const subject = signal<Subject | null>(null);
 const size = signal<SizeName>("178 mm");
-/** The figure of the preview, with the inputs that it was made from. */
 const figure = signal<SVGSVGElement | null>(null);
 const kind = signal<"turntable" | "time">("turntable");
 const recording = signal<number | null>(null);
@@ -54,12 +54,19 @@ function choose(name: Subject): void {
   if (name === "figure" && figure.peek() === null) void makeFigure();
 }
 
-export function openExport(name: string): void {
-  figure.value = null;
-  choose(SUBJECTS.find((one) => one === name) ?? "figure");
+const settled = () => (globalThis as unknown as { stage: { settled(): Promise<void> } }).stage.settled();
+
+function close(): void {
+  subject.value = null;
+  recording.value = null;
 }
 
-/** The question of the plane or point shown. */
+export function openExport(name: Subject): void {
+  if (isPlaying.peek()) togglePlay();
+  figure.value = null;
+  choose(name);
+}
+
 function questionShown(second = false): Question | null {
   const shown = shownOf(view.value, second);
   const { centre } = view.value;
@@ -68,28 +75,20 @@ function questionShown(second = false): Question | null {
   return plannedPicture(shown, plane, cross.value, centre, pixel.value || 0.01).question;
 }
 
-/** The stage as a picture, with texts and lines over it. */
-function pictureOf(scale = 1): HTMLCanvasElement | null {
+function pictureOf(): HTMLCanvasElement | null {
   const below = document.querySelector<HTMLCanvasElement>(".stage > canvas");
   if (below === null) return null;
   const canvas = document.createElement("canvas");
-  canvas.width = Math.round(below.width * scale);
-  canvas.height = Math.round(below.height * scale);
+  canvas.width = below.width;
+  canvas.height = below.height;
   const c = canvas.getContext("2d");
   if (c === null) return null;
-  c.imageSmoothingQuality = "high";
-  c.drawImage(below, 0, 0, canvas.width, canvas.height);
+  c.drawImage(below, 0, 0);
   const wide = canvas.width / below.clientWidth;
-  for (const one of document.querySelectorAll<HTMLCanvasElement>(".ink canvas"))
-    c.drawImage(
-      one,
-      ...([one.offsetLeft, one.offsetTop, one.offsetWidth, one.offsetHeight].map((n) => n * wide) as [
-        number,
-        number,
-        number,
-        number,
-      ]),
-    );
+  for (const one of document.querySelectorAll<HTMLCanvasElement>(".ink canvas")) {
+    const [x, y, w, h] = [one.offsetLeft, one.offsetTop, one.offsetWidth, one.offsetHeight].map((n) => n * wide);
+    c.drawImage(one, x, y, w, h);
+  }
   return canvas;
 }
 
@@ -108,7 +107,7 @@ function figurePanes(): FigurePane[] {
     const layer = planeLayer(pane, now, pane.second)?.layer ?? null;
     const other = isDifference ? (planeLayer(pane, now, true)?.layer ?? null) : null;
     const drawn = !isDifference ? layer : layer && other && differenceOf(layer, other);
-    if (drawn?.picture == null) return [];
+    if (drawn === null || typeof drawn === "string" || drawn.picture === null) return [];
     const { range, map, volume, picture, dataset: own } = drawn;
     const label = isDifference ? "A − B" : quantityOf(volume.what).symbol;
     const side = now.show === "compare" && !isDifference ? (pane.second ? "B  " : "A  ") : "";
@@ -116,7 +115,6 @@ function figurePanes(): FigurePane[] {
   });
 }
 
-/** The part of the stage in a pane, as the address of a PNG. */
 function cutOf({ rect }: Pane): string {
   const below = document.querySelector<HTMLCanvasElement>(".stage > canvas") as HTMLCanvasElement;
   const scale = below.width / below.clientWidth;
@@ -139,7 +137,6 @@ async function makeFigure(): Promise<void> {
     figure.value = chartFigure(chart.draw, size.peek());
     return;
   }
-  const { settled } = (globalThis as unknown as { stage: { settled(): Promise<void> } }).stage;
   const compare = before.compare === "swipe" ? "side" : before.compare;
   change(
     { stage: hasSpace(before) ? "light" : before.stage, ...(before.show === "compare" ? { compare } : {}) },
@@ -178,14 +175,14 @@ export function captionOf(): string {
   const card = chartInStage(set);
   if (card !== null) return `${card.title}. ${set.title}; manifest ${set.digest.slice(0, 12)}.`;
   const { surface, colour, show, compare } = view.value;
-  const at = cross.value.map((one, a) => `${"xyz"[a]} = ${plainNumber(one)}`).join(", ");
+  const at = cross.value.map((one, a) => `${"xyz"[a]} = ${placeText(set.axes[a], one)}`).join(", ");
   const second = show === "compare" ? shownOf(view.value, true) : null;
-  const when = `t = ${plainNumber(shown.time)}`;
+  const when = `t = ${timeText(set, shown.time)}`;
   const compared = `${compare === "difference" ? "A − B of " : ""}A (${labelOf(view.value, false)}) and B (${labelOf(view.value, true)})`;
   const what = second === null ? `${quantityOf(shown.what).title}, ${when}, ${shown.method},` : compared;
   const planes = planesOf(view.value).length > 0 ? `${what} in planes through ${at}` : "";
   const space = hasSpace(view.value)
-    ? `surface of ${quantityOf(surface.what).title} at ${plainNumber(surface.value ?? 0)}, coloured by ${quantityOf(colour).title.toLowerCase()}, ${nodesNote(shown) || when}`
+    ? `${[dyeTrails.value.length > 0 ? "dye; " : "", trails.value.length > 0 ? "paths of particles; " : ""].join("")}${surfaceName(`surface of ${quantityOf(surface.what).title} at ${plainNumber(surface.value ?? 0, 9)}`)}, coloured by ${quantityOf(colour).title.toLowerCase()}, ${nodesNote(shown) || when}`
     : "";
   const sets = [...new Set([set, second?.dataset ?? set])].map(
     ({ title, name, digest }) => `${title || name}; manifest ${digest.slice(0, 12)}`,
@@ -196,7 +193,6 @@ export function captionOf(): string {
 
 const FRAMES = 90;
 
-/** Records the stage while it turns or time plays. */
 async function record(): Promise<void> {
   const set = dataset.peek();
   if (set === null) return;
@@ -213,31 +209,42 @@ async function record(): Promise<void> {
     recorder.onstop = resolve;
   });
   recorder.start();
+  // It stands still while a picture is drawn, however long that takes.
+  recorder.pause();
+  const dwell = kind.peek() === "time" ? 1000 / speed.peek() : 1000 / 30;
   const before = view.peek();
+  let own = before;
   const n = kind.peek() === "time" ? set.times.length : FRAMES;
   for (let i = 0; i < n && recording.peek() !== null; i++) {
     recording.value = i / n;
     if (kind.peek() === "time") change({ time: set.times[i] }, "drag");
     else change({ camera: [before.camera[0] + (360 * i) / n, before.camera[1], before.camera[2]] }, "drag");
-    await (globalThis as unknown as { stage: { settled(): Promise<void> } }).stage.settled();
+    own = view.peek();
+    await settled();
     const picture = pictureOf();
     if (picture === null || c === null) continue;
     const scale = Math.min(1920 / picture.width, 1080 / picture.height);
     const [w, h] = [picture.width * scale, picture.height * scale];
+    recorder.resume();
     c.fillStyle = "#0a0d12";
     c.fillRect(0, 0, 1920, 1080);
     c.drawImage(picture, (1920 - w) / 2, (1080 - h) / 2, w, h);
-    await new Promise((next) => setTimeout(next, 34));
+    await new Promise((next) => setTimeout(next, dwell));
+    recorder.pause();
   }
   recorder.stop();
   await done;
-  change(before, "replace");
+  const { camera, time, dataset: name } = view.peek();
+  // What was chosen meanwhile stays.
+  if (String(camera) === String(own.camera) && time === own.time && name === own.dataset)
+    change({ camera: before.camera, time: before.time }, "replace");
   recording.value = null;
-  save(new Blob(parts, { type }), `${before.dataset}.${type.includes("mp4") ? "mp4" : "webm"}`);
+  const movie = new Blob(parts, { type });
+  if (movie.size === 0) return;
+  save(movie, `${before.dataset}.${type.includes("mp4") ? "mp4" : "webm"}`);
   say("Movie saved");
 }
 
-/** Saves the surface as a mesh with colours and values at its vertices. */
 function saveMesh(kind: "GLB" | "VTP"): void {
   const found = surfaceLayer(view.peek());
   const set = dataset.peek();
@@ -260,7 +267,7 @@ function saveMesh(kind: "GLB" | "VTP"): void {
     colours.set(table.subarray(at, at + 4), 4 * i);
   }
   const { surface, time } = view.peek();
-  const at = Number(exactNumber(set.times[frameOf(time, set)]));
+  const at = exact(set.times[frameOf(time, set)]);
   const about = { dataset: set.name, manifest: set.digest, time: at, surface, samples: fine.dims };
   const made = { ...mesh, colours, values, name: colour.what };
   const [bytes, type] =
@@ -274,7 +281,7 @@ function meshPart(): TemplateResult | typeof nothing {
   if (found === null) return nothing;
   const { what, value } = now.surface;
   const note = nodesNote({ time: now.time ?? 0, dataset: found.layer.dataset });
-  return html`<section><h3>Surface ${quantityOf(what).symbol} = ${plainNumber(value ?? 0, 3)}, of ${found.layer.fine.dims.join(" × ")} samples${note === "" ? "" : `, ${note}`}</h3>
+  return html`<section><h3>${surfaceName(`Surface ${quantityOf(what).symbol} = ${plainNumber(value ?? 0, 9)}`)}, of ${found.layer.fine.dims.join(" × ")} samples${note === "" ? "" : `, ${note}`}</h3>
     <div class="chips">${(["GLB", "VTP"] as const).map((kind) => html`<button @click=${() => saveMesh(kind)}>${kind}</button>`)}</div></section>`;
 }
 
@@ -285,26 +292,21 @@ function figurePart(): TemplateResult {
       element.replaceChildren(svg);
   };
   const caption = captionOf();
-  return html`<div class="two"><div class="panel"><section><h2>Size</h2><div class="chips" role="group" aria-label="Size">${(
-    Object.keys(SIZES) as SizeName[]
-  ).map(
-    (name) =>
-      html`<button aria-pressed=${size.value === name ? "true" : "false"} @click=${() => {
-        size.value = name;
-        void makeFigure();
-      }}>${name}</button>`,
-  )}</div></section>
+  const sizes = Object.fromEntries(Object.keys(SIZES).map((name) => [name, name])) as Record<SizeName, string>;
+  return html`<div class="two"><div class="panel"><section><h2>Size</h2>${oneOf("Size", sizes, size.value, (name) => {
+    size.value = name;
+    void makeFigure();
+  })}</section>
     <section><h2>Caption</h2><p>${caption}</p><button class="plain" @click=${() => void copy(caption, "Caption")}>Copy caption</button></section>
     <div class="chips">${FIGURES.map((kind) => html`<button class="primary" ?disabled=${svg === null} @click=${() => void saveFigure(kind)}>${kind}</button>`)}</div></div>
     <div class="preview" role="img" aria-label="The figure" ${ref(draw)}>${svg === null ? html`<p class="quiet" role="status">Drawing</p>` : nothing}</div></div>`;
 }
 
+const MOVIES = { turntable: "Turntable", time: "Time" } as const;
+
 function moviePart(): TemplateResult {
   const part = recording.value;
-  return html`<div class="chips" role="group" aria-label="Movie">${(["turntable", "time"] as const).map(
-    (name) =>
-      html`<button aria-pressed=${kind.value === name ? "true" : "false"} @click=${setting(kind, name)}>${{ turntable: "Turntable", time: "Time" }[name]}</button>`,
-  )}</div>
+  return html`${oneOf("Movie", MOVIES, kind.value, into(kind))}
   <p class="quiet">1920 × 1080; each picture is drawn whole before it is recorded.</p>
   <div class="chips">${
     part === null
@@ -340,8 +342,5 @@ export function exportDialog(): TemplateResult | typeof nothing {
   const now = subject.value;
   const question = questionShown();
   if (now === null || question === null) return nothing;
-  return html`<dialog class="sheet" aria-label="Export" ${ref(opened)} @close=${setting(subject, null)}><header><h2>Export</h2><div class="chips" role="group" aria-label="What to export">${SUBJECTS.map(
-    (name) =>
-      html`<button aria-pressed=${name === now ? "true" : "false"} @click=${() => choose(name)}>${NAMES[name]}</button>`,
-  )}</div><button aria-label="Close" @click=${setting(subject, null)}>×</button></header><div class="body">${bodyOf(now, question)}</div></dialog>`;
+  return html`<dialog class="sheet" aria-label="Export" ${ref(opened)} @close=${close}><header><h2>Export</h2>${oneOf("What to export", SUBJECTS, now, choose)}<button aria-label="Close" @click=${close}>×</button></header><div class="body">${bodyOf(now, question)}</div></dialog>`;
 }

@@ -3,27 +3,25 @@ import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { statisticsPanel } from "./cards.js";
-import { select } from "./controls.js";
+import { numberField, oneOf, select } from "./controls.js";
 import { colourTable } from "./draw/maps.js";
 import { copy } from "./notify.js";
 import { particlesPanel } from "./particles.js";
 import { pointPanel } from "./point.js";
 import { centreHere, fit } from "./stage-input.js";
 import { mapOf } from "./stage-layers.js";
-import { type Dataset, flatAxis } from "./state/dataset.js";
-import { exactNumber, plainNumber } from "./state/format.js";
+import { type Dataset, flatAxis, timeText } from "./state/dataset.js";
+import { exactNumber, plainNumber, tidy } from "./state/format.js";
 import { MAP_NAMES, type MapName, type Range } from "./state/link.js";
-import { change, dataset, frameOf, planesOf, rangeOf, shownOf, usualRange, view, volumeOf } from "./state/model.js";
+import { change, dataset, levelOf, planesOf, rangeOf, shownOf, usualRange, view, volumeShown } from "./state/model.js";
 import { quantitiesOf, quantityOf } from "./state/quantities.js";
 import { quantilesOf } from "./state/volumes.js";
 
 export const TABS = ["Look", "Point", "Statistics", "Particles"] as const;
 export type Tab = (typeof TABS)[number];
 export const tab = signal<Tab>("Look");
-/** Height of the sheet on a phone. */
 const stop = signal<"low" | "half" | "full">("low");
 
-/** Shows a tab; on a phone the sheet rises. */
 export function showTab(name: Tab): void {
   tab.value = name;
   if (stop.peek() === "low") stop.value = "half";
@@ -49,18 +47,11 @@ function setRange(what: string, range: Range): void {
   change({ ranges: new Map(view.peek().ranges).set(what, range) });
 }
 
-function numberField(label: string, value: number, set: (value: number) => void): TemplateResult {
-  return html`<input class="number" inputmode="decimal" aria-label=${label} .value=${String(Number(value.toPrecision(4)))}
-    @change=${(event: Event) => {
-      const next = Number((event.target as HTMLInputElement).value.replace("−", "-"));
-      if (Number.isFinite(next)) set(next);
-    }} />`;
-}
-
 function rangeOfPart(set: Dataset, what: string): TemplateResult {
   const now = view.value;
-  const volume = volumeOf(set, what, frameOf(now.time, set));
+  const volume = volumeShown(set, what);
   const range = rangeOf(now, what, volume, set);
+  const span = volume === null ? 0 : volume.high - volume.low;
   const linear = Math.max(Math.abs(range.low), Math.abs(range.high)) / 50;
   const scales: (readonly [string, string])[] = [["linear", "linear"]];
   if (range.low > 0) scales.push(["log", "logarithmic"]);
@@ -72,8 +63,8 @@ function rangeOfPart(set: Dataset, what: string): TemplateResult {
       setRange(what, { ...range, scale: next as Range["scale"] });
     })}
   </div>
-  <div class="chips"><button @click=${() => volume !== null && setRange(what, usualRange(what, volume, set))}>99.9 % of the volume</button>
-    <button @click=${() => volume !== null && setRange(what, { low: volume.low, high: volume.high, scale: "linear" })}>Minimum to maximum</button></div>`;
+  <div class="chips"><button @click=${() => volume !== null && setRange(what, usualRange(volume, what, set))}>99.9 % of the volume</button>
+    <button @click=${() => volume !== null && setRange(what, { low: tidy(volume.low, span, 4), high: tidy(volume.high, span, 4), scale: "linear" })}>Minimum to maximum</button></div>`;
 }
 
 const symbolsOf = (set: Dataset) => quantitiesOf(set).map(({ what, symbol }) => [what, symbol] as const);
@@ -81,7 +72,7 @@ const symbolsOf = (set: Dataset) => quantitiesOf(set).map(({ what, symbol }) => 
 function surfacePart(set: Dataset): TemplateResult {
   const now = view.value;
   const { what, value } = now.surface;
-  const volume = volumeOf(set, what, frameOf(now.time, set));
+  const volume = volumeShown(set, what);
   const offered = symbolsOf(set);
   const parts = [0.01, 0.02, 0.05, 0.1, 0.2];
   return html`<section><h2>Surface</h2><div class="rows">
@@ -95,15 +86,17 @@ function surfacePart(set: Dataset): TemplateResult {
       html`<button @click=${() => {
         if (volume === null) return;
         const [next] = quantilesOf(volume, set, [what === "lambda2" ? part : 1 - part]);
-        change({ surface: { what, value: Number(next.toPrecision(3)) } });
+        change({ surface: { what, value: levelOf(volume, next) } });
       }}>${plainNumber(part * 100)} %</button>`,
   )}</div></section>`;
 }
 
+const PLANES = { "slice:z": "xy", "slice:x": "zy", "slice:y": "xz" } as const;
+
 function lookPanel(set: Dataset): TemplateResult {
   const now = view.value;
   const what = now.what as string;
-  const range = rangeOf(now, what, volumeOf(set, what, frameOf(now.time, set)), set);
+  const range = rangeOf(now, what, volumeShown(set, what), set);
   const used = mapOf(now, range, what);
   const quantity = quantityOf(what);
   return html`
@@ -119,12 +112,7 @@ function lookPanel(set: Dataset): TemplateResult {
     ${now.show === "four" || now.show === "3d" ? surfacePart(set) : nothing}
     ${
       now.show.startsWith("slice") && flatAxis(set) === undefined
-        ? html`<section><h2>Plane</h2><div class="chips" role="group" aria-label="Plane">${(
-            ["z", "x", "y"] as const
-          ).map(
-            (plane) =>
-              html`<button aria-pressed=${now.show === `slice:${plane}` ? "true" : "false"} @click=${() => change({ show: `slice:${plane}` })}>${{ z: "xy", x: "zy", y: "xz" }[plane]}</button>`,
-          )}</div></section>`
+        ? html`<section><h2>Plane</h2>${oneOf("Plane", PLANES, now.show as keyof typeof PLANES, (show) => change({ show }))}</section>`
         : nothing
     }
     ${now.show === "compare" ? comparePart() : nothing}
@@ -143,22 +131,21 @@ function lookPanel(set: Dataset): TemplateResult {
 const guardsOf = ({ guards }: Dataset): string =>
   guards > 0 ? ` (${guards} more snapshots at the ends, for interpolation in time)` : "";
 
+const COMPARISONS = { swipe: "Swipe", side: "Side by side", difference: "A − B" } as const;
+
 function comparePart(): TemplateResult | typeof nothing {
   const now = view.value;
   const second = shownOf(now, true);
   if (second === null) return nothing;
   const { dataset: set, what, time, method } = second;
   const methods = set.methods.map((name) => [name, name] as const);
-  const times = set.times.map((one) => [exactNumber(one), plainNumber(one)] as const);
+  const times = set.times.map((one) => [exactNumber(one), timeText(set, one)] as const);
   const choose = (patch: typeof now.b) => change({ b: { ...now.b, ...patch } });
   return html`<section><h2>B${set === dataset.value ? "" : `, ${set.name},`} differs in</h2><div class="rows">
     <span>Method</span>${select("Method of B", methods, method, (next) => choose({ method: next }))}
     <span>Time</span>${select("Time of B", times, exactNumber(time), (next) => choose({ time: Number(next) }))}
     <span>Quantity</span>${select("Quantity of B", symbolsOf(set), what, (next) => choose({ what: next }))}</div>
-    <div class="chips" role="group" aria-label="How to compare">${(["swipe", "side", "difference"] as const).map(
-      (how) =>
-        html`<button aria-pressed=${now.compare === how ? "true" : "false"} @click=${() => change({ compare: how })}>${{ swipe: "Swipe", side: "Side by side", difference: "A − B" }[how]}</button>`,
-    )}</div></section>`;
+    ${oneOf("How to compare", COMPARISONS, now.compare, (how) => change({ compare: how }))}</section>`;
 }
 
 function keys(event: KeyboardEvent): void {

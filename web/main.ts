@@ -156,7 +156,6 @@ addEventListener("popstate", () => {
 if (new URLSearchParams(location.search).size === 0) welcome();
 void openAddress().then(readWaiting);
 
-/** State of the page for tests and benches. */
 const probe = {
   settled: async (): Promise<void> => {
     for (let quiet = 0; quiet < 3; ) {

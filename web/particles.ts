@@ -1,33 +1,31 @@
 /** Particles: paths that the service computes, drawn as trails in space. */
 import { computed, effect, signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
-import { select, setting } from "./controls.js";
+import { choice, into, numberField, oneOf, select, setting, toggle } from "./controls.js";
 import { boxAbout } from "./draw/layout.js";
 import { colourTable } from "./draw/maps.js";
-import { dyePart } from "./dye.js";
+import { dyePart, segmentIn } from "./dye.js";
 import { saveAnswer } from "./export/download.js";
 import { openShare } from "./export/share.js";
 import { ridePart } from "./ride.js";
 import { trails } from "./stage-state.js";
-import { askJson, type Question, type Rows, type Wanted } from "./state/ask.js";
-import { type Dataset, hasVelocity } from "./state/dataset.js";
+import { keyOf, wantedAnswer } from "./state/answers.js";
+import type { Question, Rows } from "./state/ask.js";
+import { type Dataset, hasVelocity, roundedOn, wrapped } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
 import { change, cross, dataset, setWants, store, view } from "./state/model.js";
 import { pointsIn } from "./state/points.js";
 
-/** Most particles of a release. */
 const MOST = 5000;
 const count = signal(200);
 const radius = signal(0.1);
 const from = signal<"crosshair" | "box" | "points">("crosshair");
-/** The pasted text of points, one a line. */
 const pasted = signal("");
 const INTEGRATORS = ["rk4", "heun", "dopri5"] as const;
 const integrator = signal<(typeof INTEGRATORS)[number]>("rk4");
 const isBackwards = signal(false);
 const problem = signal<string | null>(null);
-/** The question of the released particles; null before the first release. */
-const released = signal<Question | null>(null);
+const released = choice<Question | null>(null);
 
 /** Points in a ball about a position, always the same. */
 function ball(set: Dataset): number[][] {
@@ -39,22 +37,16 @@ function ball(set: Dataset): number[][] {
     const r = size * Math.cbrt(((i * 7919) % count.peek()) / count.peek() + 0.5 / count.peek());
     const flat = Math.sqrt(1 - z * z);
     const place = [at[0] + r * flat * Math.cos(angle), at[1] + r * flat * Math.sin(angle), at[2] + r * z];
-    return place.map((one, a) => {
-      const { periodic, first, last } = set.axes[a];
-      return Number((periodic ? one : Math.min(last, Math.max(first, one))).toPrecision(7));
-    });
+    return place.map((one, a) => roundedOn(set.axes[a], wrapped(set.axes[a], one)));
   });
 }
 
 function release(set: Dataset): void {
-  const start = view.peek().time ?? set.times[0];
-  const [low, high] = [set.times[0], set.times.at(-1) as number];
-  const back = isBackwards.peek();
-  const end = back ? low : high;
-  if (start === end) {
-    change({ time: back ? high : low }, "replace");
-  }
-  const begin = start === end ? (back ? high : low) : start;
+  const ends = [set.times[0], set.times.at(-1) as number];
+  const [start, end] = isBackwards.peek() ? ends.toReversed() : ends;
+  const isAtEnd = view.peek().time === end;
+  if (isAtEnd) change({ time: start }, "replace");
+  const begin = isAtEnd ? start : (view.peek().time ?? start);
   const step = Math.abs(end - begin) / 60;
   const own = from.peek() === "points" ? pointsIn(pasted.peek(), MOST) : null;
   problem.value = own?.problem ?? null;
@@ -67,24 +59,16 @@ function release(set: Dataset): void {
   };
 }
 
-const wanted = (question: Question, set: Dataset): Wanted<Rows> => ({
-  key: JSON.stringify(["paths", set.digest, question]),
-  priority: 8,
-  load: (signal) => askJson<Rows>(question, signal),
-  shared: [{ title: "Paths", question }],
-});
-
 effect(() => {
   const set = dataset.value;
   const question = released.value;
-  const isOurs = set !== null && question !== null && question.dataset === set.name;
-  setWants("paths", isOurs ? [wanted(question, set)] : []);
+  setWants("paths", set !== null && question !== null ? [wantedAnswer(set, "Paths", question, 8)] : []);
 });
 
 const paths = computed<Rows | null>(() => {
   const set = dataset.value;
   const question = released.value;
-  return set === null || question === null ? null : store.entry<Rows>(wanted(question, set).key).answer;
+  return set === null || question === null ? null : store.entry<Rows>(keyOf(set, question)).answer;
 });
 
 /** Sets the trails as segments within the box shown, brightest at their ends. */
@@ -105,19 +89,12 @@ effect(() => {
   const numbers: number[] = [];
   for (let i = 1; i < rows.rows.length; i++) {
     const [a, b] = [rows.rows[i - 1], rows.rows[i]];
-    if (a[0] !== b[0] || b[2] === null || a[2] === null) continue;
-    const [p, q] = [a, b].map((row) =>
-      set.axes.map(({ periodic, length }, axis) => {
-        const place = row[axis + 2] as number;
-        return periodic ? low[axis] + ((((place - low[axis]) % length) + length) % length) : place;
-      }),
-    );
-    if (p.some((one, axis) => Math.abs(one - q[axis]) > set.axes[axis].length / 2)) continue;
+    const ends = a[0] === b[0] ? segmentIn(set, low, a, b) : null;
+    if (ends === null) continue;
     const colour = 4 * Math.round(80 + 175 * Math.min(1, speeds[i] / most));
     const age = last === first ? 1 : (times[i] - first) / (last - first);
     numbers.push(
-      ...p,
-      ...q,
+      ...ends,
       table[colour] / 255,
       table[colour + 1] / 255,
       table[colour + 2] / 255,
@@ -127,26 +104,15 @@ effect(() => {
   trails.value = Float32Array.from(numbers);
 });
 
+const PLACES = { crosshair: "Around the crosshair", box: "Anywhere in the box", points: "At points" } as const;
+
 export function particlesPanel(set: Dataset): TemplateResult {
   if (!hasVelocity(set)) return html`<p class="quiet">This dataset has no velocity.</p>`;
   const question = released.value;
-  const entry = question === null ? null : store.entry<Rows>(wanted(question, set).key);
+  const entry = question === null ? null : store.entry<Rows>(keyOf(set, question));
   const rows = paths.value;
   const integrators = INTEGRATORS.map((name) => [name, name] as const);
-  const number = (
-    label: string,
-    value: number,
-    set2: (value: number) => void,
-  ) => html`<input class="number" inputmode="decimal" aria-label=${label}
-    .value=${String(value)} @change=${(event: Event) => {
-      const next = Number((event.target as HTMLInputElement).value);
-      if (next > 0) set2(next);
-    }} />`;
-  return html`<section><h2>Release</h2><div class="chips" role="group" aria-label="Where">
-      ${(["crosshair", "box", "points"] as const).map(
-        (name) =>
-          html`<button aria-pressed=${from.value === name ? "true" : "false"} @click=${setting(from, name)}>${{ crosshair: "Around the crosshair", box: "Anywhere in the box", points: "At points" }[name]}</button>`,
-      )}</div>
+  return html`<section><h2>Release</h2>${oneOf("Where", PLACES, from.value, into(from))}
     ${
       from.value === "points"
         ? html`<textarea class="wide" rows="5" spellcheck="false" aria-label="Points" placeholder="x, y, z in each line" .value=${pasted.value}
@@ -158,23 +124,21 @@ export function particlesPanel(set: Dataset): TemplateResult {
     <div class="rows">${
       from.value === "points"
         ? nothing
-        : html`<span>Particles</span>${number("Particles", count.value, (value) => {
-            count.value = Math.min(MOST, Math.round(value));
+        : html`<span>Particles</span>${numberField("Particles", count.value, (value) => {
+            count.value = Math.min(MOST, Math.max(1, Math.round(value)));
           })}`
     }
     ${
       from.value !== "crosshair"
         ? nothing
-        : html`<span>Radius, of the box</span>${number("Radius", radius.value, (value) => {
-            radius.value = value;
+        : html`<span>Radius, of the box</span>${numberField("Radius", radius.value, (value) => {
+            radius.value = Math.max(0, value);
           })}`
     }
     <span>Integrator</span>${select("Integrator", integrators, integrator.value, (name) => {
       integrator.value = name as (typeof INTEGRATORS)[number];
     })}</div>
-    <div class="chips"><button aria-pressed=${isBackwards.value ? "true" : "false"} @click=${() => {
-      isBackwards.value = !isBackwards.value;
-    }}>Backwards in time</button></div></section>
+    <div class="chips">${toggle("Backwards in time", isBackwards)}</div></section>
     <div class="chips"><button class="primary" @click=${() => release(set)}>Release</button>
       ${question === null ? nothing : html`<button @click=${setting(released, null)}>Clear</button>`}</div>
     ${problem.value === null ? nothing : html`<p class="error">${problem.value}</p>`}

@@ -1,13 +1,11 @@
 /** Plays the stored times, and steps through them. */
 import { signal } from "@preact/signals-core";
-import { change, dataset, failureOf, frameOf, isPlaying, planesOf, saveLink, view, volumeOf } from "./state/model.js";
+import { change, dataset, frameOf, isPlaying, isThere, planesOf, saveLink, shownOf, view } from "./state/model.js";
 
 let playTimer = 0;
-/** Stored times played a second. */
 export const speed = signal(4);
 let arrived = 0;
 
-/** Moves to the next stored time once its picture has arrived. */
 function playOn(): void {
   const set = dataset.peek();
   const now = view.peek();
@@ -18,8 +16,11 @@ function playOn(): void {
     ...(planesOf(now).length > 0 ? [now.what as string] : []),
     ...(now.show === "four" || now.show === "3d" ? [now.surface.what, now.colour] : []),
   ];
-  const isThere = needed.every((what) => volumeOf(set, what, next) !== null || failureOf(set, what, next) !== null);
-  if (isThere && performance.now() - arrived >= 1000 / speed.peek() - 8) {
+  const second = now.show === "compare" ? shownOf({ ...now, time: set.times[next] }, true) : null;
+  const isReady =
+    needed.every((what) => isThere(set, what, next)) &&
+    (second === null || isThere(second.dataset, second.what, frameOf(second.time, second.dataset)));
+  if (isReady && performance.now() - arrived >= 1000 / speed.peek() - 8) {
     arrived = performance.now();
     change({ time: set.times[next] }, "drag");
   }
@@ -33,7 +34,6 @@ export function togglePlay(): void {
   else saveLink("replace");
 }
 
-/** Moves to a neighbouring stored time. */
 export function stepTime(by: number): void {
   const set = dataset.peek();
   if (set === null) return;

@@ -1,23 +1,21 @@
 /** The panel Point: values of quantities at the crosshair, and of the quantity shown by each method. */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { pointCard } from "./cards.js";
+import { numberField } from "./controls.js";
 import { copy } from "./notify.js";
 import { toggleRuler } from "./ruler.js";
 import { tool } from "./stage-state.js";
 import { askJson, type Question, type Rows, type Wanted } from "./state/ask.js";
-import { type Dataset, hasVelocity, type Vec3, wrapped } from "./state/dataset.js";
+import { type Dataset, hasVelocity, placeText, type Vec3, wrapped } from "./state/dataset.js";
 import { exactNumber, shortNumber } from "./state/format.js";
-import { change, cross, rested, setWants, store, view } from "./state/model.js";
+import { change, cross, rested, setWants, store, type Value, valueIn, valueQuestion, view } from "./state/model.js";
 import { hasDerivatives, quantityOf } from "./state/quantities.js";
 import { structurePart } from "./structure.js";
 
-type Answer = Rows | { readonly problem: { readonly detail: string } };
+type Answer = Value & { readonly problem?: { readonly detail: string } };
 
-/** The questions of the panel at a position: its quantities, and the one shown by each method. */
 function questionsOf(set: Dataset, at: Vec3): Question[] {
   const { what, time, method } = rested.value;
-  const points = [at.map((one) => Number(one.toPrecision(9)))];
-  const common = { dataset: set.name, call: "values", points, time };
   const several = hasVelocity(set)
     ? [
         "u",
@@ -27,7 +25,11 @@ function questionsOf(set: Dataset, at: Vec3): Question[] {
       ]
     : set.fields.map(({ name }) => name);
   const methods = ["nearest", "Lag4", "Lag6", "Lag8", "M2Q8"].filter((one) => set.methods.includes(one));
-  return [{ ...common, what: several, method }, ...methods.map((one) => ({ ...common, what: [what], method: one }))];
+  const shown = { dataset: set, what: what ?? "", time: time ?? 0, method };
+  return [
+    { ...valueQuestion({ ...shown, what: "" }, at), what: several },
+    ...methods.map((one) => valueQuestion({ ...shown, method: one }, at)),
+  ];
 }
 
 function wantedRows(set: Dataset, questions: readonly Question[]): Wanted<readonly Answer[]> {
@@ -42,13 +44,12 @@ function wantedRows(set: Dataset, questions: readonly Question[]): Wanted<readon
   };
 }
 
-/** Sets the questions of the panel as wanted, while it is shown. */
 export function wantPoint(set: Dataset | null): void {
   setWants("point", set === null ? [] : [wantedRows(set, questionsOf(set, rested.value.cross ?? cross.value))]);
 }
 
-const rowsOf = (answer: Answer | undefined): Rows | null =>
-  answer === undefined || "problem" in answer ? null : answer;
+/** Whether an answer has not one number. */
+const isRefused = ({ problem, rows }: Answer): boolean => problem !== undefined || (rows?.[0]?.length ?? 0) > 4;
 
 export function pointPanel(set: Dataset): TemplateResult {
   const at = cross.value;
@@ -57,23 +58,18 @@ export function pointPanel(set: Dataset): TemplateResult {
   const questions = questionsOf(set, rested.value.cross ?? at);
   const entry = store.entry<readonly Answer[]>(wantedRows(set, questions).key);
   const [several, ...methods] = entry.answer ?? [];
-  const table = rowsOf(several);
+  const table = several?.rows === undefined ? null : (several as Rows);
   const what = rested.value.what ?? "";
-  const values = methods.map((one) => rowsOf(one)?.rows[0]?.[3] ?? Number.NaN);
+  const values = methods.map((one) => (isRefused(one) ? Number.NaN : valueIn(one)));
   const known = values.filter((value, i) => Number.isFinite(value) && questions[i + 1].method !== "nearest");
   const spread = known.length > 1 ? (Math.max(...known) - Math.min(...known)) / 2 : Number.NaN;
   return html`<section><h2>Crosshair</h2><div class="rows">${set.axes.map(
-    (
-      axis,
-      a,
-    ) => html`<span>${axis.name}</span><input class="number" inputmode="decimal" aria-label=${`Crosshair ${axis.name}`} .value=${exactNumber(Number(at[a].toPrecision(6)))}
-      @change=${(event: Event) => {
-        const next = Number((event.target as HTMLInputElement).value.replace("−", "-"));
-        if (!Number.isFinite(next)) return;
+    (axis, a) =>
+      html`<span>${axis.name}</span>${numberField(`Crosshair ${axis.name}`, at[a], (next) => {
         const place = [...cross.peek()];
         place[a] = wrapped(axis, next);
         change({ cross: place as unknown as Vec3 });
-      }} />`,
+      })}`,
   )}</div></section>
   <section><h2>Values by ${rested.value.method}</h2>
     ${entry.error === null ? nothing : html`<p class="error">${entry.error.message}</p>`}
@@ -88,8 +84,10 @@ export function pointPanel(set: Dataset): TemplateResult {
             )
     }</table></section>
   <section><h2>${quantityOf(what).symbol} by method</h2><table class=${old}>${values.map(
-    (value, i) => html`<tr><td>${questions[i + 1].method}</td><td>${shortNumber(value)}</td></tr>`,
+    (value, i) =>
+      html`<tr><td>${questions[i + 1].method}</td><td>${isRefused(methods[i]) ? "refused" : shortNumber(value)}</td></tr>`,
   )}</table>
+    ${[...new Set([several, ...methods].flatMap((one) => one?.problem?.detail ?? []))].map((text) => html`<p class="error">${text}</p>`)}
     ${Number.isFinite(spread) ? html`<p class="quiet">± ${shortNumber(spread, 2)}: half of the range of the methods except nearest</p>` : nothing}</section>
   ${structurePart(set)}
   ${pointCard(set)}
@@ -98,6 +96,6 @@ export function pointPanel(set: Dataset): TemplateResult {
     <button @click=${() => void copy(at.map(exactNumber).join(", "), "Place")}>Copy place</button>
     <button @click=${() => table !== null && void copy(table.columns.map(({ name }, i) => `${name} = ${table.rows[0][i]}`).join("\n"), "Values")}>Copy values</button>
     <button @click=${() => change({ pins: [...view.peek().pins, at] })}>Pin</button>
-    ${view.value.pins.map((pin, i) => html`<button @click=${() => change({ cross: pin })} aria-label=${`Go to pin ${i + 1}`}>${i + 1}: ${pin.map((one) => shortNumber(one, 3)).join(", ")}</button>`)}
+    ${view.value.pins.map((pin, i) => html`<button @click=${() => change({ cross: pin })} aria-label=${`Go to pin ${i + 1}`}>${i + 1}: ${pin.map((one, a) => placeText(set.axes[a], one)).join(", ")}</button>`)}
   </div>`;
 }

@@ -1,24 +1,36 @@
 /** Ride: the views follow a particle through time, next to the chart of a quantity along its path. */
-import { effect, signal } from "@preact/signals-core";
+
+import { effect } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
-import { library, loadCharts } from "./cards.js";
+import { chartInto, library, loadCharts } from "./cards.js";
+import { choice } from "./controls.js";
+import { isBackwards } from "./dye.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Rows } from "./state/ask.js";
-import { type Dataset, hasVelocity, type Vec3, wrapped } from "./state/dataset.js";
-import { plainNumber, shortNumber } from "./state/format.js";
-import { centreAt, change, cross, dataset, isDragging, isPlaying, setWants, store, view } from "./state/model.js";
+import { type Dataset, hasVelocity, nearest, timeText, type Vec3 } from "./state/dataset.js";
+import { shortNumber } from "./state/format.js";
+import {
+  centreAt,
+  change,
+  cross,
+  dataset,
+  isDragging,
+  isPlaying,
+  placeIn,
+  setWants,
+  store,
+  view,
+} from "./state/model.js";
 import { quantityOf } from "./state/quantities.js";
 
-/** Records between two stored times. */
 const BETWEEN = 10;
 /** The particle that the views follow: the position and time of its start. */
-const mounted = signal<{ readonly at: Vec3; readonly time: number; readonly dataset: string } | null>(null);
+const mounted = choice<{ readonly at: Vec3; readonly time: number } | null>(null);
 
-/** The paths of the particle from its start to both ends of time. */
 function questionsOf(set: Dataset): Question[] {
   const one = mounted.value;
-  if (one === null || one.dataset !== set.name) return [];
+  if (one === null) return [];
   const [first, last] = [set.times[0], set.times.at(-1) as number];
   const step = Number(((last - first) / (set.times.length - 1) / BETWEEN).toPrecision(6));
   return [last, first]
@@ -34,8 +46,8 @@ effect(() => {
   const set = dataset.value;
   const questions = set === null ? [] : questionsOf(set);
   if (questions.length > 0) loadCharts();
-  const title = "Particle that is ridden";
-  setWants("ride", set === null ? [] : questions.map((question) => wantedAnswer<Rows>(set, title, question, 8)));
+  const title = (question: Question) => `Particle that is ridden${isBackwards(question) ? ", backwards" : ""}`;
+  setWants("ride", set === null ? [] : questions.map((question) => wantedAnswer(set, title(question), question, 8)));
 });
 
 /** The path in order of time: t, x, y, z and the quantity. */
@@ -56,51 +68,39 @@ export function placeAt(path: readonly (readonly number[])[], time: number): Vec
   return [1, 2, 3].map((i) => a[i] + part * (b[i] - a[i])) as unknown as Vec3;
 }
 
-/** The crosshair and the centre of the views follow the particle. */
 effect(() => {
   const set = dataset.value;
   const { time } = view.value;
   if (set === null || time === null || mounted.value === null) return;
   const place = placeAt(pathOf(set), time);
   if (place === null) return;
-  const at = place.map((one, a) => Number(wrapped(set.axes[a], one).toPrecision(9))) as unknown as Vec3;
+  const at = placeIn(set, place);
   if (cross.peek().every((one, a) => Math.abs(one - at[a]) < 1e-9)) return;
   const how = isPlaying.peek() || isDragging.peek() ? "drag" : "replace";
   queueMicrotask(() => change({ cross: at, centre: centreAt(set, at) }, how));
 });
 
 function mount(set: Dataset): void {
-  const at = cross.peek().map((one) => Number(one.toPrecision(7))) as unknown as Vec3;
-  mounted.value = { at, time: view.peek().time ?? set.times[0], dataset: set.name };
+  mounted.value = { at: cross.peek(), time: view.peek().time ?? set.times[0] };
 }
 
-const DRAWN = new WeakMap<Element, string>();
-
 function stripOf(set: Dataset): TemplateResult {
-  const loaded = library.value;
   const path = pathOf(set);
-  if (loaded === null || path.length === 0) return html`<p class="quiet" role="status">Following the particle</p>`;
+  if (library.value === null || path.length === 0)
+    return html`<p class="quiet" role="status">Following the particle</p>`;
   const { what, time } = view.value;
   const { symbol } = quantityOf(what ?? "");
   const points = path.map((row): [number, number] => [row[0], row[4]]);
   const chart = { x: { label: "t" }, y: { label: symbol }, curves: [{ label: symbol, points }], mark: time ?? 0 };
-  const key = JSON.stringify(chart);
-  const draw = (element: Element | undefined) => {
-    if (!(element instanceof HTMLElement) || DRAWN.get(element) === key) return;
-    DRAWN.set(element, key);
-    element.replaceChildren(loaded.drawChart(chart, 308, 150));
-    element.querySelector("svg")?.setAttribute("aria-hidden", "true");
-  };
-  const now = path.reduce((best, row) =>
-    Math.abs(row[0] - (time ?? 0)) < Math.abs(best[0] - (time ?? 0)) ? row : best,
-  );
-  return html`<div class="card" role="img" aria-label=${`${symbol} along the path of the particle`} ${ref(draw)}></div>
-    <div class="rows"><span class="quiet">${symbol} at t = ${plainNumber(now[0])}</span><span>${shortNumber(now[4])}</span></div>`;
+  const times = path.map(([t]) => t);
+  const now = path[nearest(times, time ?? 0)];
+  return html`<div class="card" role="img" aria-label=${`${symbol} along the path of the particle`} ${ref(chartInto(chart, 308, 150))}></div>
+    <div class="rows"><span class="quiet">${symbol} at t = ${timeText(set, now[0])}</span><span>${shortNumber(now[4])}</span></div>`;
 }
 
 export function ridePart(set: Dataset): TemplateResult | typeof nothing {
   if (!hasVelocity(set) || set.times.length < 2) return nothing;
-  const isOn = mounted.value?.dataset === set.name;
+  const isOn = mounted.value !== null;
   const failed = questionsOf(set)
     .map((question) => store.entry<Rows>(keyOf(set, question)).error)
     .find((error) => error !== null);

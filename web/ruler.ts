@@ -2,39 +2,37 @@
 import { effect } from "@preact/signals-core";
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { pixelsAt } from "./draw/layout.js";
-import { panes, stroke, tool } from "./stage-state.js";
+import { paneOf, stroke, tool } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question } from "./state/ask.js";
 import { type Dataset, hasVelocity, nodeOf } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
-import { dataset, frameOf, PLANE_AXES, pixel, setWants, store, view } from "./state/model.js";
+import { frameOf, PLANE_AXES, pixel, setWants, shownOf, store, view } from "./state/model.js";
 
-interface Scaled {
+export interface Scaled {
   readonly scales?: Readonly<Record<string, number>>;
   readonly wall_units?: { readonly u_tau: number; readonly nu: number };
 }
 
-/** The stroke of the ruler, null if another tool drew the last one. */
 const shown = () => (stroke.value?.tool === "ruler" ? stroke.value : null);
 
 /** The question for the scales of a flow: of turbulence in a periodic box, or of a channel with walls. */
-export function scalesQuestion(set: Dataset, time: number): Question | null {
+export function scalesQuestion(set: Dataset, shown: number | null): Question | null {
+  const time = set.times[frameOf(shown, set)];
   if (!hasVelocity(set) || set.viscosity === null) return null;
   if (set.axes.every(({ periodic, nodes }) => periodic && nodes > 1))
     return { dataset: set.name, call: "spectrum", time };
   if (set.axes[1].faces?.[0] !== "wall") return null;
   return { dataset: set.name, call: "statistics", what: ["u.x"], over: ["x", "z", "t"], time: "all", units: "plus" };
 }
-const questionOf = (set: Dataset) => scalesQuestion(set, set.times[frameOf(view.value.time, set)]);
 
 effect(() => {
-  const set = dataset.value;
-  const question = set === null || shown() === null ? null : questionOf(set);
-  const isWanted = set !== null && question !== null;
-  setWants("ruler", isWanted ? [wantedAnswer<Scaled>(set, "Scales of the ruler", question, 14)] : []);
+  const of = shown() === null ? null : shownOf(view.value, shown()?.second);
+  const question = of === null ? null : scalesQuestion(of.dataset, of.time);
+  const isWanted = of !== null && question !== null;
+  setWants("ruler", isWanted ? [wantedAnswer<Scaled>(of.dataset, "Scales of the ruler", question, 14)] : []);
 });
 
-/** A distance along axes as texts, one for each unit. */
 export function lengthsOf(
   set: Dataset,
   from: readonly number[],
@@ -60,12 +58,13 @@ export function lengthsOf(
 }
 
 export function rulerView(): TemplateResult | typeof nothing {
-  const set = dataset.value;
   const line = shown();
+  const of = shownOf(view.value, line?.second);
   const { centre } = view.value;
-  const pane = panes.value.find((one) => one.kind === "plane" && one.plane === line?.plane);
-  if (set === null || line === null || centre === null || pane?.kind !== "plane") return nothing;
-  const question = questionOf(set);
+  const pane = line === null ? undefined : paneOf(line);
+  if (of === null || line === null || centre === null || pane === undefined) return nothing;
+  const { dataset: set, time } = of;
+  const question = scalesQuestion(set, time);
   const scaled = question === null ? null : store.entry<Scaled>(keyOf(set, question)).answer;
   const { across, up } = pixelsAt(pane, centre, pixel.value);
   const [h, v] = PLANE_AXES[pane.plane];
@@ -79,7 +78,6 @@ export function rulerView(): TemplateResult | typeof nothing {
   </svg>`;
 }
 
-/** Turns the ruler on, or off and removes it. */
 export function toggleRuler(): void {
   tool.value = tool.peek() === "ruler" ? "cross" : "ruler";
   if (stroke.peek()?.tool === "ruler") stroke.value = null;

@@ -6,7 +6,8 @@ import { cardInStage, isInStage } from "./cards.js";
 import { chooseFrom, datasetItems, methodItems, openFind, openQuantities } from "./commands.js";
 import { setting } from "./controls.js";
 import { draftsDialog, emptyView } from "./drafts.js";
-import { dyeView } from "./dye.js";
+import { type Pane, PLANE_NAMES } from "./draw/layout.js";
+import { dyeNote, dyeView } from "./dye.js";
 import { jobsDialog } from "./export/jobs-list.js";
 import { openShare, shareDialog } from "./export/share.js";
 import { exportDialog, openExport } from "./export.js";
@@ -14,12 +15,22 @@ import { inspector } from "./inspector.js";
 import { message } from "./notify.js";
 import { speed, stepTime, togglePlay } from "./playing.js";
 import { rulerView } from "./ruler.js";
+import { planeLayer, samplesOf } from "./stage-layers.js";
 import { hover, noGraphics, onePane, panes, stageSize, titles } from "./stage-state.js";
 import { confirm, costOf, estimateOf, isConfirmed, keyOf, wantedAnswer } from "./state/answers.js";
 import { addressOf, type Question, type Refusal, reachable, replaced, rootOf, setToken } from "./state/ask.js";
-import { type Dataset, flatAxis, hasVelocity, middleOf, type Vec3, wrapped } from "./state/dataset.js";
-import { plainNumber, shortNumber, ticksOf } from "./state/format.js";
-import type { Show, View } from "./state/link.js";
+import {
+  type Dataset,
+  flatAxis,
+  hasVelocity,
+  nearestImage,
+  placeText,
+  timeText,
+  type Vec3,
+  wrapped,
+} from "./state/dataset.js";
+import { digitsOf, plainNumber, shortNumber, ticksOf } from "./state/format.js";
+import { brushIn, type Show, type View } from "./state/link.js";
 import {
   change,
   cross,
@@ -35,6 +46,10 @@ import {
   needsToken,
   nodesNote,
   openAddress,
+  PLANE_AXES,
+  pixel,
+  planesOf,
+  plannedPicture,
   previewOf,
   problem,
   rangeOf,
@@ -48,10 +63,9 @@ import {
   view,
 } from "./state/model.js";
 import { hasDerivatives, type Quantity, quantitiesOf, quantityOf } from "./state/quantities.js";
-import { sampleAt } from "./state/volumes.js";
+import { type Picture, pictureAt, sampleAt } from "./state/volumes.js";
 
 const isWelcome = signal(false);
-/** Shows the greeting to those who come without a link. */
 export function welcome(): void {
   isWelcome.value = true;
 }
@@ -121,8 +135,26 @@ function bar(set: Dataset | null): TemplateResult {
   </header>`;
 }
 
-function places(place: Vec3): string {
-  return place.map((one, a) => `${"xyz"[a]} ${shortNumber(one)}`).join("  ");
+function places({ axes }: Dataset, place: Vec3): string {
+  return place.map((one, a) => `${"xyz"[a]} ${placeText(axes[a], one, shortNumber)}`).join("  ");
+}
+
+/** What is drawn at a position, and of what: of the picture of a plane, else of the nodes that preview it. */
+function seenAt(pane: Pane | undefined, second: boolean, place: Vec3): readonly [text: string, of: string] {
+  const now = view.value;
+  const shown = shownOf(now, second);
+  const volume = shown === null || refusalOf(now, second) !== null ? null : previewOf(shown);
+  if (shown === null || volume === null) return ["…", ""];
+  const write = (value: number) => `≈ ${shortNumber(value, 3)}`;
+  const picture = pane?.kind === "plane" ? planeLayer(pane, now, second)?.layer.picture : null;
+  if (pane?.kind === "plane" && picture != null) {
+    const [x, y] = PLANE_AXES[pane.plane].map((a) =>
+      nearestImage(shown.dataset.axes[a], place[a], now.centre?.[a] ?? place[a]),
+    );
+    return [write(pictureAt(picture, x, y)), "picture"];
+  }
+  const of = [nodesNote(shown), samplesOf(volume).replace(/^ +· +/, "")].filter((one) => one !== "");
+  return [write(sampleAt(volume, shown.dataset, place)), of.join(", ") || "nodes"];
 }
 
 function readout(): TemplateResult | typeof nothing {
@@ -134,32 +166,26 @@ function readout(): TemplateResult | typeof nothing {
   const under = over === null ? null : shownOf(view.value, over.second);
   if (over !== null && under !== null) {
     const { dataset: own, what } = under;
-    const seen = refusalOf(view.value, over.second) === null ? previewOf(under) : null;
-    const note = nodesNote(under) || "picture";
     const place = over.place.map((one, a) => wrapped(own.axes[a], one)) as unknown as Vec3;
-    const text = seen === null ? "none" : `≈ ${shortNumber(sampleAt(seen, own, place), 3)}`;
-    return html`<div class="readout"><b>${over.second ? "B  " : ""}${quantityOf(what).symbol} <span>${text}</span></b><small>${places(place)} · ${note}${isCompared ? ` · ${labelOf(view.value, over.second)}` : ""}</small></div>`;
+    const [text, note] = seenAt(over.pane, over.second, place);
+    return html`<div class="readout"><b>${over.second ? "B  " : ""}${quantityOf(what).symbol} <span>${text}</span></b><small>${places(own, place)} · ${note}${isCompared ? ` · ${labelOf(view.value, over.second)}` : ""}</small></div>`;
   }
   const { symbol } = quantityOf(shown.what);
   const at = cross.value;
   const served = servedValue();
-  const volume = previewOf(shown);
-  const preview = volume === null ? "…" : `≈ ${shortNumber(sampleAt(volume, set, at), 3)}`;
+  const [preview, of] = seenAt(panes.value[0], false, at);
   const value =
     served?.answer != null
       ? html`<span data-served>${shortNumber(served.answer)}</span>`
       : html`<span class="stale">${served?.error ? "refused" : preview}</span>`;
-  const note = served?.answer == null && !served?.error && nodesNote(shown) !== "" ? ` · ${nodesNote(shown)}` : "";
-  const second = isCompared ? servedValue(true) : null;
-  const b =
-    second === null
-      ? nothing
-      : html` <span class="stale">B</span> <span data-second>${second.answer === null ? (second.error ? "refused" : "…") : shortNumber(second.answer)}</span>`;
+  const note = served?.answer == null && !served?.error && of !== "" ? ` · ${of}` : "";
+  const valueB = servedValue(true)?.answer ?? null;
+  const textB = valueB !== null ? shortNumber(valueB) : refusalOf(view.value, true) !== null ? "refused" : "…";
+  const b = isCompared ? html` <span class="stale">B</span> <span data-second>${textB}</span>` : nothing;
   const labels = isCompared ? `A: ${labelOf(view.value, false)} · B: ${labelOf(view.value, true)}` : shown.method;
-  return html`<div class="readout"><b>${symbol} ${value}${b}</b><small>${places(at)} · ${labels}${note}</small></div>`;
+  return html`<div class="readout"><b>${symbol} ${value}${b}</b><small>${places(set, at)} · ${labels}${note}</small></div>`;
 }
 
-/** Descriptions of the panes for screen readers. */
 function paneViews(): TemplateResult[] {
   const set = dataset.value;
   const now = view.value;
@@ -175,31 +201,46 @@ function paneViews(): TemplateResult[] {
       const isRanged = now.ranges.has(shown.what) || volume !== null;
       const range = isRanged ? rangeOf(now, shown.what, volume, shown.dataset) : null;
       const symbol = now.show === "compare" ? labelOf(now, pane.second) : quantityOf(shown.what).symbol;
-      const span = range === null ? "loading" : `${plainNumber(range.low, 3)} to ${plainNumber(range.high, 3)}`;
+      const span =
+        range === null
+          ? "loading"
+          : [range.low, range.high].map((one, _, ends) => plainNumber(one, digitsOf(ends))).join(" to ");
       const a = "xyz".indexOf(pane.plane);
       const served = servedValue(pane.second)?.answer;
-      const name = { z: "xy", x: "zy", y: "xz" }[pane.plane];
-      label = `${name} at ${pane.plane} = ${plainNumber(at[a])}, ${symbol} ${span}, crosshair ${served == null ? "loading" : shortNumber(served)}`;
+      label = `${PLANE_NAMES[pane.plane]} at ${pane.plane} = ${placeText(set.axes[a], at[a])}, ${symbol} ${span}, crosshair ${served == null ? "loading" : shortNumber(served)}`;
     }
-    return html`<div class="pane" role="group" aria-label=${label} ${ref((element) => element instanceof HTMLElement && Object.assign(element.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` }))}>${title === undefined ? nothing : html`<p class=${title.isOnLight ? "title on-light" : "title"}><b>${title.title}</b>${title.note === "" ? nothing : html`<small>${title.note}</small>`}</p>${title.isPending ? html`<i class="pending"></i>` : nothing}`}</div>`;
+    return html`<div class="pane" role="group" aria-label=${label} ${ref((element) => element instanceof HTMLElement && Object.assign(element.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` }))}>${title === undefined ? nothing : html`<p class=${title.isOnLight ? "title on-light" : "title"}><b>${title.title}</b>${[title.note, dyeNote(pane)].filter((one) => one !== "").map((note) => html`<small>${note}</small>`)}</p>${title.isPending ? html`<i class="pending"></i>` : nothing}`}</div>`;
   });
 }
 
-/** A table of 16 by 16 samples of a plane, for screen readers. */
+/** At most 16 equally spaced ones of the columns or rows of a picture. */
+function someOf(count: number): number[] {
+  const most = Math.min(16, count);
+  return Array.from({ length: most }, (_, i) => Math.floor(((i + 0.5) * count) / most));
+}
+
+/** A table of samples of the picture of a plane, for screen readers. */
 export function sampleTable(): TemplateResult | typeof nothing {
-  const set = dataset.value;
   const now = rested.value;
   const shown = shownOf(now);
-  if (set === null || shown === null) return nothing;
-  const volume = previewOf(shown);
-  if (volume === null || refusalOf(now) !== null) return nothing;
-  const [, , z] = now.cross ?? middleOf(set);
-  const steps = Array.from({ length: 16 }, (_, i) => i);
-  const [ax, ay] = set.axes;
-  const place = (axis: Dataset["axes"][0], i: number) => axis.first + (axis.length * (i + 0.5)) / 16;
-  return html`<table class="unseen"><caption>xy plane, preview of 16 by 16 samples${nodesNote(shown) === "" ? "" : `, ${nodesNote(shown)}`}</caption>
-    <tr><th>y \\ x</th>${steps.map((i) => html`<th scope="col">${plainNumber(place(ax, i), 3)}</th>`)}</tr>
-    ${steps.map((j) => html`<tr><th scope="row">${plainNumber(place(ay, j), 3)}</th>${steps.map((i) => html`<td>${plainNumber(sampleAt(volume, set, [place(ax, i), place(ay, j), z]), 3)}</td>`)}</tr>`)}
+  const [plane] = planesOf(now);
+  if (shown === null || plane === undefined || now.centre === null || refusalOf(now) !== null) return nothing;
+  const at = now.cross ?? cross.value;
+  const picture = store.entry<Picture>(plannedPicture(shown, plane, at, now.centre, pixel.value).key).answer;
+  if (picture === null) return nothing;
+  const { box, tiles, data, columns, rows } = picture;
+  const { axes } = shown.dataset;
+  const [h, v] = PLANE_AXES[plane];
+  const name = (side: 0 | 1, i: number) => {
+    const place = box[side] + ((tiles[side] ? i : i + 0.5) * box[side + 2]) / [columns, rows][side];
+    const axis = axes[side === 0 ? h : v];
+    return placeText(axis, wrapped(axis, place));
+  };
+  const normal = "xyz".indexOf(plane);
+  const where = `${PLANE_NAMES[plane]} plane, ${plane} = ${placeText(axes[normal], at[normal])}`;
+  return html`<table class="unseen"><caption>${quantityOf(shown.what).symbol} in the ${where}, t = ${timeText(shown.dataset, shown.time)}, ${shown.method}</caption>
+    <tr><th>${"xyz"[v]} \\ ${"xyz"[h]}</th>${someOf(columns).map((i) => html`<th scope="col">${name(0, i)}</th>`)}</tr>
+    ${someOf(rows).map((j) => html`<tr><th scope="row">${name(1, j)}</th>${someOf(columns).map((i) => html`<td>${plainNumber(data[j * columns + i])}</td>`)}</tr>`)}
   </table>`;
 }
 
@@ -232,11 +273,11 @@ function trouble(): TemplateResult | typeof nothing {
           ? nothing
           : html`<span>${unread.value}</span><button aria-label="Close" @click=${setting(unread, "")}>×</button>`
       }
-      ${refused.map(([name, { key, error }]) => html`<span>${name}${error.message}</span><button @click=${() => store.retry(key)}>Retry</button>`)}</div>`;
+      ${refused.map(([name, { key, error }]) => html`<span>${name}${error.message}</span><button @click=${() => (key === "" ? openAddress() : store.retry(key))}>Retry</button>`)}</div>`;
   if (noGraphics.value !== null) {
     const range = now.ranges.get(now.what ?? "");
     const colours =
-      range === undefined ? "" : `, from ${plainNumber(range.low, 3)} to ${plainNumber(range.high, 3)} in equal steps`;
+      range === undefined ? "" : `, from ${plainNumber(range.low, 9)} to ${plainNumber(range.high, 9)} in equal steps`;
     return html`<div class="trouble" role="status">This browser shows no WebGL2: the xy plane comes from the service as PNG${colours}.</div>`;
   }
   return nothing;
@@ -249,8 +290,11 @@ function refusals(
 ): (readonly [string, { readonly key: string; readonly error: Refusal }])[] {
   if (set === null || now.what === null) return [];
   const frame = frameOf(now.time, set);
-  const space = hasSpace(now) ? [now.surface.what, now.colour].map((what) => failureOf(set, what, frame)) : [];
-  const of = [refusalOf(now), ...space].map((one): readonly [string, typeof one] => ["", one]);
+  const brush = brushIn(now.brush);
+  const others = [...(hasSpace(now) ? [now.surface.what, now.colour] : []), ...(brush === null ? [] : [brush.what])];
+  const of = [refusalOf(now), ...others.map((what) => failureOf(set, what, frame))].map(
+    (one): readonly [string, typeof one] => ["", one],
+  );
   if (now.show === "compare") of.push(["B: ", refusalOf(now, true)]);
   const found = of.flatMap(([name, one]) => (one === null ? [] : [[name, one] as const]));
   return found.filter(
@@ -297,7 +341,7 @@ function plainPicture(): TemplateResult | typeof nothing {
     map: range !== undefined && range.low < 0 && range.high > 0 ? "RdBu" : "inferno",
     format: "png",
   };
-  return html`<img class="plain-picture" src=${rootOf() + addressOf(question)} alt=${`${quantityOf(what).title}, xy plane at z = ${plainNumber(z)}`} />`;
+  return html`<img class="plain-picture" src=${rootOf() + addressOf(question)} alt=${`${quantityOf(what).title}, xy plane at z = ${placeText(set.axes[2], z)}`} />`;
 }
 
 function switcher(): TemplateResult {
@@ -308,14 +352,13 @@ function switcher(): TemplateResult {
       (
         name,
       ) => html`<button role="radio" aria-checked=${one === name ? "true" : "false"} tabindex=${one === name ? 0 : -1}
-        @click=${setting(onePane, name)}>${{ z: "xy", x: "zy", y: "xz", "3d": "3-D" }[name]}</button>`,
+        @click=${setting(onePane, name)}>${name === "3d" ? "3-D" : PLANE_NAMES[name]}</button>`,
     )}</div>`;
 }
 
 /** Most numbers that the curve of the time line may read without being requested by the user. */
 const UNASKED = 2 ** 26;
 
-/** The quantity whose mean is the curve of the time line, and its name. */
 function meanOf(set: Dataset): { readonly what: string; readonly name: string } {
   if (!hasVelocity(set))
     return { what: quantitiesOf(set)[0]?.what ?? "p", name: `mean ${quantitiesOf(set)[0]?.symbol ?? "p"}` };
@@ -327,7 +370,6 @@ interface Series {
   readonly results: readonly { readonly mean: readonly number[] }[];
 }
 
-/** The question of the curve of the time line; null for a single time. */
 function seriesQuestion(set: Dataset): Question | null {
   if (set.times.length < 2) return null;
   return { dataset: set.name, call: "statistics", what: [meanOf(set).what], time: "all", over: ["x", "y", "z"] };
@@ -335,7 +377,6 @@ function seriesQuestion(set: Dataset): Question | null {
 const isUnasked = (set: Dataset, question: Question) =>
   costOf(set, question) > UNASKED && !isConfirmed(keyOf(set, question));
 
-/** Sets the curve of the time line as wanted, after everything else. */
 export function wantSeries(set: Dataset | null): void {
   const question = set === null ? null : seriesQuestion(set);
   const isWanted = set !== null && question !== null && !isUnasked(set, question);
@@ -345,7 +386,6 @@ export function wantSeries(set: Dataset | null): void {
   );
 }
 
-/** The curve of the time line, or the button that starts its computation. */
 function seriesOf(set: Dataset | null): { readonly curve: readonly number[] | null; readonly button: unknown } {
   const question = set === null ? null : seriesQuestion(set);
   if (set === null || question === null) return { curve: null, button: nothing };
@@ -365,6 +405,7 @@ function timeLine(set: Dataset | null): TemplateResult {
   const place = (time: number) => (last > first ? ((time - first) / (last - first)) * 1000 : 500);
   const time = now.time ?? first;
   const ticks = ticksOf(first, last, 6);
+  const write = (one: number, how = plainNumber) => timeText({ times }, one, how);
   const { curve, button } = seriesOf(set);
   const stored = set === null || isStored(time, set);
   let path = "";
@@ -382,7 +423,7 @@ function timeLine(set: Dataset | null): TemplateResult {
   return html`<footer class="time">
     <button class="play" aria-label=${isPlaying.value ? "Pause" : "Play"} @click=${togglePlay}>
       <svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true"><path fill="currentColor" d=${isPlaying.value ? "M2 1h4v12H2zM8 1h4v12H8z" : "M3 1l10 6-10 6z"} /></svg></button>
-    <span class="now">t ${shortNumber(time)}${stored ? "" : " *"}</span>
+    <span class="now">t ${write(time, shortNumber)}${stored ? "" : " *"}</span>
     <div class="track">
       <svg viewBox="0 0 1000 56" preserveAspectRatio="none" aria-hidden="true">
         <line x1="0" x2="1000" y1="36" y2="36" stroke="#2a3442" vector-effect="non-scaling-stroke" />
@@ -390,8 +431,8 @@ function timeLine(set: Dataset | null): TemplateResult {
         ${path === "" ? nothing : svgPath(path)}
         ${svgNow(place(time))}
       </svg>
-      <svg aria-hidden="true">${ticks.map((tick) => svgLabel(place(tick) / 10, plainNumber(tick)))}</svg>
-      <input type="range" aria-label="Time" aria-valuetext=${`t = ${plainNumber(time)}`} min=${first} max=${last} step="any" .value=${String(time)}
+      <svg aria-hidden="true">${ticks.map((tick) => svgLabel(place(tick) / 10, write(tick)))}</svg>
+      <input type="range" aria-label="Time" aria-valuetext=${`t = ${write(time)}`} min=${first} max=${last} step="any" .value=${String(time)}
         @pointerdown=${setting(isDragging, true)} @pointerup=${setting(isDragging, false)}
         @input=${(event: Event) => move(event, "drag")} @change=${(event: Event) => move(event, "replace")} @keydown=${(
           event: KeyboardEvent,
@@ -419,14 +460,12 @@ const svgNow = (x: number) =>
 const svgLabel = (x: number, text: string) =>
   svg`<text x=${`${x}%`} y="53" fill="#98a4b3" font-size="11" text-anchor=${x < 1 ? "start" : x > 99 ? "end" : "middle"}>${text}</text>`;
 
-/** The parts over the canvases of the stage. */
 export function overStage(): TemplateResult {
   return html`${plainPicture()}${paneViews()}${dyeView()}${rulerView()}${cardInStage(dataset.value, ...stageSize.value)}${isInStage.value ? nothing : readout()}${switcher()}${trouble()}${welcomeView()}${emptyView()}
     <p class="unseen" role="status" aria-live="polite">${message.value}</p>
     ${message.value === "" ? nothing : html`<div class="trouble" aria-hidden="true">${message.value}</div>`}`;
 }
 
-/** Parts of the page around the stage, by the names of their elements. */
 export const PARTS: Readonly<Record<string, () => TemplateResult | typeof nothing>> = {
   bar: () => bar(dataset.value),
   inspector: () => inspector(dataset.value),

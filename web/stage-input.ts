@@ -3,7 +3,7 @@ import { along, rayOf, throughBox } from "./draw/camera.js";
 import { type Pane, type PlanePane, pixelOf, positionAt, type SpacePane, sizeOf } from "./draw/layout.js";
 import { surfaceLayer } from "./stage-layers.js";
 import { hover, panes, picked, type Stroke, stroke, swipe, tool } from "./stage-state.js";
-import { type Dataset, type Vec3, wrapped } from "./state/dataset.js";
+import { coordinateOf, type Dataset, nodeOf, type Vec3, wrapped } from "./state/dataset.js";
 import type { View } from "./state/link.js";
 import {
   centreAt,
@@ -60,11 +60,9 @@ function firstInside(isInside: (t: number) => boolean, [from, to]: readonly [num
   return null;
 }
 
-/** A position with its periodic coordinates wrapped into the box. */
 const wrappedIn = (set: Dataset, position: readonly number[]): Vec3 =>
   position.map((coordinate, a) => wrapped(set.axes[a], coordinate)) as unknown as Vec3;
 
-/** A drag that has begun, with the view that it began from. */
 interface Drag {
   readonly pane: Pane;
   readonly action: "cross" | "pan" | "turn" | "swipe" | "stroke";
@@ -73,7 +71,6 @@ interface Drag {
   hasMoved: boolean;
 }
 
-/** A pinch of two fingers, with the view that it began from. */
 interface Pinch {
   readonly pane: Pane;
   readonly distance: number;
@@ -95,7 +92,6 @@ function actionOf(event: PointerEvent, pane: Pane, x: number): Drag["action"] {
   return tool.peek() !== "cross" || event.altKey ? "stroke" : "cross";
 }
 
-/** Input over one stage: at most one drag, or a pinch of two fingers. */
 class StageInput {
   readonly #root: HTMLElement;
   readonly #fingers = new Map<number, readonly [number, number]>();
@@ -201,7 +197,6 @@ class StageInput {
   }
 }
 
-/** Lets pointers, wheel and fingers change the view. */
 export function listen(root: HTMLElement): void {
   const input = new StageInput(root);
   root.addEventListener("pointerdown", (event) => input.down(event));
@@ -215,8 +210,13 @@ export function listen(root: HTMLElement): void {
   root.addEventListener("wheel", (event) => input.wheel(event), { passive: false });
 }
 
-/** Most positions of a stroke. */
 const MOST_POSITIONS = 400;
+
+/** Whether a pixel shows B of a comparison. */
+function isSecondAt(pane: PlanePane, x: number): boolean {
+  const { show, compare } = view.peek();
+  return pane.second || (show === "compare" && compare === "swipe" && x > swipe.peek() * pane.rect.width);
+}
 
 /** Begins or extends a stroke: a ruler has two ends, dye has all positions that the pointer passed. */
 function drawStroke(pane: PlanePane, x: number, y: number, isFirst: boolean): void {
@@ -226,7 +226,7 @@ function drawStroke(pane: PlanePane, x: number, y: number, isFirst: boolean): vo
   const before = stroke.peek();
   if (isFirst || before === null) {
     const now = tool.peek() === "cross" ? "ruler" : tool.peek();
-    stroke.value = { tool: now, plane: pane.plane, places: [place, place], isDone: false };
+    stroke.value = { tool: now, plane: pane.plane, second: isSecondAt(pane, x), places: [place, place], isDone: false };
     return;
   }
   const { places } = before;
@@ -234,7 +234,6 @@ function drawStroke(pane: PlanePane, x: number, y: number, isFirst: boolean): vo
   stroke.value = { ...before, places: next };
 }
 
-/** Moves the crosshair to a pixel of a plane. */
 function moveCross(pane: PlanePane, x: number, y: number): void {
   const set = dataset.peek();
   const { centre } = view.peek();
@@ -243,7 +242,6 @@ function moveCross(pane: PlanePane, x: number, y: number): void {
   change({ cross: wrappedIn(set, place) }, "drag");
 }
 
-/** Moves the centre of the view along a plane by pixels. */
 function pan(pane: PlanePane, from: View, dx: number, dy: number): void {
   if (from.centre === null) return;
   const [h, v] = PLANE_AXES[pane.plane];
@@ -279,38 +277,36 @@ function zoomAbout(
   change({ centre: centre as unknown as Vec3, window }, "drag");
 }
 
-/** Shows the position under a pixel as hovered, where it is inside of the box. */
 function showHover(x: number, y: number): void {
   const pane = paneAt(x, y);
   const set = dataset.peek();
-  const { centre, show, compare } = view.peek();
+  const { centre } = view.peek();
   if (pane === null || pane.kind === "space" || set === null || centre === null) {
     if (hover.peek() !== null) hover.value = null;
     return;
   }
-  const isSwiped = show === "compare" && compare === "swipe" && x > swipe.peek() * pane.rect.width;
-  const second = pane.second || isSwiped;
+  const second = isSecondAt(pane, x);
   const { axes } = shownOf(view.peek(), second)?.dataset ?? set;
   const place = positionAt(pane, x, y, centre, cross.peek(), pixel.peek());
   const isOutside = place.some(
     (coordinate, a) => !axes[a].periodic && (coordinate < axes[a].first || coordinate > axes[a].last),
   );
-  hover.value = isOutside ? null : { place, second };
+  hover.value = isOutside ? null : { pane, place, second };
 }
 
-/** Moves the crosshair along an axis by nodes. */
 export function step(axis: number, nodes: number): void {
   const set = dataset.peek();
   if (set === null) return;
   const place = [...cross.peek()];
-  place[axis] = wrapped(set.axes[axis], place[axis] + nodes * set.axes[axis].spacing);
+  const along = set.axes[axis];
+  const next = Math.round(nodeOf(along, place[axis])) + nodes;
+  const step = along.coordinates === undefined ? nodes * along.spacing : coordinateOf(along, next) - place[axis];
+  place[axis] = wrapped(along, place[axis] + step);
   change({ cross: place as unknown as Vec3 }, "replace");
 }
 
-/** Fits the view to the box. */
 export const fit = (): void => change({ window: null, camera: view.peek().camera });
 
-/** Puts the crosshair into the middle of the view. */
 export function centreHere(): void {
   const set = dataset.peek();
   if (set !== null) change({ centre: centreAt(set, cross.peek()) });

@@ -4,9 +4,10 @@ import { boxAbout, PLANE_NAMES, type PlanePane, sizeOf } from "./draw/layout.js"
 import type { PlaneLayer, SurfaceLayer } from "./draw/renderer.js";
 import { fastest, type PaneFlow } from "./draw/streaks.js";
 import { isCalm, isolated, panes } from "./stage-state.js";
-import { type Dataset, nearestImage, nodeOf, type Vec3 } from "./state/dataset.js";
+import { type Dataset, nearestImage, nodeOf, placeText, type Vec3 } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
-import { BRUSH, type MapName, type Range, type View } from "./state/link.js";
+import { kept } from "./state/kept.js";
+import { type Brush, brushIn, type MapName, type Range, type View } from "./state/link.js";
 import {
   cross,
   dataset,
@@ -45,16 +46,16 @@ function surfaceMap(range: Range): MapName {
 }
 
 /** A note on the samples of a volume that has not all nodes. */
-function samplesOf(volume: Volume | null): string {
+export function samplesOf(volume: Volume | null): string {
   if (volume === null || volume.stride === 1) return "";
   return volume.cube > 1
     ? `  ·  means of ${volume.cube}³ nodes`
     : `  ·  every ${[...new Set(volume.strides)].length === 1 ? volume.stride : volume.strides.join(" × ")} nodes`;
 }
 
-export function planeTitle(pane: PlanePane, volume: Volume | null, place: Vec3): string {
+export function planeTitle(pane: PlanePane, set: Dataset, volume: Volume | null, place: Vec3): string {
   const a = "xyz".indexOf(pane.plane);
-  return `${PLANE_NAMES[pane.plane]}   ${pane.plane} = ${shortNumber(place[a])}${samplesOf(volume)}`;
+  return `${PLANE_NAMES[pane.plane]}   ${pane.plane} = ${placeText(set.axes[a], place[a], shortNumber)}${samplesOf(volume)}`;
 }
 
 /** The last volume shown of each role and dataset, which stays until the next one has arrived. */
@@ -85,7 +86,8 @@ export function planeLayer(
   const { first, last, length, periodic } = set.axes[a];
   const isOutside = !periodic && (at[a] < first - 1e-8 * length || at[a] > last + 1e-8 * length);
   if (error !== null || isFailed || isOutside || !isWithin(shown.time, set)) return null;
-  const volume = arrivedOrLast(second ? "second" : "plane", set, arrived);
+  // In a comparison each side has a label of its own, which the last picture of another question would belie.
+  const volume = now.show === "compare" ? arrived : arrivedOrLast("plane", set, arrived);
   if (volume === null) return null;
   const [h, v] = PLANE_AXES[pane.plane];
   const origin = [...at];
@@ -99,7 +101,7 @@ export function planeLayer(
       origin: origin as unknown as Vec3,
       scale: size,
       axes: [h, v],
-      brush: brushOf(now, set),
+      brush: brushOf(now, shown),
       swipe: 0,
       crosshair: [
         pane.rect.width / 2 + (nearestImage(set.axes[h], at[h], now.centre[h]) - now.centre[h]) / size,
@@ -110,29 +112,21 @@ export function planeLayer(
   return { layer, shown, isPending: arrived === null };
 }
 
-const DIFFERENCES = new WeakMap<
-  Float32Array,
-  { readonly of: Float32Array; readonly data: Float32Array; readonly top: number }
->();
-
-/** A − B of samples at the same positions, with the largest absolute difference; kept while both arrays live. */
-function difference(a: Float32Array, b: Float32Array): { readonly data: Float32Array; readonly top: number } {
-  const known = DIFFERENCES.get(a);
-  if (known?.of === b) return known;
+/** A − B of samples at the same positions, with the largest absolute difference. */
+const difference = kept((a: Float32Array, b: Float32Array) => {
   const data = a.map((one, i) => one - b[i]);
-  const top = data.reduce((most, one) => (Math.abs(one) > most ? Math.abs(one) : most), 0);
-  const made = { of: b, data, top };
-  DIFFERENCES.set(a, made);
-  return made;
-}
+  return { data, top: data.reduce((most, one) => (Math.abs(one) > most ? Math.abs(one) : most), 0) };
+});
 
 /** End of the range of a difference that is zero everywhere. */
 export const NO_DIFFERENCE = 1e-6;
 
-/** The difference of two layers, symmetric about zero; null if their samples are at other places. */
-export function differenceOf(a: PlaneLayer, b: PlaneLayer): PlaneLayer | null {
+/** The difference of two layers, symmetric about zero; why there is none if their samples or their units differ. */
+export function differenceOf(a: PlaneLayer, b: PlaneLayer): PlaneLayer | string {
   const [one, other] = [a, b].map(({ volume, dataset: set }) => JSON.stringify([volume.dims, set.axes]));
-  if (one !== other) return null;
+  if (one !== other) return "A and B have other nodes: no difference";
+  const [unitA, unitB] = [a, b].map(({ volume }) => volume.unit ?? "no unit");
+  if (unitA !== unitB) return `A is in ${unitA}, B in ${unitB}: no difference`;
   const box = difference(a.volume.data, b.volume.data);
   const isPair = a.picture !== null && b.picture !== null && a.picture.data.length === b.picture.data.length;
   const flat = isPair && a.picture !== null && b.picture !== null ? difference(a.picture.data, b.picture.data) : null;
@@ -184,34 +178,23 @@ export function flowOf(pane: PlanePane, now: View): PaneFlow | null {
 }
 
 /** The condition of the brush as an interval of values of a volume; null until that volume has arrived. */
-function brushOf(now: View, set: Dataset): PlaneLayer["brush"] {
-  const found = BRUSH.exec(now.brush ?? "");
-  if (found === null) return null;
-  const volume = volumeOf(set, found[1], frameOf(now.time, set));
-  if (volume === null) return null;
-  return { volume, low: Number(found[2]), high: found[3] === undefined ? 1e30 : Number(found[3]) };
+function brushOf({ brush: text }: View, { dataset: set, time }: Pick<Shown, "dataset" | "time">): PlaneLayer["brush"] {
+  const brush = brushIn(text);
+  const volume = brush === null ? null : volumeOf(set, brush.what, frameOf(time, set));
+  return brush === null || volume === null ? null : { ...brush, volume, high: Math.min(brush.high, 1e30) };
 }
-
-const INSIDE_SAMPLES = new WeakMap<Volume, { readonly key: string; readonly volume: Volume }>();
 
 /** Samples of how far values are inside of a brush: positive inside, negative outside. */
-function insideOf({ volume, low, high }: NonNullable<PlaneLayer["brush"]>): Volume {
-  const key = `${low} ${high}`;
-  const known = INSIDE_SAMPLES.get(volume);
-  if (known?.key === key) return known.volume;
+const insideOf = kept((volume: Volume, low: number, high: number): Volume => {
   const data = volume.data.map((value) => Math.min(value - low, high - value));
-  const made = { ...volume, key: `${volume.key} ${key}`, data };
-  INSIDE_SAMPLES.set(volume, { key, volume: made });
-  return made;
-}
+  return { ...volume, key: `${volume.key} ${low} ${high}`, data };
+});
 
 /** Factor of the distance of the eye, above 1 in a pane that is narrower than it is high. */
 function distanceFactor(): number {
   const pane = panes.value.find(({ kind }) => kind === "space");
   return pane === undefined ? 1 : Math.max(1, (0.92 * pane.rect.height) / pane.rect.width);
 }
-
-const ISOLATED = new WeakMap<Samples, { readonly key: string; readonly fine: Samples }>();
 
 /** Marks of the nodes of a structure and of their neighbours: its surface ends within one node. */
 function nodesNear({ label, labels }: { readonly label: number; readonly labels: Int32Array }, [nx, ny, nz]: Vec3) {
@@ -229,32 +212,29 @@ function nodesNear({ label, labels }: { readonly label: number; readonly labels:
 }
 
 /** Samples whose surface encloses the isolated structure only: samples away from its nodes are mirrored at the level. */
-function isolatedIn(fine: Samples, set: Dataset, level: number, side: number): Samples {
-  const structure = isolated.value;
-  if (structure === null || structure.labels.length !== set.axes.reduce((product, { nodes }) => product * nodes, 1))
-    return fine;
-  const known = ISOLATED.get(fine);
-  if (known?.key === structure.key) return known.fine;
-  const [nx, ny, nz] = set.axes.map(({ nodes }) => nodes);
-  const isNear = nodesNear(structure, [nx, ny, nz]);
-  const data = fine.data.slice();
-  const nodes = set.axes.map((axis, a) =>
-    Int32Array.from({ length: fine.dims[a] }, (_, i) => {
-      const node = Math.round(nodeOf(axis, fine.first[a] + i * fine.spacing[a]));
-      return axis.periodic ? node % axis.nodes : Math.min(axis.nodes - 1, node);
-    }),
-  );
-  for (let k = 0, at = 0; k < fine.dims[2]; k++)
-    for (let j = 0; j < fine.dims[1]; j++) {
-      const row = nx * (nodes[1][j] + ny * nodes[2][k]);
-      for (let i = 0; i < fine.dims[0]; i++, at++)
-        if (isNear[row + nodes[0][i]] === 0 && side * (data[at] - level) > 0)
-          data[at] = level - side * Math.abs(data[at] - level);
-    }
-  const made = { ...fine, data };
-  ISOLATED.set(fine, { key: structure.key, fine: made });
-  return made;
-}
+const isolatedIn = kept(
+  (fine: Samples, set: Dataset, level: number, side: number, structure: typeof isolated.value) => {
+    if (structure === null || structure.labels.length !== set.axes.reduce((product, { nodes }) => product * nodes, 1))
+      return fine;
+    const [nx, ny, nz] = set.axes.map(({ nodes }) => nodes);
+    const isNear = nodesNear(structure, [nx, ny, nz]);
+    const data = fine.data.slice();
+    const nodes = set.axes.map((axis, a) =>
+      Int32Array.from({ length: fine.dims[a] }, (_, i) => {
+        const node = Math.round(nodeOf(axis, fine.first[a] + i * fine.spacing[a]));
+        return axis.periodic ? node % axis.nodes : Math.min(axis.nodes - 1, node);
+      }),
+    );
+    for (let k = 0, at = 0; k < fine.dims[2]; k++)
+      for (let j = 0; j < fine.dims[1]; j++) {
+        const row = nx * (nodes[1][j] + ny * nodes[2][k]);
+        for (let i = 0; i < fine.dims[0]; i++, at++)
+          if (isNear[row + nodes[0][i]] === 0 && side * (data[at] - level) > 0)
+            data[at] = level - side * Math.abs(data[at] - level);
+      }
+    return { ...fine, data };
+  },
+);
 
 /** The layer of the pane of space; null until samples have arrived. */
 export function surfaceLayer(now: View): { layer: SurfaceLayer; isPending: boolean; isFinest: boolean } | null {
@@ -273,20 +253,29 @@ export function surfaceLayer(now: View): { layer: SurfaceLayer; isPending: boole
   const { low, high } = boxAbout(set, now.centre);
   const middle = low.map((one, a) => (one + high[a]) / 2) as unknown as Vec3;
   const side = isBelow(surface.what) ? -1 : 1;
-  const fine = isolatedIn(fineOf(surface, set), set, now.surface.value, side);
+  const fine = isolatedIn(fineOf(surface, set), set, now.surface.value, side, isolated.value);
   const layer: SurfaceLayer = {
     ...{ dataset: set, fine, level: now.surface.value, colour, range },
     ...{ side, map: surfaceMap(range), low, high, faint: null },
     camera: cameraOf([now.camera[0], now.camera[1], now.camera[2] * distanceFactor()], middle, sizeOf(set)),
   };
-  const brush = brushOf(now, set);
+  const brush = brushOf(now, { dataset: set, time: now.time ?? 0 });
   const state = {
     isPending: arrived === null,
     isFinest: isFinest(surface, set) || failureOf(set, surface.what, frame) !== null,
   };
   if (brush === null) return { layer, ...state };
   // What is brushed stands out, with the surface faintly around it.
-  return { ...state, layer: { ...layer, fine: fineOf(insideOf(brush), set), level: 0, side: 1, faint: layer } };
+  return {
+    ...state,
+    layer: {
+      ...layer,
+      fine: fineOf(insideOf(brush.volume, brush.low, brush.high), set),
+      level: 0,
+      side: 1,
+      faint: layer,
+    },
+  };
 }
 
 /** Segments of the edges of the box and of the crosshair. */
@@ -326,9 +315,10 @@ export function linesOf(
 }
 
 /** A brush in symbols. */
-export function brushTitle(brush: string | null): string {
-  const [, what = "", low = "", high] = BRUSH.exec(brush ?? "") ?? [];
-  const text = (number: string) => plainNumber(Number(number), 3);
+export function brushTitle({ what, low, high }: Brush): string {
   const { symbol } = quantityOf(what);
-  return high === undefined ? `${symbol} ≥ ${text(low)}` : `${symbol} from ${text(low)} to ${text(high)}`;
+  const from = plainNumber(low, 3);
+  return high === Number.POSITIVE_INFINITY
+    ? `${symbol} ≥ ${from}`
+    : `${symbol} from ${from} to ${plainNumber(high, 3)}`;
 }

@@ -1,12 +1,15 @@
 /** State of the stage that links do not hold, as signals: hover, picked surface, strokes, sizes and titles of panes. */
+
 import { computed, signal } from "@preact/signals-core";
-import { type Pane, panesOf } from "./draw/layout.js";
+import { choice } from "./controls.js";
+import { type Pane, type PlanePane, panesOf } from "./draw/layout.js";
 import type { Vec3 } from "./state/dataset.js";
 import type { Plane } from "./state/link.js";
 import { view } from "./state/model.js";
 
 /** The position under the pointer; its value is read from the picture whenever it is shown. */
 export interface Hover {
+  readonly pane: PlanePane;
   readonly place: Vec3;
   /** Whether it is in B of a comparison. */
   readonly second: boolean;
@@ -31,11 +34,17 @@ export const trails = signal<Float32Array>(new Float32Array(0));
 /** Trails of dye in space, as segments. */
 export const dyeTrails = signal<Float32Array>(new Float32Array(0));
 /** The position on the surface that was clicked. */
-export const picked = signal<Vec3 | null>(null);
-/** The structure that is shown alone: its label, and the labels of all nodes, x fastest. */
-export const isolated = signal<{ readonly key: string; readonly label: number; readonly labels: Int32Array } | null>(
-  null,
-);
+export const picked = choice<Vec3 | null>(null);
+/** The structure that is shown alone: its name, its label, and the labels of all nodes, x fastest. */
+export const isolated = signal<{
+  readonly key: string;
+  readonly name: string;
+  readonly label: number;
+  readonly labels: Int32Array;
+} | null>(null);
+/** The name of the surface that is drawn: all of it, or the structure that is shown alone. */
+export const surfaceName = (name: string): string =>
+  isolated.value === null ? name : `${isolated.value.name} of ${name}`;
 /** The effect of a drag in a plane. */
 export type Tool = "cross" | "ruler" | "dye";
 export const tool = signal<Tool>("cross");
@@ -43,10 +52,12 @@ export const tool = signal<Tool>("cross");
 export interface Stroke {
   readonly tool: Tool;
   readonly plane: Plane;
+  /** Whether it is in the pane of B. */
+  readonly second: boolean;
   readonly places: readonly Vec3[];
   readonly isDone: boolean;
 }
-export const stroke = signal<Stroke | null>(null);
+export const stroke = choice<Stroke | null>(null);
 /** The reason why there is no WebGL2; null if there is. */
 export const noGraphics = signal<string | null>(null);
 
@@ -54,5 +65,12 @@ export const panes = computed<readonly Pane[]>(() => {
   const [width, height] = stageSize.value;
   return panesOf(view.value, width, height, onePane.value);
 });
+
+/** The pane of a stroke: one pane under a swipe line has both sides. */
+export const paneOf = ({ plane, second }: Stroke): PlanePane | undefined =>
+  panes.value.find(
+    (pane): pane is PlanePane =>
+      pane.kind === "plane" && pane.plane === plane && pane.second === (second && view.value.compare === "side"),
+  );
 
 export const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,6 +1,6 @@
 /** The stage: draws all panes whenever something that they show changes. */
 import { effect } from "@preact/signals-core";
-import { type Pane, type PlanePane, pixelOf, type SpacePane } from "./draw/layout.js";
+import { type Pane, type PlanePane, pixelOf, type Rect, type SpacePane } from "./draw/layout.js";
 import { drawAxisNames, drawBar, drawPlane, type Ink, rulesOf, write } from "./draw/overlay.js";
 import { OverlayCanvas } from "./draw/overlay-canvas.js";
 import { type Palette, type PlaneLayer, Renderer, type SurfaceLayer } from "./draw/renderer.js";
@@ -25,6 +25,7 @@ import {
   type PaneTitle,
   panes,
   stageSize,
+  surfaceName,
   swipe,
   titles,
   trails,
@@ -32,7 +33,7 @@ import {
 import type { Vec3 } from "./state/dataset.js";
 import { durationOf } from "./state/flow-map.js";
 import { plainNumber } from "./state/format.js";
-import type { View } from "./state/link.js";
+import { brushIn, type View } from "./state/link.js";
 import {
   cross,
   dataset,
@@ -45,6 +46,7 @@ import {
   nodesNote,
   paneSize,
   pixel,
+  problem,
   refusalOf,
   rested,
   type Shown,
@@ -80,21 +82,27 @@ const DARK_INK: Ink = {
   faint: "rgb(20 24 29 / 40%)",
 };
 
-/** Ticks, bar and swipe line over a plane. */
 interface PlaneOverlay {
   readonly centre: Vec3;
-  readonly layer: PlaneLayer;
-  readonly label: string;
   readonly ink: Ink;
   readonly shown: Shown;
+  readonly bars: readonly Bar[];
+  /** The label of the bars; null for the symbols of their quantities. */
+  readonly label: string | null;
   /** The swipe line of a comparison in pixels, and what is on its sides. */
-  readonly swiped: { readonly at: number; readonly sides: readonly [string, string] } | null;
+  readonly swiped: { readonly at: number; readonly sides: readonly [string, string]; readonly inkB: Ink } | null;
+}
+
+/** The colour bar of a plane, in a part of its pane. */
+interface Bar {
+  readonly of: PlaneLayer;
+  readonly rect: Rect;
+  readonly ink: Ink;
 }
 
 /** Milliseconds after the last input in which streaks move. */
 const STREAKS_MS = 20_000;
 
-/** The stage on its canvases. */
 export class Stage {
   readonly #root: HTMLElement;
   readonly #overlay: OverlayCanvas;
@@ -113,11 +121,11 @@ export class Stage {
   #lastInput = performance.now();
   /** Whether the streaks stand still until the next input. */
   #isStill = false;
-  /** Milliseconds of the last pictures. */
   #cost = 50;
   /** Fraction of the pixels along each side: a half during motion, once pictures take long. */
   #resolution = 1;
   #space = "";
+  #paths: readonly Float32Array[] = [];
   #hasSpace = false;
   #arrangement = "";
   readonly #drawn = new Map<number, string>();
@@ -180,7 +188,6 @@ export class Stage {
     return this.#finished;
   }
 
-  /** What the stage waits for, for tests. */
   get waitsFor(): object {
     return {
       isQueued: this.#isQueued,
@@ -203,7 +210,6 @@ export class Stage {
     );
   }
 
-  /** Draws everything again. */
   #redraw(): void {
     this.#arrangement = "";
     this.draw();
@@ -216,7 +222,6 @@ export class Stage {
     this.draw();
   }
 
-  /** Draws before the next picture of the screen. */
   draw(): void {
     if (this.#isQueued) return;
     this.#isQueued = true;
@@ -268,7 +273,7 @@ export class Stage {
     const c = this.#overlay.fit(width, height, ratio, isNew);
     if (c === null || set === null || renderer === null) {
       const isUndrawn = renderer === null && noGraphics.peek() === null;
-      this.#isUnfinished = set === null ? datasets.value?.length !== 0 : isUndrawn;
+      this.#isUnfinished = set === null ? datasets.value?.length !== 0 && problem.value === null : isUndrawn;
       return;
     }
     pixel.value = pixelOf(now, set, shown);
@@ -297,7 +302,6 @@ export class Stage {
     if (more) this.draw();
   }
 
-  /** Lets streaks move again after an input. */
   #wake(): void {
     this.#lastInput = performance.now();
     if (!this.#isStill) return;
@@ -351,7 +355,6 @@ export class Stage {
     titles.value = all;
   }
 
-  /** Writes why a pane is empty. */
   #writeEmpty(c: CanvasRenderingContext2D, index: number, rect: Pane["rect"], ink: Ink, isRefused: boolean): void {
     this.#overlays.delete(index);
     this.#drawn.delete(index);
@@ -381,18 +384,17 @@ export class Stage {
       return false;
     }
     const layer = isDifference ? differenceOf(planeA.layer, planeB.layer) : planeA.layer;
-    if (layer === null) {
+    if (typeof layer === "string") {
       renderer.blank(index, rect, grounds);
       this.#writeEmpty(c, index, rect, stageInk, true);
-      const note = "A and B have other nodes: no difference";
-      this.#setTitle(index, { title: "", note, isPending: false, isOnLight: false });
+      this.#setTitle(index, { title: "", note: layer, isPending: false, isOnLight: false });
       return false;
     }
     const { shown } = planeA;
-    const isPending = planeA.isPending || planeB.isPending;
     const isSwiped = now.show === "compare" && now.compare === "swipe";
     const at = swipe.value * rect.width;
     const swipedPlane = isSwiped ? planeLayer(pane, now, true) : null;
+    const isPending = planeA.isPending || (isSwiped && swipedPlane === null && refusalOf(now, true) === null);
     const mayFlow = this.#streaks !== null && !isSwiped && !isDifference;
     const nextFlow = mayFlow ? flowOf(pane, now) : null;
     // The first picture of a pane does not wait for its streaks.
@@ -434,41 +436,49 @@ export class Stage {
     this.#isChanged = true;
     const hasNoDifference = isDifference && layer.picture !== null && layer.range.high === NO_DIFFERENCE;
     const side = pane.second ? "B" : "A";
-    const { low, high } = swipedPlane?.layer.range ?? layer.range;
-    const isOther = swipedPlane !== null && swipedPlane.layer.volume.what !== layer.volume.what;
-    // The bar is that of A.
-    const colours = isOther ? `, colours ${plainNumber(low, 3)} to ${plainNumber(high, 3)}` : "";
     const note = isDifference
       ? `A − B${hasNoDifference ? ": no difference" : ""}   A: ${labelOf(now, false)}   B: ${labelOf(now, true)}`
       : now.show === "compare" && !isSwiped
         ? `${side}: ${labelOf(now, pane.second)}`
         : "";
-    this.#setTitle(index, { title: planeTitle(pane, layer.volume, cross.value), note, isPending, isOnLight });
+    this.#setTitle(index, {
+      title: planeTitle(pane, layer.dataset, layer.picture === null ? layer.volume : null, cross.value),
+      note,
+      isPending,
+      isOnLight,
+    });
+    const layerB = swipedPlane?.layer;
+    const inkOn = (one: PlaneLayer | undefined) =>
+      one === undefined ? stageInk : isLightMap(one.map) ? DARK_INK : INK;
+    const bars: Bar[] = [];
+    if (!isSwiped && (index === 0 || pane.second)) bars.push({ of: layer, rect, ink: inkOn(layer) });
+    else if (isSwiped && layerB?.volume.what === layer.volume.what) bars.push({ of: layer, rect, ink: inkOn(layerB) });
+    else if (isSwiped) {
+      bars.push({ of: layer, rect: { ...rect, width: at }, ink: inkOn(layer) });
+      const right = { ...rect, x: rect.x + at, width: rect.width - at };
+      if (layerB !== undefined) bars.push({ of: layerB, rect: right, ink: inkOn(layerB) });
+    }
     this.#drawPlaneOverlay(c, index, pane, {
-      centre: now.centre,
-      layer,
-      label: isDifference ? "A − B" : quantityOf(layer.volume.what).symbol,
-      ink: isOnLight ? DARK_INK : INK,
-      shown,
-      swiped: isSwiped ? { at, sides: [`A  ${labelOf(now, false)}`, `B  ${labelOf(now, true)}${colours}`] } : null,
+      ...{ centre: now.centre, ink: inkOn(layer), shown, bars, label: isDifference ? "A − B" : null },
+      swiped: isSwiped
+        ? { at, sides: [`A  ${labelOf(now, false)}`, `B  ${labelOf(now, true)}`], inkB: inkOn(layerB) }
+        : null,
     });
     return isLate || (isPending && store.isBusy);
   }
 
-  /** Draws ticks, the bar of the first pane and the swipe line, unless they are unchanged. */
   #drawPlaneOverlay(c: CanvasRenderingContext2D, index: number, pane: PlanePane, overlay: PlaneOverlay): void {
-    const { centre, layer, label, ink, shown, swiped } = overlay;
-    const { range, map, volume } = layer;
+    const { centre, label, ink, shown, bars, swiped } = overlay;
     const { rect } = pane;
-    const key = JSON.stringify([
-      ...[centre, pixel.value, rect, range, map, volume.key, label, swiped, shown.dataset.name],
-    ]);
+    const keysOfBars = bars.map(({ of, rect: part, ink: own }) => [of.range, of.map, of.volume.key, part, own]);
+    const key = JSON.stringify([centre, pixel.value, rect, keysOfBars, label, swiped, shown.dataset.name]);
     if (this.#overlays.get(index) === key) return;
     this.#overlays.set(index, key);
     c.clearRect(rect.x, rect.y, rect.width, rect.height);
     const boxes = drawPlane(c, pane, shown.dataset, { centre, pixel: pixel.value, ink });
-    if (index === 0 || pane.second) boxes.push(...drawBar(c, ink, rect, { range, map, volume, label }));
-    if (swiped !== null) drawSwipe(c, ink, pane, swiped.at, swiped.sides);
+    for (const { of, rect: part, ink: own } of bars)
+      boxes.push(...drawBar(c, own, part, { ...of, label: label ?? quantityOf(of.volume.what).symbol }));
+    if (swiped !== null) drawSwipe(c, ink, pane, swiped);
     this.#overlay.show(index, swiped === null ? boxes : [rect]);
   }
 
@@ -523,22 +533,23 @@ export class Stage {
       surfaceState.isFinest,
       rect,
       cross.value,
-      trail.length,
-      dye.length,
       now.stage,
       isDragging.value,
       isPlaying.value,
     ]);
-    if (drawnKey === this.#space) return false;
+    const isOld = trail === this.#paths[0] && dye === this.#paths[1];
+    if (drawnKey === this.#space && isOld) return false;
+    this.#paths = [trail, dye];
     this.#isChanged = true;
     clearTimeout(this.#timer);
     this.#isRefining = false;
     const isLate = show();
     this.#space = isLate ? "" : drawnKey;
     const { what, value } = now.surface;
-    const inside = value === null ? "" : ` = ${plainNumber(value, 3)}`;
-    const surface = `${quantityOf(what).symbol}${inside}`;
-    const shown = layer.faint === null ? surface : `${brushTitle(now.brush)} within ${surface}`;
+    const inside = value === null ? "" : ` = ${plainNumber(value, 9)}`;
+    const surface = surfaceName(`${quantityOf(what).symbol}${inside}`);
+    const brush = layer.faint === null ? null : brushIn(now.brush);
+    const shown = brush === null ? surface : `${brushTitle(brush)} within ${surface}`;
     const title = `${shown}, coloured by ${quantityOf(layer.colour.what).symbol}`;
     const nodes = durationOf(what) === null ? "Lag8 of nodes" : "refined from paths by Lag4";
     const late = nodesNote({ time: now.time ?? 0, dataset: layer.dataset });
@@ -551,7 +562,6 @@ export class Stage {
     return isLate;
   }
 
-  /** Draws names of axes and the bar of space, unless they are unchanged. */
   #drawSpaceOverlay(c: CanvasRenderingContext2D, index: number, pane: SpacePane, layer: SurfaceLayer, ink: Ink): void {
     const { rect } = pane;
     const { camera, low, high, range, map, colour } = layer;
@@ -566,13 +576,11 @@ export class Stage {
   }
 }
 
-/** The line between A and B, with what each side shows. */
 function drawSwipe(
   c: CanvasRenderingContext2D,
   ink: Ink,
   { rect }: PlanePane,
-  at: number,
-  [a, b]: readonly [string, string],
+  { at, sides: [a, b], inkB }: NonNullable<PlaneOverlay["swiped"]>,
 ): void {
   const x = rect.x + Math.round(at);
   c.fillStyle = ink.text;
@@ -586,5 +594,5 @@ function drawSwipe(
   c.textBaseline = "middle";
   c.fillText("↔", x, rect.y + rect.height / 2);
   write(c, ink, a, x - 12, rect.y + rect.height - 104, { align: "right", size: 12, weight: 600 });
-  write(c, ink, b, x + 12, rect.y + rect.height - 104, { size: 12, weight: 600 });
+  write(c, inkB, b, x + 12, rect.y + rect.height - 104, { size: 12, weight: 600 });
 }

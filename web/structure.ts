@@ -2,6 +2,7 @@
 import { effect } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { setting } from "./controls.js";
+import { type Scaled, scalesQuestion } from "./ruler.js";
 import { isolated, picked } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Wanted } from "./state/ask.js";
@@ -21,9 +22,6 @@ interface Answer {
   readonly structures: readonly Structure[];
   readonly labels: readonly (readonly (readonly number[])[])[];
 }
-interface Spectrum {
-  readonly scales?: Readonly<Record<string, number>>;
-}
 
 /** Most nodes of a frame for which the labels of all structures are fetched. */
 const MOST_NODES = 2 ** 21;
@@ -37,11 +35,6 @@ function questionOf(set: Dataset): Question | null {
   const at = set.times[frameOf(time, set)];
   return { dataset: set.name, call: "structures", what: [surface.what], where, time: at, labels: true };
 }
-const scalesQuestion = (set: Dataset): Question => ({
-  ...{ dataset: set.name, call: "spectrum", time: set.times[frameOf(view.value.time, set)] },
-});
-const hasScales = ({ axes, viscosity, fields }: Dataset) =>
-  viscosity !== null && axes.every(({ periodic }) => periodic) && fields.some(({ name }) => name === "velocity");
 
 /** The label at the node nearest to a position, or of a neighbour where that node is outside; 0 if there is none. */
 function labelAt(set: Dataset, labels: Answer["labels"], place: Vec3): number {
@@ -61,14 +54,13 @@ function labelAt(set: Dataset, labels: Answer["labels"], place: Vec3): number {
   return best;
 }
 
-/** Wants the labels of the structure that was clicked. */
 effect(() => {
   const set = dataset.value;
   const question = set === null ? null : questionOf(set);
+  const scales = set === null || question === null ? null : scalesQuestion(set, view.value.time);
   const wants: Wanted[] = [];
   if (set !== null && question !== null) wants.push(wantedAnswer<Answer>(set, "Structures", question, 9));
-  if (set !== null && question !== null && hasScales(set))
-    wants.push(wantedAnswer(set, "Scales", scalesQuestion(set), 14));
+  if (set !== null && scales !== null) wants.push(wantedAnswer(set, "Scales", scales, 14));
   setWants("structure", wants);
 });
 
@@ -90,11 +82,14 @@ effect(() => {
   const one = set === null ? null : found(set);
   const key = set === null || one === null ? null : `${keyOf(set, questionOf(set) as Question)} ${one.label}`;
   if ((isolated.peek()?.key ?? null) === key) return;
-  isolated.value =
-    one === null || key === null ? null : { key, label: one.label, labels: Int32Array.from(one.answer.labels.flat(2)) };
+  if (one === null || key === null) isolated.value = null;
+  else {
+    const { label, answer } = one;
+    const name = `structure ${label} of ${answer.structures.length}`;
+    isolated.value = { key, name, label, labels: Int32Array.from(answer.labels.flat(2)) };
+  }
 });
 
-/** Measures of the structure, for Point. */
 export function structurePart(set: Dataset): TemplateResult | typeof nothing {
   const question = questionOf(set);
   if (question === null) return nothing;
@@ -109,7 +104,8 @@ export function structurePart(set: Dataset): TemplateResult | typeof nothing {
   const [values] = Object.values(structure.properties);
   const peak = isBelow(what) ? values?.min : values?.max;
   const sizes = structure.box[1].map((high, a) => high - structure.box[0][a]);
-  const eta = store.entry<Spectrum>(keyOf(set, scalesQuestion(set))).answer?.scales?.kolmogorov;
+  const scales = scalesQuestion(set, view.value.time);
+  const eta = scales === null ? undefined : store.entry<Scaled>(keyOf(set, scales)).answer?.scales?.kolmogorov;
   const longest = Math.max(...sizes);
   return html`<section><h2>Structure ${label} of ${answer.structures.length}, by volume</h2><div class="rows">
       <span class="quiet">Volume</span><span>${shortNumber(structure.volume)}, ${plainNumber((100 * structure.volume) / whole, 2)} % of the box</span>

@@ -1,8 +1,9 @@
 /** Card with the mean of a quantity around events, the nodes where a condition holds, as a picture of a plane. */
-import { signal } from "@preact/signals-core";
-import { html, type TemplateResult } from "lit-html";
+
+import type { TemplateResult } from "lit-html";
+import { choice, into, textField } from "../controls.js";
 import { type Dataset, hasVelocity } from "../state/dataset.js";
-import { extremesText, plainNumber, shortNumber } from "../state/format.js";
+import { extremesText, shortNumber } from "../state/format.js";
 import { view } from "../state/model.js";
 import { hasDerivatives, quantityOf } from "../state/quantities.js";
 import { type CardKind, resultsOf } from "./card.js";
@@ -12,9 +13,8 @@ interface Result {
   readonly mean: readonly (readonly (readonly (number | null)[])[])[];
 }
 
-/** Nodes on each side of an event. */
 const SIDE = 6;
-const typedCondition = signal<string | null>(null);
+const typedCondition = choice<string | null>(null);
 
 /** The condition for events: as typed, else the brush, else a high threshold for Q or the quantity. */
 export function conditionOf(set: Dataset, what: string): string {
@@ -24,11 +24,7 @@ export function conditionOf(set: Dataset, what: string): string {
 }
 
 export const conditionInput = (set: Dataset, label: string): TemplateResult =>
-  html`<input class="wide" type="text" spellcheck="false" aria-label=${label} .value=${conditionOf(set, view.value.what ?? "")}
-    @change=${(event: Event) => {
-      const text = (event.target as HTMLInputElement).value.trim();
-      typedCondition.value = text === "" ? null : text;
-    }} />`;
+  textField(label, conditionOf(set, view.value.what ?? ""), into(typedCondition));
 
 /** Uniform axes with more than one node; the picture takes the first two. */
 const planeAxes = ({ axes }: Dataset) => axes.filter((axis) => axis.coordinates === undefined && axis.nodes > 1);
@@ -45,7 +41,7 @@ export const around: CardKind = {
     const lag = set.axes.map((axis) => (axis === a || axis === b ? Math.min(SIDE, Math.floor(axis.nodes / 2) - 1) : 0));
     return { dataset: set.name, call: "around", what: [what], where: conditionOf(set, what), lag, time };
   },
-  facts(set, what, [[time, answer]]) {
+  facts(set, what, [[, answer]]) {
     const [a, b] = planeAxes(set);
     const [{ coordinates, mean }] = resultsOf<Result>(answer);
     const flat = (mean as unknown[]).flat(3) as (number | null)[];
@@ -59,7 +55,7 @@ export const around: CardKind = {
     const { symbol } = quantityOf(what);
     const events = Number(answer.events);
     return {
-      title: `Mean of ${symbol} around ${String(answer.where)}, t = ${plainNumber(time)}`,
+      title: `Mean of ${symbol} around ${String(answer.where)}`,
       chart: {
         x: { label: `r along ${a.name}`, domain: [x[0], x.at(-1) as number] },
         y: { label: `r along ${b.name}`, domain: [y[0], y.at(-1) as number] },

@@ -1,8 +1,7 @@
 /** Budgets of the turbulent energy and of Reynolds stresses across a channel, in wall units. */
 import { signal } from "@preact/signals-core";
-import { html } from "lit-html";
 import type { Curve } from "../chart.js";
-import { setting } from "../controls.js";
+import { into, oneOf } from "../controls.js";
 import { type Dataset, hasVelocity } from "../state/dataset.js";
 import { plainNumber, shortNumber } from "../state/format.js";
 import { type CardKind, resultsOf } from "./card.js";
@@ -12,8 +11,8 @@ interface WallUnits {
   readonly y_plus: readonly number[];
 }
 
-const BUDGETS = ["k", "uu", "vv", "ww", "uv"] as const;
-const chosen = signal<(typeof BUDGETS)[number]>("k");
+const BUDGETS = { k: "k", uu: "uu", vv: "vv", ww: "ww", uv: "uv" } as const;
+const chosen = signal<keyof typeof BUDGETS>("k");
 /** Terms of the budget, as Moser, Kim and Mansour name them, with their names in words. */
 const TERMS: readonly (readonly [string, string])[] = [
   ["produc", "Production"],
@@ -79,9 +78,5 @@ export const budget: CardKind = {
       ],
     };
   },
-  options: () =>
-    html`${BUDGETS.map(
-      (one) =>
-        html`<button aria-pressed=${chosen.value === one ? "true" : "false"} @click=${setting(chosen, one)}>${one}</button>`,
-    )}`,
+  options: () => oneOf("Budget", BUDGETS, chosen.value, into(chosen)),
 };

@@ -1,7 +1,7 @@
 /** Mean of a quantity for given values of another quantity, with its standard deviation in each bin. */
-import { signal } from "@preact/signals-core";
-import { html } from "lit-html";
+
 import type { Curve } from "../chart.js";
+import { choice, into, textField } from "../controls.js";
 import { type Dataset, hasVelocity } from "../state/dataset.js";
 import { extremesText, plainNumber } from "../state/format.js";
 import { firstQuantity, hasDerivatives, quantityOf } from "../state/quantities.js";
@@ -15,9 +15,8 @@ interface Result {
 }
 
 const BINS = 40;
-/** Samples that a bin needs for its mean to be shown. */
 const LEAST = 30;
-const typed = signal<string | null>(null);
+const typed = choice<string | null>(null);
 
 /** The given quantity: what was typed, else Q, |u| or the first field. */
 function givenOf(set: Dataset): string {
@@ -48,10 +47,9 @@ export const conditional: CardKind = {
   facts(set, what, answers) {
     const [{ symbol }, given] = [quantityOf(what), quantityOf(givenOf(set))];
     const first = resultOf(answers, 0);
-    const curves = answers.map(([time], i): Curve => {
+    const curves = answers.map(([, , label], i): Curve => {
       const result = resultOf(answers, i);
-      const label = answers.length > 1 ? `t ${plainNumber(time)}` : `mean of ${symbol}`;
-      return { label, points: pointsOf(result, (bin) => result.mean[bin] ?? Number.NaN) };
+      return { label: label ?? `mean of ${symbol}`, points: pointsOf(result, (bin) => result.mean[bin] ?? Number.NaN) };
     });
     if (answers.length === 1)
       for (const sign of [-1, 1])
@@ -67,7 +65,7 @@ export const conditional: CardKind = {
     const kept = first.counts.reduce((sum, count) => sum + (count < LEAST ? 0 : count), 0);
     const means = curves[0].points.map(([, mean]) => mean);
     return {
-      title: `Mean of ${symbol} given ${given.symbol}, t = ${plainNumber(answers[0][0])}`,
+      title: `Mean of ${symbol} given ${given.symbol}`,
       chart: { x: { label: given.symbol }, y: { label: symbol }, curves, zero: true },
       rows: [
         ["Samples", `${whole}, ${plainNumber((100 * kept) / whole, 4)} % in bins of ${LEAST} or more`],
@@ -75,10 +73,5 @@ export const conditional: CardKind = {
       ],
     };
   },
-  options: (set) =>
-    html`<input class="wide" type="text" list="quantities" spellcheck="false" aria-label="Given quantity" .value=${givenOf(set)}
-      @change=${(event: Event) => {
-        const text = (event.target as HTMLInputElement).value.trim();
-        typed.value = text === "" ? null : text;
-      }} />`,
+  options: (set) => textField("Given quantity", givenOf(set), into(typed), "quantities"),
 };

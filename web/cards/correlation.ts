@@ -1,13 +1,11 @@
 /** Two-point correlation of a quantity along a periodic axis; across walls, at the position of the crosshair. */
 import { signal } from "@preact/signals-core";
-import { html } from "lit-html";
 import type { Curve } from "../chart.js";
-import { setting } from "../controls.js";
-import type { AxisName, Dataset } from "../state/dataset.js";
-import { plainNumber, shortNumber } from "../state/format.js";
+import { type AxisName, type Dataset, nearest, placeText } from "../state/dataset.js";
+import { shortNumber } from "../state/format.js";
 import { cross, rested } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
-import { type CardKind, nearest, resultsOf } from "./card.js";
+import { axisButtons, type CardKind, resultsOf } from "./card.js";
 
 interface Result {
   readonly coordinates: Readonly<Record<string, readonly number[]>>;
@@ -41,13 +39,13 @@ export const correlation: CardKind = {
     const { symbol } = quantityOf(what);
     const place = across === undefined ? 0 : (rested.value.cross ?? cross.value)[set.axes.indexOf(across)];
     let at = 0;
-    const curves = answers.map(([time, answer]): Curve => {
+    const curves = answers.map(([, answer, label]): Curve => {
       const [{ coordinates, rho }] = resultsOf<Result>(answer);
       const lengths = coordinates[`r_${axis.name}`] ?? [];
       if (across !== undefined) at = nearest(coordinates[across.name] ?? [], place);
       const row = (across === undefined ? rho : rho[at]) as readonly (number | null)[];
       return {
-        label: answers.length > 1 ? `t ${plainNumber(time)}` : `ρ of ${symbol}`,
+        label: label ?? `ρ of ${symbol}`,
         // The correlation of a quantity with itself is symmetric, and repeats beyond half of the period.
         points: lengths
           .map((r, i): [number, number] => [r, row?.[i] ?? Number.NaN])
@@ -62,9 +60,9 @@ export const correlation: CardKind = {
     const where =
       across === undefined
         ? ""
-        : `, ${across.name} = ${plainNumber((resultsOf<Result>(first)[0].coordinates[across.name] ?? [])[at] ?? 0)}`;
+        : `, ${across.name} = ${placeText(across, (resultsOf<Result>(first)[0].coordinates[across.name] ?? [])[at] ?? 0)}`;
     return {
-      title: `Correlation of ${symbol} along ${axis.name}${where}, t = ${plainNumber(answers[0][0])}`,
+      title: `Correlation of ${symbol} along ${axis.name}${where}`,
       chart: { x: { label: `separation along ${axis.name}` }, y: { label: "ρ" }, curves, zero: true },
       rows: [
         ...(typeof length === "number" ? [[`Integral length${crossed}`, shortNumber(length)] as const] : []),
@@ -72,9 +70,5 @@ export const correlation: CardKind = {
       ],
     };
   },
-  options: (set) =>
-    html`${periodicOf(set).map(
-      ({ name }) =>
-        html`<button aria-pressed=${axisOf(set).name === name ? "true" : "false"} @click=${setting(chosen, name)}>along ${name}</button>`,
-    )}`,
+  options: (set) => axisButtons(periodicOf(set), axisOf(set).name, chosen),
 };

@@ -1,6 +1,6 @@
 /** Joint density of the invariants R and Q of the velocity gradient. */
 import { hasVelocity } from "../state/dataset.js";
-import { plainNumber, shortNumber } from "../state/format.js";
+import { shortNumber } from "../state/format.js";
 import { type CardKind, type Moments, resultsOf } from "./card.js";
 
 interface Joint {
@@ -20,7 +20,7 @@ export const joint: CardKind = {
       { joint: ["R", "Q"], bins: [120, 120], range: "auto" },
     ],
   }),
-  facts(_set, _, [[time, answer]]) {
+  facts(_set, _, [[, answer]]) {
     const [moments, { edges, counts }] = resultsOf(answer) as [Moments, Joint];
     const [rEdges, qEdges] = edges;
     const size = Math.sqrt(moments.variance);
@@ -37,7 +37,7 @@ export const joint: CardKind = {
       return [Math.sign(i - 40) * Math.sqrt((4 / 27) * -(q ** 3)), q];
     });
     return {
-      title: `Joint density of R and Q, log of counts, t = ${plainNumber(time)}`,
+      title: `Joint density of R and Q, log of counts`,
       chart: {
         x: { label: "R", domain: [x[0], x.at(-1) as number] },
         y: { label: "Q", domain: [y[0], y.at(-1) as number] },

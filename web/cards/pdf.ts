@@ -1,11 +1,14 @@
 /** Probability density of a quantity, with a range of values that is brushed. */
+
 import { signal } from "@preact/signals-core";
 import { html, nothing } from "lit-html";
 import type { Curve } from "../chart.js";
-import { plainNumber, shortNumber } from "../state/format.js";
+import { toggle } from "../controls.js";
+import { shortNumber } from "../state/format.js";
+import { brushIn } from "../state/link.js";
 import { change, view } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
-import { type Answered, type CardKind, type Facts, type Json, type Moments, resultsOf, toggle } from "./card.js";
+import { type Answered, type CardKind, type Facts, type Json, type Moments, resultsOf } from "./card.js";
 
 const BINS = 160;
 const isLog = signal(true);
@@ -45,19 +48,17 @@ function gaussian({ mean, variance }: Moments, points: Curve["points"], lowest: 
 
 function pdfOf(what: string, answers: Answered): Facts {
   const { symbol } = quantityOf(what);
-  const [[firstTime, first]] = answers;
-  const [histogram, moments] = resultsOf(first) as [Histogram, Moments];
-  const curves = answers.map(([time, answer]) =>
-    densityOf(answer, answers.length > 1 ? `t ${plainNumber(time)}` : symbol),
-  );
+  const [[, first]] = answers;
+  const [histogram, moments, brushed] = resultsOf(first) as [Histogram, Moments, Moments?];
+  const curves = answers.map(([, answer, label]) => densityOf(answer, label ?? symbol));
   const size = Math.sqrt(moments.variance);
   const positive = curves.flatMap(({ points }) => points.filter(([, y]) => y > 0));
   const ys = positive.map(([, y]) => y);
   const [low, high] = [Math.min(...ys), Math.max(...ys)];
   curves.push(gaussian(moments, positive, low));
-  const brush = brushOf(what);
+  const brush = brushOf(what, histogram.edges);
   return {
-    title: `Probability density, all nodes, t = ${plainNumber(firstTime)}`,
+    title: "Probability density, all nodes",
     chart: {
       x: { label: isByRms.value ? `(${symbol} − mean) / σ` : symbol },
       y: { label: "density", isLog: isLog.value, domain: isLog.value ? [low * 0.7, high * 1.6] : [0, high * 1.08] },
@@ -69,28 +70,16 @@ function pdfOf(what: string, answers: Answered): Facts {
       ["Standard deviation", shortNumber(size)],
       ["Skewness", shortNumber(moments.skewness)],
       ["Flatness", shortNumber(moments.flatness)],
-      ...(brush === null
-        ? []
-        : [["Brushed", `${shortNumber(100 * insideOf(histogram, brush), 2)} % of the volume`] as const]),
+      ...(moments.missing > 0 ? [["Missing, not counted", `${moments.missing} nodes`] as const] : []),
+      ...(brushed === undefined ? [] : [["Brushed", `${shortNumber(100 * brushed.mean)} % of the volume`] as const]),
     ],
   };
 }
 
-/** The part of a histogram within a range. */
-function insideOf({ edges, weights, weight }: Histogram, [low, high]: readonly [number, number]): number {
-  let sum = 0;
-  for (const [i, inBin] of weights.entries()) {
-    const part = Math.min(edges[i + 1], high) - Math.max(edges[i], low);
-    if (part > 0) sum += (inBin * part) / (edges[i + 1] - edges[i]);
-  }
-  return sum / weight;
-}
-
 /** The range of the brush, if it is one of this quantity. */
-function brushOf(what: string): readonly [number, number] | null {
-  const { brush } = view.value;
-  const found = /^(.+?) >= (-?[\d.e+-]+) && .+ <= (-?[\d.e+-]+)$/.exec(brush ?? "");
-  return found === null || found[1] !== what ? null : [Number(found[2]), Number(found[3])];
+function brushOf(what: string, edges: readonly number[]): readonly [number, number] | null {
+  const brush = brushIn(view.value.brush);
+  return brush?.what === what ? [brush.low, Math.min(brush.high, edges.at(-1) as number)] : null;
 }
 
 export const pdf: CardKind = {
@@ -104,6 +93,7 @@ export const pdf: CardKind = {
     reduce: [
       { histogram: what, bins: BINS, range: "auto" },
       { moments: what, order: 4 },
+      ...(brushIn(view.value.brush)?.what === what ? [{ moments: `(${view.value.brush}) ? 1 : 0`, order: 1 }] : []),
     ],
   }),
   facts: (_, what, answers) => pdfOf(what, answers),

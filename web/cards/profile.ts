@@ -1,18 +1,19 @@
 /** Mean profile of a quantity along the wall-normal axis; for the velocity also in wall units. */
+
 import { signal } from "@preact/signals-core";
 import { html, nothing } from "lit-html";
 import type { Curve } from "../chart.js";
+import { toggle } from "../controls.js";
 import type { Dataset } from "../state/dataset.js";
-import { plainNumber, shortNumber } from "../state/format.js";
+import { shortNumber } from "../state/format.js";
 import { quantityOf } from "../state/quantities.js";
-import { type CardKind, type Facts, resultsOf, toggle } from "./card.js";
+import { type CardKind, type Facts, resultsOf } from "./card.js";
 
 const isInWallUnits = signal(false);
 
 type Points = readonly (readonly [number, number])[];
 type Axis = Dataset["axes"][0];
 
-/** The wall that profiles of the velocity begin at. */
 interface Wall {
   readonly axis: Axis;
   readonly viscosity: number;
@@ -36,7 +37,7 @@ const wallRows = ({ axis, viscosity, frictionVelocity }: Wall): Facts["rows"] =>
 ];
 
 /** The half of a profile at the wall in wall units, with the viscous and the logarithmic law. */
-function wallFacts(wall: Wall, points: Points, time: number): Facts {
+function wallFacts(wall: Wall, points: Points): Facts {
   const { axis, viscosity, frictionVelocity } = wall;
   const half = points.slice(1, Math.ceil(points.length / 2));
   const measured = half.map(([y, u]): [number, number] => [
@@ -49,7 +50,7 @@ function wallFacts(wall: Wall, points: Points, time: number): Facts {
     .filter((y) => y <= last)
     .map((y): [number, number] => [y, Math.log(y) / 0.41 + 5.2]);
   return {
-    title: `Mean velocity in wall units, t = ${plainNumber(time)}`,
+    title: `Mean velocity in wall units`,
     chart: {
       x: { label: "y⁺", isLog: true },
       y: { label: "u⁺" },
@@ -75,22 +76,22 @@ export const profile: CardKind = {
   facts(set, what, answers) {
     const axis = profileAxis(set);
     const { symbol } = quantityOf(what);
-    const curves = answers.map(([time, answer]): Curve => {
+    const curves = answers.map(([, answer, label]): Curve => {
       const result = resultsOf(answer)[0] as {
         readonly coordinates: Readonly<Record<string, readonly number[]>>;
         readonly mean: readonly number[];
       };
       const positions = result.coordinates[axis.name] ?? [];
       return {
-        label: answers.length > 1 ? `t ${plainNumber(time)}` : symbol,
+        label: label ?? symbol,
         points: positions.map((y, i): [number, number] => [y, result.mean[i]]),
       };
     });
     const { points } = curves[0];
     const wall = what === "u.x" ? wallOf(set, axis, points) : null;
-    if (wall !== null && isInWallUnits.value) return wallFacts(wall, points, answers[0][0]);
+    if (wall !== null && isInWallUnits.value) return wallFacts(wall, points);
     return {
-      title: `Profile of ${symbol} along ${axis.name}, t = ${plainNumber(answers[0][0])}`,
+      title: `Profile of ${symbol} along ${axis.name}`,
       chart: { x: { label: axis.name }, y: { label: symbol }, curves, zero: true },
       rows: wall === null ? [] : wallRows(wall),
     };

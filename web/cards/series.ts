@@ -1,27 +1,21 @@
 /** Values of the quantity shown: at the crosshair over all stored times, and along a line through the crosshair. */
 import { signal } from "@preact/signals-core";
-import { html } from "lit-html";
 import type { Curve } from "../chart.js";
-import { setting } from "../controls.js";
 import type { Rows } from "../state/ask.js";
-import { AXIS_NAMES, type AxisName, type Dataset, type Vec3 } from "../state/dataset.js";
-import { extremesText, plainNumber, shortNumber } from "../state/format.js";
+import { AXIS_NAMES, type AxisName, placeText, timeText } from "../state/dataset.js";
+import { extremesText, shortNumber } from "../state/format.js";
 import { cross, rested, view } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
-import type { CardKind } from "./card.js";
+import { axisButtons, type CardKind } from "./card.js";
 
 interface Line {
   readonly coords: Readonly<Record<string, readonly number[]>>;
   readonly data: Readonly<Record<string, readonly (number | null)[]>>;
 }
 
-const exact = (place: Vec3) => place.map((one) => Number(one.toPrecision(9))) as unknown as Vec3;
-/** The position of the crosshair when it was last at rest. */
-const restedPlace = () => exact(rested.value.cross ?? cross.value);
+const restedPlace = () => rested.value.cross ?? cross.value;
 const known = (value: number | null): number => value ?? Number.NaN;
-const placeText = (at: Vec3) => at.map((one) => plainNumber(one)).join(", ");
 
-/** The series over time at the crosshair. */
 export const series: CardKind = {
   name: "Series",
   has: ({ times }) => times.length > 1,
@@ -31,7 +25,7 @@ export const series: CardKind = {
     ...{ dataset: name, call: "values", what: [what], points: [restedPlace()], time: "all" },
     method: rested.value.method,
   }),
-  facts(_set, what, [[time, answer]]) {
+  facts(set, what, [[time, answer]]) {
     const { columns, rows } = answer as unknown as Rows;
     const t = columns.findIndex(({ name }) => name === "t");
     const points = rows.map((row): [number, number] => [known(row[t]), known(row.at(-1) as number | null)]);
@@ -40,7 +34,9 @@ export const series: CardKind = {
     const mean = values.reduce((sum, one) => sum + one, 0) / values.length;
     const now = points.find(([at]) => at === time);
     return {
-      title: `${symbol} at ${placeText(restedPlace())}`,
+      title: `${symbol} at ${restedPlace()
+        .map((one, a) => placeText(set.axes[a], one))
+        .join(", ")}`,
       chart: {
         x: { label: "t" },
         y: { label: symbol },
@@ -48,7 +44,7 @@ export const series: CardKind = {
         mark: view.value.time ?? time,
       },
       rows: [
-        ...(now === undefined ? [] : [[`At t = ${plainNumber(time)}`, shortNumber(now[1])] as const]),
+        ...(now === undefined ? [] : [[`At t = ${timeText(set, time)}`, shortNumber(now[1])] as const]),
         ["Mean of stored times", shortNumber(mean)],
         ["Least, greatest", extremesText(values)],
       ],
@@ -59,7 +55,6 @@ export const series: CardKind = {
 const lineAxis = signal<AxisName>("x");
 const MOST_ON_LINE = 512;
 
-/** The values along a line through the crosshair. */
 export const line: CardKind = {
   name: "Line",
   has: () => true,
@@ -73,28 +68,23 @@ export const line: CardKind = {
     const members = { ...Object.fromEntries(fixed), time, method: rested.value.method, samples };
     return { dataset: name, call: "grid", what: [what], ...members };
   },
-  facts(_set, what, answers) {
+  facts(set, what, answers) {
     const axis = lineAxis.value;
     const { symbol } = quantityOf(what);
-    const curves = answers.map(([time, answer]): Curve => {
+    const curves = answers.map(([, answer, label]): Curve => {
       const { coords, data } = answer as unknown as Line;
       const values = Object.values(data)[0] ?? [];
-      const label = answers.length > 1 ? `t ${plainNumber(time)}` : symbol;
-      return { label, points: (coords[axis] ?? []).map((one, i) => [one, known(values[i])]) };
+      return { label: label ?? symbol, points: (coords[axis] ?? []).map((one, i) => [one, known(values[i])]) };
     });
     const at = restedPlace();
-    const others = AXIS_NAMES.flatMap((name, a) => (name === axis ? [] : [`${name} = ${plainNumber(at[a])}`]));
+    const others = AXIS_NAMES.flatMap((name, a) =>
+      name === axis ? [] : [`${name} = ${placeText(set.axes[a], at[a])}`],
+    );
     return {
       title: `${symbol} along ${axis} at ${others.join(", ")}`,
       chart: { x: { label: axis }, y: { label: symbol }, curves, mark: at[AXIS_NAMES.indexOf(axis)] },
       rows: [],
     };
   },
-  options: ({ axes }: Dataset) =>
-    html`${axes
-      .filter(({ nodes }) => nodes > 1)
-      .map(
-        ({ name }) =>
-          html`<button aria-pressed=${lineAxis.value === name ? "true" : "false"} @click=${setting(lineAxis, name)}>along ${name}</button>`,
-      )}`,
+  options: ({ axes }) => axisButtons(axes, lineAxis.value, lineAxis),
 };

@@ -1,9 +1,21 @@
-/** Energy spectrum, with the scales of turbulence that follow from it. */
+/** Energy spectrum, with the scales of turbulence that follow from it; between walls, at the position of the crosshair. */
+
 import { signal } from "@preact/signals-core";
 import type { Curve } from "../chart.js";
-import { hasVelocity } from "../state/dataset.js";
-import { plainNumber, shortNumber } from "../state/format.js";
-import { type CardKind, toggle } from "./card.js";
+import { toggle } from "../controls.js";
+import { AXIS_NAMES, type AxisName, hasVelocity, nearest, placeText } from "../state/dataset.js";
+import { shortNumber } from "../state/format.js";
+import { cross, rested } from "../state/model.js";
+import type { CardKind, Json } from "./card.js";
+
+/** The members of an answer that say which wavenumbers it has: of shells, of an axis, or of planes normal to an axis. */
+interface Spectrum {
+  readonly kind: "shell" | "line" | "plane";
+  readonly axis: AxisName;
+  readonly coordinates: Readonly<Record<string, readonly number[]>>;
+  readonly k: readonly number[];
+  readonly E: readonly number[] | readonly (readonly number[])[];
+}
 
 const isCompensated = signal(false);
 
@@ -14,18 +26,25 @@ export const spectrum: CardKind = {
   hasTimes: true,
   question: ({ name }, _, time) => ({ dataset: name, time, call: "spectrum" }),
   facts(set, _, answers) {
-    const [[time, first]] = answers;
+    const [[, first]] = answers;
     const scales = (first.scales ?? {}) as Readonly<Record<string, number>>;
-    const curves = answers.map(([at, answer], n): Curve => {
-      const k = answer.k as readonly number[];
-      const e = answer.E as readonly number[];
+    const { kind, axis, coordinates } = first as Json & Spectrum;
+    const places = kind === "plane" ? coordinates[axis] : [];
+    const a = AXIS_NAMES.indexOf(axis);
+    const place = nearest(places, (rested.value.cross ?? cross.value)[a]);
+    const at = kind === "plane" ? `, ${axis} = ${placeText(set.axes[a], places[place])}` : "";
+    const where = kind === "line" ? ` along ${axis}` : at;
+    const curves = answers.map(([, answer, label]): Curve => {
+      const { k, E } = answer as Json & Spectrum;
+      const e = (kind === "plane" ? E[place] : E) as readonly number[];
+      const top = Math.max(...e);
       const dissipation = ((answer.scales ?? {}) as Readonly<Record<string, number>>).dissipation;
       const factor = (one: number) => (isCompensated.value ? one ** (5 / 3) / (dissipation ** (2 / 3) || 1) : 1);
       return {
-        label: answers.length > 1 ? `t ${plainNumber(at)}` : isCompensated.value ? "compensated by 5/3" : "E(k)",
+        label: label ?? (isCompensated.value ? "compensated by 5/3" : "E(k)"),
         points: k
           .map((one, i): [number, number] => [one, e[i] * factor(one)])
-          .filter(([one, y]) => one > 0 && y > 1e-9 && n >= 0),
+          .filter(([one], i) => one > 0 && e[i] > 1e-9 * top),
       };
     });
     const [start] = curves[0].points;
@@ -40,7 +59,7 @@ export const spectrum: CardKind = {
     const row = (name: string, key: string): readonly [string, string][] =>
       scales[key] === undefined ? [] : [[name, shortNumber(scales[key])]];
     return {
-      title: `Energy spectrum, t = ${plainNumber(time)}`,
+      title: `Energy spectrum${where}`,
       chart: {
         x: { label: "wavenumber k", isLog: true },
         y: { label: isCompensated.value ? "compensated" : "E(k)", isLog: true },

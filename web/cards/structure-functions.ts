@@ -1,7 +1,6 @@
 /** Structure functions of the velocity of second and third order: means over axes of one spacing, else of each. */
 import type { Curve } from "../chart.js";
 import { hasVelocity } from "../state/dataset.js";
-import { plainNumber } from "../state/format.js";
 import type { CardKind } from "./card.js";
 
 interface Separation {
@@ -24,10 +23,10 @@ export const structureFunctions: CardKind = {
     const lengthsOf = (some: readonly Separation[]) =>
       [...new Set(some.map(({ length }) => length))].sort((a, b) => a - b);
     const isMean = axes.length * lengthsOf(first).length === first.length;
-    for (const [time, answer] of answers)
+    for (const [, answer, label] of answers)
       for (const axis of isMean ? [null] : axes) {
         const some = (answer.separations as readonly Separation[]).filter((one) => axis === null || one.axis === axis);
-        const suffix = `${axis === null ? "" : ` along ${axis}`}${answers.length > 1 ? `, t ${plainNumber(time)}` : ""}`;
+        const suffix = `${axis === null ? "" : ` along ${axis}`}${label === null ? "" : `, ${label}`}`;
         const add = (label: string, read: (one: Separation) => number) => {
           const mean = (r: number) => {
             const known = some.flatMap((one) => (one.length === r ? [read(one)] : [])).filter(Number.isFinite);
@@ -41,7 +40,7 @@ export const structureFunctions: CardKind = {
       }
     const of = isMean ? "mean of axes" : axes.join(", ");
     return {
-      title: `Structure functions, ${of}, t = ${plainNumber(answers[0][0])}`,
+      title: `Structure functions, ${of}`,
       chart: { x: { label: "separation r", isLog: true }, y: { label: "moments of increments", isLog: true }, curves },
       rows: [],
     };

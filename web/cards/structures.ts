@@ -29,12 +29,12 @@ export const structures: CardKind = {
     if (first.length > 0)
       rows.push(["Largest", `${shortNumber(first[0].volume)}, ${percent(first[0].volume)}, ${first[0].nodes} nodes`]);
     return {
-      title: `Structures of ${conditionOf(set, what)}, t = ${plainNumber(answers[0][0])}`,
+      title: `Structures of ${conditionOf(set, what)}`,
       chart: {
         x: { label: "rank", isLog: true },
         y: { label: "volume", isLog: true },
-        curves: answers.map(([time], i) => ({
-          label: answers.length > 1 ? `t ${plainNumber(time)}` : "",
+        curves: answers.map(([, , label], i) => ({
+          label: label ?? "",
           points: all[i].map(({ volume }, rank): [number, number] => [rank + 1, volume]),
         })),
       },

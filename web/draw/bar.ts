@@ -1,8 +1,8 @@
-/** Colour bars: the position of a value on a bar, and the ticks of a bar. */
-import { ticksOf } from "../state/format.js";
+/** Ticks of axes and of colour bars, and the position of a value on a bar. */
+import type { Axis } from "../state/dataset.js";
+import { digitsOf, inPi, plainNumber, ticksOf } from "../state/format.js";
 import type { Range } from "../state/link.js";
 
-/** The position of a value on the bar, from 0 to 1 within the range. */
 export function partOf({ low, high, scale }: Range, value: number): number {
   if (scale === "linear") return (value - low) / (high - low);
   if (scale === "log") return Math.log(value / low) / Math.log(high / low);
@@ -11,7 +11,6 @@ export function partOf({ low, high, scale }: Range, value: number): number {
   return 0.5 + (0.5 * Math.sign(value) * Math.log1p(Math.abs(value) / part)) / Math.log1p(top / part);
 }
 
-/** Values of the ticks of a bar. */
 export function barTicks(range: Range): number[] {
   const { low, high, scale } = range;
   if (scale === "linear") return ticksOf(low, high, 4);
@@ -21,4 +20,16 @@ export function barTicks(range: Range): number[] {
     ticks.push(10 ** power, -(10 ** power));
   if (low < 0) ticks.push(0);
   return ticks.filter((value) => value >= low && value <= high && (scale !== "log" || value > 0)).sort((a, b) => a - b);
+}
+
+/** Ticks of an axis with their texts: inside the box along open axes, modulo the period along others. */
+export function axisTicks({ first, last, length, periodic }: Axis, from: number, to: number, count: number) {
+  const isPi = inPi(length) !== null;
+  const all = ticksOf(from, to, count, isPi);
+  return all.flatMap((tick) => {
+    if (!periodic && (tick < first - 1e-9 * length || tick > last + 1e-9 * length)) return [];
+    const turned = periodic ? tick - Math.floor((tick - first) / length + 1e-9) * length : tick;
+    const inside = Math.abs(turned) < 1e-12 ? 0 : turned;
+    return [{ tick, text: (isPi ? inPi(inside) : null) ?? plainNumber(inside, digitsOf(all)) }];
+  });
 }

@@ -1,7 +1,6 @@
 /** Distances between blocks without surface, by which rays skip empty space. */
 import type { Samples } from "../state/volumes.js";
 
-/** Cells of a block along an axis. */
 const BLOCK = 4;
 const MOST = 40;
 

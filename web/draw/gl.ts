@@ -1,6 +1,5 @@
 /** Helpers of WebGL2: programs, textures and render targets. */
 
-/** A compiled program with the locations of its uniforms. */
 export interface Program {
   readonly program: WebGLProgram;
   readonly at: (name: string) => WebGLUniformLocation | null;
@@ -14,7 +13,6 @@ function compile(gl: WebGL2RenderingContext, kind: number, source: string): WebG
   return shader;
 }
 
-/** Compiles a program. Throws Error with the log of the compiler. */
 export function makeProgram(gl: WebGL2RenderingContext, vertex: string, fragment: string): Program {
   const program = gl.createProgram();
   const shaders = [compile(gl, gl.VERTEX_SHADER, vertex), compile(gl, gl.FRAGMENT_SHADER, fragment)];
@@ -36,7 +34,6 @@ export function makeProgram(gl: WebGL2RenderingContext, vertex: string, fragment
   return { program, at };
 }
 
-/** A triangle that covers the viewport. */
 export const COVER = `#version 300 es
 void main() { gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0); }`;
 
@@ -113,7 +110,6 @@ function extremes(data: Float32Array): [number, number] {
   return low <= high ? [low, high] : [0, 0];
 }
 
-/** Sets the filter and the wrapping of the bound texture. */
 export function filter(gl: WebGL2RenderingContext, target: number, how: number, wrap: readonly boolean[] = []): void {
   gl.texParameteri(target, gl.TEXTURE_MIN_FILTER, how);
   gl.texParameteri(target, gl.TEXTURE_MAG_FILTER, how);
@@ -122,7 +118,6 @@ export function filter(gl: WebGL2RenderingContext, target: number, how: number, 
   }
 }
 
-/** A table of colours as a texture. */
 export function tableTexture(gl: WebGL2RenderingContext, table: Uint8Array): WebGLTexture {
   const texture = gl.createTexture();
   gl.bindTexture(gl.TEXTURE_2D, texture);
@@ -131,7 +126,6 @@ export function tableTexture(gl: WebGL2RenderingContext, table: Uint8Array): Web
   return texture;
 }
 
-/** Textures that are drawn into. */
 export interface Target {
   readonly framebuffer: WebGLFramebuffer;
   readonly textures: readonly WebGLTexture[];
@@ -139,7 +133,6 @@ export interface Target {
   readonly height: number;
 }
 
-/** Makes a target of textures of the given formats. */
 export function makeTarget(
   gl: WebGL2RenderingContext,
   width: number,

@@ -51,10 +51,8 @@ export function panesOf({ show, compare }: View, width: number, height: number, 
   return [plane("z", at(0, 0)), plane("x", at(1, 0)), plane("y", at(0, 1)), { kind: "space", rect: at(1, 1) }];
 }
 
-/** Space about a box with open ends, as part of its length. */
 const MARGIN = 0.08;
 
-/** The length of a pixel that shows the whole box in every plane. */
 export function fittingPixel({ axes }: Dataset, panes: readonly Pane[]): number {
   let pixel = 0;
   for (const pane of panes) {
@@ -68,14 +66,12 @@ export function fittingPixel({ axes }: Dataset, panes: readonly Pane[]): number 
   return pixel;
 }
 
-/** The length of a pixel of a view. */
 export function pixelOf({ window }: View, set: Dataset, panes: readonly Pane[]): number {
   const plane = panes.find(({ kind }) => kind === "plane");
   if (window !== null && plane !== undefined) return window / plane.rect.height;
   return fittingPixel(set, panes);
 }
 
-/** A position of a plane's pane from a pixel of the stage. */
 export function positionAt(pane: PlanePane, x: number, y: number, centre: Vec3, cross: Vec3, pixel: number): Vec3 {
   const { rect, plane } = pane;
   const [h, v] = PLANE_AXES[plane];
@@ -85,7 +81,6 @@ export function positionAt(pane: PlanePane, x: number, y: number, centre: Vec3, 
   return place as unknown as Vec3;
 }
 
-/** Pixels of the stage of coordinates along the axes of a pane. */
 export function pixelsAt(pane: PlanePane, centre: Vec3, pixel: number) {
   const { rect, plane } = pane;
   const [h, v] = PLANE_AXES[plane];
@@ -102,7 +97,6 @@ export function boxAbout({ axes }: Dataset, centre: Vec3): { readonly low: Vec3;
   return { low: low as unknown as Vec3, high: high as unknown as Vec3 };
 }
 
-/** The size by which the distance of the camera is measured. */
 export function sizeOf({ axes }: Dataset): number {
   return Math.max(...axes.map(({ length }) => length));
 }

@@ -14,7 +14,6 @@ const STEPS: Readonly<Record<MapName, string>> = {
     "73395779384c7e3942843d3a8b4433924d2f99582ca2662caa752fb38536bd9741c6a951cfbb65d4ca7ad6d68fd3dea2cce1b2c0e1beb0ddc79fd6cc8ccccf7abfce69b2cb5da3c75495c04f86b84f76ae5267a15859935f4d836644746c3d65723959",
 };
 
-/** Colours of a table. */
 export const COLOURS = 256;
 
 function stepsOf(name: MapName): number[][] {
@@ -23,7 +22,6 @@ function stepsOf(name: MapName): number[][] {
   );
 }
 
-/** Red, green, blue and 255 of each colour of a map. */
 export function colourTable(name: MapName): Uint8Array<ArrayBuffer> {
   const steps = stepsOf(name);
   const table = new Uint8Array(4 * COLOURS);

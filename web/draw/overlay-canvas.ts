@@ -35,7 +35,6 @@ export class OverlayCanvas {
     return c;
   }
 
-  /** Shows the given parts of a pane. */
   show(index: number, boxes: readonly Rect[]): void {
     const ratio = this.#ratio;
     const before = this.#parts.get(index) ?? [];

@@ -1,17 +1,17 @@
 /** Drawing over the panes: ticks, names of axes, colour bars, and the positions of seams and walls. */
 import type { Dataset, Vec3 } from "../state/dataset.js";
-import { inPi, plainNumber, ticksOf } from "../state/format.js";
+import { digitsOf, plainNumber } from "../state/format.js";
+import { kept } from "../state/kept.js";
 import type { MapName, Range } from "../state/link.js";
 import { PLANE_AXES } from "../state/model.js";
 import type { Volume } from "../state/volumes.js";
-import { barTicks, partOf } from "./bar.js";
+import { axisTicks, barTicks, partOf } from "./bar.js";
 import { type Camera, matrixOf } from "./camera.js";
 import { type PlanePane, pixelsAt, type Rect } from "./layout.js";
 import { colourTable, surfaceTable } from "./maps.js";
 
 const FONT = "Inter, system-ui, sans-serif";
 
-/** Colours of texts and lines over the panes. */
 export interface Ink {
   readonly text: string;
   readonly halo: string;
@@ -39,9 +39,6 @@ export function write(
   c.fillText(text, x, y);
 }
 
-/** Whether lengths of an axis are multiples of π. */
-const isPi = ({ length }: Dataset["axes"][0]) => inPi(length) !== null;
-
 /** A line through a whole pane: a seam of a periodic axis, or a wall. */
 export interface Rule {
   readonly side: 0 | 1;
@@ -50,7 +47,6 @@ export interface Rule {
   readonly isSeam: boolean;
 }
 
-/** Seams and ends of the box in a plane. */
 export function rulesOf(pane: PlanePane, { axes }: Dataset, centre: Vec3, pixel: number): Rule[] {
   const { across, up } = pixelsAt(pane, centre, pixel);
   return ([0, 1] as const).flatMap((side) => {
@@ -93,13 +89,8 @@ export function drawPlane(
     const half = ((side === 0 ? rect.width : rect.height) / 2) * pixel;
     const [from, to] = [centre[a] - half, centre[a] + half];
     const count = (side === 0 ? rect.width : rect.height) / 90;
-    for (const tick of ticksOf(from, to, count, isPi(axis))) {
+    for (const { tick, text } of axisTicks(axis, from, to, count)) {
       const p = Math.round(at(tick)) + 0.5;
-      const inside = axis.periodic ? tick - Math.floor((tick - axis.first) / axis.length + 1e-9) * axis.length : tick;
-      if (!axis.periodic && (tick < axis.first - 1e-9 || tick > axis.last + 1e-9)) continue;
-      const text = isPi(axis)
-        ? (inPi(inside) ?? plainNumber(inside, 3))
-        : plainNumber(Math.abs(inside) < 1e-12 ? 0 : inside, 3);
       c.fillStyle = ink.text;
       if (side === 0) {
         if (p < rect.x + 28 || p > right - 28) continue;
@@ -122,22 +113,16 @@ export function drawPlane(
   ];
 }
 
-const HISTOGRAMS = new WeakMap<Volume, { readonly key: string; readonly counts: Float64Array }>();
 const BAR_BINS = 48;
 
-/** Numbers of samples of a volume in each colour of the bar. */
-function histogramOf(volume: Volume, range: Range): Float64Array {
-  const key = JSON.stringify(range);
-  const known = HISTOGRAMS.get(volume);
-  if (known?.key === key) return known.counts;
+const histogramOf = kept((volume: Volume, range: Range): Float64Array => {
   const counts = new Float64Array(BAR_BINS);
   for (let i = 0; i < volume.data.length; i += 5) {
     const at = Math.floor(partOf(range, volume.data[i]) * BAR_BINS);
     if (at >= 0 && at < BAR_BINS) counts[at]++;
   }
-  HISTOGRAMS.set(volume, { key, counts });
   return counts;
-}
+});
 
 /** Draws a colour bar with the histogram of the values that it colours. Returns the boxes that it fills. */
 export function drawBar(
@@ -159,10 +144,11 @@ export function drawBar(
   },
 ): Rect[] {
   const height = Math.min(150, rect.height - 96);
-  if (height < 60 || rect.width < 220) return [];
+  if (height < 60 || rect.width < 160) return [];
   // Room next to the bar is measured by its longest number.
   c.font = `400 11px ${FONT}`;
-  const ticks = barTicks(range).map((value) => ({ value, text: plainNumber(value, 3) }));
+  const values = barTicks(range);
+  const ticks = values.map((value) => ({ value, text: plainNumber(value, digitsOf(values)) }));
   const room = Math.max(32, ...ticks.map(({ text }) => Math.ceil(c.measureText(text).width)));
   const [x, y, width] = [rect.x + rect.width - room - 20, rect.y + 44, 10];
   const table = lit ? surfaceTable(map) : colourTable(map);

@@ -60,7 +60,6 @@ export interface SurfaceLayer {
   readonly camera: Camera;
   readonly low: Vec3;
   readonly high: Vec3;
-  /** A second surface, drawn faintly. */
   readonly faint: SurfaceLayer | null;
 }
 
@@ -79,14 +78,11 @@ export interface Palette {
 type Box = readonly [number, number, number, number];
 
 const TABLE = 4096;
-/** Number of colours of a table on the graphics card. */
 const FINE_COLOURS = 1024;
 /** Allocations of at least this many bytes are checked for success. */
 const LARGE = 16 * 2 ** 20;
-/** Milliseconds that a tile of the surface may take. */
 const TILE_MS = 36;
 
-/** The lit picture of a surface, refined tile by tile. */
 interface SurfaceImage {
   key: string;
   coarse: Target | null;
@@ -117,7 +113,6 @@ function interpolatedTable(table: Uint8Array): Uint8Array {
 export class Renderer {
   readonly gl: WebGL2RenderingContext;
   readonly #programs = new Map<string, Program>();
-  /** Rendered pictures of planes by pane. */
   readonly #planes = new Map<
     number,
     {
@@ -242,7 +237,6 @@ export class Renderer {
     this.#crosshair(rect, layers[0].crosshair, crosshairBoxes, grounds);
   }
 
-  /** Empties the pane of a plane that has no picture. */
   blank(index: number, rect: Rect, grounds: Palette): void {
     const known = this.#planes.get(index);
     if (known !== undefined) this.#planes.set(index, { ...known, clearedAt: -1 });
@@ -258,7 +252,6 @@ export class Renderer {
     gl.clear(gl.COLOR_BUFFER_BIT);
   }
 
-  /** Copies a target into a pane of the screen. */
   #copy({ framebuffer, width, height }: Target, [left, bottom, w, h]: Box): void {
     const { gl } = this;
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, framebuffer);
@@ -266,7 +259,6 @@ export class Renderer {
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
   }
 
-  /** Draws parts of a pane of the screen again, from its picture. */
   #redrawParts(target: Target, pane: Box, parts: readonly Box[]): void {
     const { gl } = this;
     const { at } = this.#use(COVER, SHOW);
@@ -461,13 +453,11 @@ export class Renderer {
     return 0;
   }
 
-  /** Draws the background of a pane. */
   ground(rect: Rect, grounds: Palette): void {
     this.#lit.shown = "none";
     this.#composeLit(rect, grounds);
   }
 
-  /** Draws segments in a 3D pane. */
   segments(rect: Rect, camera: Camera, segments: Segments, width: number): void {
     if (segments.length === 0) return;
     const { gl } = this;
@@ -490,7 +480,6 @@ export class Renderer {
     gl.bindVertexArray(null);
   }
 
-  /** Progress of the surface, for tests. */
   get progress(): string {
     const { shown, tiles } = this.#lit;
     return `${shown}, ${tiles?.length ?? "?"} tiles of ${this.#tile} left`;
@@ -792,7 +781,6 @@ export class Renderer {
     gl.uniform1i(location, unit);
   }
 
-  /** Left, bottom, width and height of a pane in device pixels. */
   #size({ x, y, width, height }: Rect): [number, number, number, number] {
     const ratio = this.#ratio;
     const canvas = this.gl.canvas as HTMLCanvasElement;

@@ -131,7 +131,6 @@ void main() {
   colour = vec4(shown, 1.0);
 }`;
 
-/** Draws a kept picture into its pane. */
 export const SHOW = `#version 300 es
 precision highp float;
 uniform sampler2D picture;
@@ -141,7 +140,6 @@ void main() {
   colour = texelFetch(picture, ivec2(gl_FragCoord.xy - pane.xy), 0);
 }`;
 
-/** Draws a picture of a plane with streaks. */
 export const STREAKED = `#version 300 es
 precision highp float;
 uniform sampler2D picture, streaks;
@@ -353,7 +351,6 @@ void main() {
   depth = vec4(t / size, t, 0.0, 1.0);
 }`;
 
-/** Composes the lit picture with the background. */
 export const COMPOSE = `#version 300 es
 precision highp float;
 uniform sampler2D picture, depth, faint, faintDepth;
@@ -388,7 +385,6 @@ void main() {
   colour = vec4(ground * (1.0 - c.a) + c.rgb, 1.0);
 }`;
 
-/** Copies the coarse picture and its depth into the whole one. */
 export const COPY = `#version 300 es
 precision highp float;
 uniform sampler2D picture, distances;

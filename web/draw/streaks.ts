@@ -2,7 +2,6 @@
 import type { Volume } from "../state/volumes.js";
 import { COVER, filter, makeProgram, makeTarget, type Program, type Target } from "./gl.js";
 
-/** Cells of the noise, in pixels of the streaks. */
 const NOISE = 128;
 
 const WARP = `#version 300 es
@@ -145,7 +144,6 @@ export class Streaks {
   }
 }
 
-/** The largest speed of two components, approximately. */
 export function fastest(...volumes: readonly Volume[]): number {
   return Math.max(1e-12, ...volumes.map(({ low, high }) => Math.max(-low, high)));
 }

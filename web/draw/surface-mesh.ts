@@ -2,9 +2,7 @@
 import type { Samples } from "../state/volumes.js";
 
 export interface Mesh {
-  /** x, y, z of each vertex. */
   readonly positions: Float32Array;
-  /** Outward unit normals. */
   readonly normals: Float32Array;
   /** Three vertices a triangle, counterclockwise seen from outside. */
   readonly triangles: Uint32Array;

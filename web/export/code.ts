@@ -2,7 +2,6 @@
 import { type Question, textOf } from "../state/ask.js";
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-/** A text, quoted if a shell would change it. */
 const plainOrQuoted = (text: string): string => (/^[\w.,:/+-]+$/.test(text) ? text : quoted(text));
 
 /** A question as a command of curl, with the body that the page sends. */
@@ -10,7 +9,6 @@ export function curlOf(question: Question, base: string): string {
   return `curl -s --json ${quoted(JSON.stringify(question))} ${plainOrQuoted(`${base}/api/ask`)}`;
 }
 
-/** A value as a literal of Python. */
 function literal(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
   if (value === true) return "True";
@@ -30,7 +28,6 @@ export function pythonOf({ dataset, call, ...members }: Question, base: string):
   return `import fieldprobe\n\n${set}\nanswer = ds.${call}(${given.join(", ")})`;
 }
 
-/** A question as a command line. */
 export function commandOf({ dataset, call, what, ...members }: Question, base: string): string {
   const flags = Object.entries(members).map(
     ([name, value]) => `--${name.replaceAll("_", "-")} ${plainOrQuoted(textOf(value))}`,

@@ -1,24 +1,18 @@
 /** Data as files: the plane shown, a box of stored nodes, a whole frame. */
-import { signal } from "@preact/signals-core";
+
 import { html, type TemplateResult } from "lit-html";
+import { choice, into, textField } from "../controls.js";
 import { addressOf, type Question, rootOf } from "../state/ask.js";
 import { AXIS_NAMES, type AxisName, type Dataset, nodeOf } from "../state/dataset.js";
 import { cross, dataset, frameOf, nodesNote, view } from "../state/model.js";
 
-const PLANE_FORMS = [
-  ["CSV", "csv"],
-  ["NumPy", "npy"],
-  ["NetCDF", "nc"],
-  ["HDF5", "h5"],
-  ["Zarr", "zarr"],
-  ["JSON", "json"],
-] as const;
-const NODE_FORMS = [...PLANE_FORMS.slice(0, 5), ["XDMF", "xmf"]] as const;
+const NODE_FORMS = { CSV: "csv", NumPy: "npy", NetCDF: "nc", HDF5: "h5", Zarr: "zarr", XDMF: "xmf" };
+const { XDMF: _, ...ofPlanes } = NODE_FORMS;
+const PLANE_FORMS = { ...ofPlanes, JSON: "json" };
 
-/** The quantities of the box; null for the one shown. */
-const what = signal<string | null>(null);
+const what = choice<string | null>(null);
 /** Typed nodes of the box by axis; by default half of the axis about the crosshair. */
-const typed = signal<Readonly<Partial<Record<AxisName, string>>>>({});
+const typed = choice<Readonly<Partial<Record<AxisName, string>>>>({});
 const INDICES = { x: "i", y: "j", z: "k" } as const;
 
 /** The default of nodes: half of an axis about a position, as `first:end`; all of a short axis. */
@@ -45,7 +39,6 @@ export function boxQuestion(set: Dataset): Question {
   };
 }
 
-/** The number of nodes that a text selects; null if it is malformed. */
 function countIn(text: string): number | null {
   const found = /^(\d+)(?::(\d+)(?::(\d+))?)?$/.exec(text.trim());
   if (found === null) return null;
@@ -53,8 +46,8 @@ function countIn(text: string): number | null {
   return end === undefined ? 1 : Math.ceil((Number(end) - Number(first)) / Number(stride));
 }
 
-function links(forms: readonly (readonly [string, string])[], question: Question): TemplateResult {
-  return html`<div class="chips">${forms.map(
+function links(forms: Readonly<Record<string, string>>, question: Question): TemplateResult {
+  return html`<div class="chips">${Object.entries(forms).map(
     ([name, format]) => html`<a href=${rootOf() + addressOf({ ...question, format })} download>${name}</a>`,
   )}</div>`;
 }
@@ -71,18 +64,16 @@ export function dataPart(planes: readonly (readonly [string, Question])[]): Temp
     : "A node, or first:end:stride";
   return html`${planes.map(([name, plane]) => html`<section><h3>Plane shown${name}</h3>${links(PLANE_FORMS, plane)}</section>`)}
     <section><h3>Box of ${note || "stored nodes"}</h3><div class="rows">
-      <span>Quantities</span><input type="text" spellcheck="false" aria-label="Quantities of the box" .value=${String(box.what)}
-        @change=${(event: Event) => {
-          const text = (event.target as HTMLInputElement).value.trim();
-          what.value = text === "" ? null : text;
-        }} />
+      <span>Quantities</span>${textField("Quantities of the box", String(box.what), into(what))}
       ${AXIS_NAMES.map(
         (name, a) =>
-          html`<span>${name}, first:end of ${set.axes[a].nodes}</span><input type="text" inputmode="numeric" aria-label=${`Nodes along ${name}`} .value=${nodesText(set, a)}
-            @change=${(event: Event) => {
-              const text = (event.target as HTMLInputElement).value.trim();
-              typed.value = { ...typed.peek(), [name]: text === "" ? undefined : text };
-            }} />`,
+          html`<span>${name}, first:end of ${set.axes[a].nodes}</span>${textField(
+            `Nodes along ${name}`,
+            nodesText(set, a),
+            (text) => {
+              typed.value = { ...typed.peek(), [name]: text ?? undefined };
+            },
+          )}`,
       )}</div>
       <p class="quiet">${total}</p>${links(NODE_FORMS, box)}</section>
     <section><h3>All ${note || "nodes at this time"}</h3>${links(NODE_FORMS, all)}</section>`;

@@ -2,7 +2,6 @@
 import { say } from "../notify.js";
 import { hasToken, type Question, rootOf, send } from "../state/ask.js";
 
-/** Saves bytes as a file. */
 export function save(blob: Blob, name: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
@@ -11,13 +10,11 @@ export function save(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** The name of a file of an answer: its dataset, its call and its form. */
 function nameOf({ pathname, searchParams }: URL): string {
   const parts = pathname.split("/").slice(-2).map(decodeURIComponent);
   return `${parts.join("-")}.${searchParams.get("format") ?? "json"}`;
 }
 
-/** Requests a file and saves it; reports a failure. */
 function request(path: string, init: RequestInit, name: string): void {
   send(path, init, new AbortController().signal)
     .then((response) => response.blob())

@@ -1,12 +1,12 @@
 /** The figure of the panes shown: one raster picture per pane, everything else as vectors, on white. */
-import { barTicks, partOf } from "../draw/bar.js";
+import { axisTicks, barTicks, partOf } from "../draw/bar.js";
 import type { Pane, PlanePane } from "../draw/layout.js";
 import { colourTable, surfaceTable } from "../draw/maps.js";
 import type { Dataset, Vec3 } from "../state/dataset.js";
-import { inPi, plainNumber, ticksOf } from "../state/format.js";
+import { digitsOf, plainNumber } from "../state/format.js";
 import type { MapName, Range } from "../state/link.js";
 import { PLANE_AXES } from "../state/model.js";
-import type { Picture } from "../state/volumes.js";
+import { type Picture, pictureAt } from "../state/volumes.js";
 
 /** Sizes of figures: width, height where it is fixed, and text, in points. */
 export const SIZES = {
@@ -35,7 +35,6 @@ export interface FigurePane {
 
 export interface Figure {
   readonly centre: Vec3;
-  /** Length of a pixel of the stage. */
   readonly pixel: number;
   readonly panes: readonly FigurePane[];
 }
@@ -51,30 +50,6 @@ function element(name: string, attributes: Attributes, ...children: readonly (El
     made.setAttribute(key, typeof value === "number" ? String(Number(value.toFixed(3))) : value);
   made.append(...children);
   return made;
-}
-
-/** Bilinear value of a picture at a position; NaN outside. */
-function valueAt({ data, columns, rows, box, tiles }: Picture, h: number, v: number): number {
-  const [left, below, width, height] = box;
-  let [i, j] = [((h - left) / width) * columns, ((v - below) / height) * rows];
-  // Samples of open axes lie in the middle of their cells, those of periodic ones at their beginning.
-  if (!tiles[0]) i -= 0.5;
-  if (!tiles[1]) j -= 0.5;
-  if (!tiles[0] && (i < -0.51 || i > columns - 0.49)) return Number.NaN;
-  if (!tiles[1] && (j < -0.51 || j > rows - 0.49)) return Number.NaN;
-  const [i0, j0] = [Math.floor(i), Math.floor(j)];
-  const at = (p: number, q: number): number => {
-    const x = tiles[0] ? ((p % columns) + columns) % columns : Math.min(columns - 1, Math.max(0, p));
-    const y = tiles[1] ? ((q % rows) + rows) % rows : Math.min(rows - 1, Math.max(0, q));
-    return data[y * columns + x];
-  };
-  const [s, t] = [i - i0, j - j0];
-  return (
-    (1 - s) * (1 - t) * at(i0, j0) +
-    s * (1 - t) * at(i0 + 1, j0) +
-    (1 - s) * t * at(i0, j0 + 1) +
-    s * t * at(i0 + 1, j0 + 1)
-  );
 }
 
 /** The colours of a plane as the address of a PNG, 300 pixels an inch. */
@@ -94,7 +69,7 @@ function rasterOf(
   for (let y = 0; y < rows; y++) {
     const v = below + height * (1 - (y + 0.5) / rows);
     for (let x = 0; x < columns; x++) {
-      const value = valueAt(picture, left + (width * (x + 0.5)) / columns, v);
+      const value = pictureAt(picture, left + (width * (x + 0.5)) / columns, v);
       const to = 4 * (y * columns + x);
       if (!Number.isFinite(value)) continue;
       const colour = 4 * Math.round(255 * Math.min(1, Math.max(0, partOf(range, value))));
@@ -155,11 +130,7 @@ function planePart({ centre, pixel }: Figure, shown: FigurePane, frame: Frame): 
   for (const [side, a] of [h, v].entries()) {
     const axis = dataset.axes[a];
     const [from, to] = side === 0 ? [left, left + wide] : [below, below + high];
-    const isPi = inPi(axis.length) !== null;
-    for (const tick of ticksOf(from, to, (side === 0 ? fw : fh) / (6 * text), isPi)) {
-      const turn = axis.periodic ? Math.floor((tick - axis.first) / axis.length + 1e-9) * axis.length : 0;
-      const inside = Math.abs(tick - turn) < 1e-12 ? 0 : tick - turn;
-      const name = (isPi ? inPi(inside) : null) ?? plainNumber(inside, 3);
+    for (const { tick, text: name } of axisTicks(axis, from, to, (side === 0 ? fw : fh) / (6 * text))) {
       const part = (tick - from) / (to - from);
       const p = side === 0 ? fx + part * fw : fy + fh - part * fh;
       const line = { stroke: INK, "stroke-width": 0.5 };
@@ -201,18 +172,18 @@ function barPart(
   group.append(element("image", { ...box, href: canvas.toDataURL("image/png"), preserveAspectRatio: "none" }));
   group.append(element("rect", { ...box, fill: "none", stroke: INK, "stroke-width": 0.5 }));
   let last = Number.POSITIVE_INFINITY;
-  for (const tick of barTicks(range)) {
+  const ticks = barTicks(range);
+  for (const tick of ticks) {
     const p = y + height * (1 - partOf(range, tick));
     if (last - p < 1.3 * text) continue;
     last = p;
     group.append(element("line", { x1: x + text, x2: x + 1.3 * text, y1: p, y2: p, stroke: INK, "stroke-width": 0.5 }));
-    group.append(label(plainNumber(tick, 3), x + 1.6 * text, p + 0.35 * text, text));
+    group.append(label(plainNumber(tick, digitsOf(ticks)), x + 1.6 * text, p + 0.35 * text, text));
   }
   group.append(label(name, x, y - 0.5 * text, text));
   return group;
 }
 
-/** The panes of a figure as one SVG, in points. */
 export function figureSvg(figure: Figure, name: SizeName): SVGSVGElement {
   const { width, height: fixed, text } = SIZES[name];
   const rows = [...new Set(figure.panes.map(({ pane }) => pane.rect.y))].map((y) =>
@@ -259,10 +230,8 @@ export function figureSvg(figure: Figure, name: SizeName): SVGSVGElement {
   return svg;
 }
 
-/** Size of the text of charts on the screen. */
 const CHART_TEXT = 12;
 
-/** The figure of a chart, in black on white. */
 export function chartFigure(draw: (width: number, height: number) => Element, name: SizeName): SVGSVGElement {
   const { width, height: fixed, text } = SIZES[name];
   const height = fixed ?? 0.66 * width;
@@ -303,7 +272,6 @@ const FACES = [
   [600, new URL("../fonts/inter-SemiBold.woff2", import.meta.url).href],
 ] as const;
 
-/** The file of an SVG with its fonts embedded. */
 export async function svgFile(svg: SVGSVGElement): Promise<string> {
   const faces = await Promise.all(
     FACES.map(async ([weight, url]) => {
@@ -315,7 +283,6 @@ export async function svgFile(svg: SVGSVGElement): Promise<string> {
   return text.replace(/^(<svg[^>]*>)/, `$1<style>${faces.join("")}</style>`);
 }
 
-/** The PNG of an SVG, with the given pixels per point. */
 export async function pngOf(svg: SVGSVGElement, scale: number): Promise<Blob> {
   const url = URL.createObjectURL(new Blob([await svgFile(svg)], { type: "image/svg+xml" }));
   try {

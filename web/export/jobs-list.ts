@@ -24,7 +24,6 @@ const STATES = {
   ...{ done: "Done", failed: "Failed", cancelled: "Cancelled" },
 } as const;
 
-/** Dataset and call of the address of a job. */
 function nameOf({ call }: Job): string {
   const [, dataset = "", name = ""] = /\/datasets\/([^/]+)\/([^/?]+)/.exec(call) ?? [];
   return `${name.replaceAll("_", " ")} of ${decodeURIComponent(dataset)}`;
@@ -46,7 +45,6 @@ function row(job: Job): TemplateResult {
       <button @click=${() => void endJob(job).catch((error: unknown) => say(String((error as Error).message)))}>${isOpen(job) ? "Cancel" : "Remove"}</button></div></li>`;
 }
 
-/** Opens a dialog once it is in the document. */
 export const opened = (element: Element | undefined): void => {
   if (element instanceof HTMLDialogElement && !element.open)
     queueMicrotask(() => element.isConnected && !element.open && element.showModal());

@@ -1,12 +1,10 @@
 /** Meshes as files: GLB for 3D programs, VTP for ParaView. */
 import type { Mesh } from "../draw/surface-mesh.js";
 
-/** A mesh with a colour and a value at each vertex. */
 export interface ColouredMesh extends Mesh {
   /** Red, green, blue and 255 of each vertex. */
   readonly colours: Uint8Array;
   readonly values: Float32Array;
-  /** Name of the values. */
   readonly name: string;
 }
 
@@ -14,7 +12,6 @@ const FLOAT = 5126;
 const UNSIGNED_BYTE = 5121;
 const UNSIGNED_INT = 5125;
 
-/** Least and greatest of each coordinate. */
 function extremes(positions: Float32Array): { readonly min: number[]; readonly max: number[] } {
   const [min, max] = [[1, 1, 1].map(() => Number.POSITIVE_INFINITY), [1, 1, 1].map(() => Number.NEGATIVE_INFINITY)];
   for (let i = 0; i < positions.length; i++) {

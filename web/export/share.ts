@@ -2,8 +2,10 @@
 import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
-import { select, setting } from "../controls.js";
+import { into, oneOf, select, setting } from "../controls.js";
+import { PLANE_NAMES } from "../draw/layout.js";
 import { copy, say } from "../notify.js";
+import { dyeTrails, isolated, trails } from "../stage-state.js";
 import { type Question, rootOf, type Shared } from "../state/ask.js";
 import { startJob } from "../state/jobs.js";
 import {
@@ -26,7 +28,6 @@ import { commandOf, curlOf, pythonOf } from "./code.js";
 import { opened, openJobs } from "./jobs-list.js";
 
 const isShown = signal(false);
-/** The title of the chosen question; null for the first. */
 const chosen = signal<string | null>(null);
 const jobForm = signal("json");
 
@@ -36,7 +37,16 @@ export function openShare(title: string | null = null): void {
   isShown.value = true;
 }
 
-const PLANES = { z: "xy", x: "zy", y: "xz" } as const;
+function leftOut(): string {
+  const shown = {
+    "the structure alone": isolated.value !== null,
+    dye: dyeTrails.value.length > 0,
+    paths: trails.value.length > 0,
+  };
+  const names = Object.entries(shown).flatMap(([name, is]) => (is ? [name] : []));
+  return names.length === 0 ? "" : `, without ${names.join(", ")}`;
+}
+
 /** Forms of the results of jobs; tables have the first two. */
 const FORMS = ["json", "csv", "npz", "nc"].map((form) => [form, form] as const);
 
@@ -55,7 +65,7 @@ export function questionsShown(): readonly Shared[] {
       ...(second === null ? [] : [[second, "B, plane"] as const]),
     ]) {
       const { question } = plannedPicture(one, plane, cross.value, now.centre, pixel.value);
-      found.push({ title: `${name} ${PLANES[plane]}`, question });
+      found.push({ title: `${name} ${PLANE_NAMES[plane]}`, question });
     }
   }
   const frame = frameOf(now.time, shown.dataset);
@@ -66,7 +76,11 @@ export function questionsShown(): readonly Shared[] {
     found.push({ title: `Surface of ${quantityOf(what).symbol}${note === "" ? "" : `, ${note}`}`, question });
   }
   for (const wants of furtherWants.value.values()) found.push(...wants.flatMap(({ shared = [] }) => shared));
-  return found;
+  // Questions are chosen by their titles.
+  const same = (title: string, i: number) => found.slice(0, i).filter((one) => one.title === title).length;
+  return found.map((one, i) =>
+    same(one.title, i) === 0 ? one : { ...one, title: `${one.title} (${same(one.title, i) + 1})` },
+  );
 }
 
 export const baseOf = (): string => rootOf().replace(/\/$/, "");
@@ -105,11 +119,8 @@ export function shareDialog(): TemplateResult | typeof nothing {
     <div class="body">
       <section><h3>Link</h3><div class="line"><input class="wide" type="text" readonly aria-label="Link" .value=${location.href} />
         <button class="primary" @click=${() => void copy(location.href, "Link")}>Copy link</button></div>
-        <p class="quiet">It reopens to the same picture and numbers. Manifest ${set.digest.slice(0, 12)}.</p></section>
-      <section><h3>Question</h3><div class="chips" role="group" aria-label="Question">${questions.map(
-        ({ title }) =>
-          html`<button aria-pressed=${title === now.title ? "true" : "false"} @click=${setting(chosen, title)}>${title}</button>`,
-      )}</div></section>
+        <p class="quiet">It reopens to the same picture and numbers${leftOut()}. Manifest ${set.digest.slice(0, 12)}.</p></section>
+      <section><h3>Question</h3>${oneOf("Question", Object.fromEntries(questions.map(({ title }) => [title, title])), now.title, into(chosen))}</section>
       ${codeViews(now.question)}
       <section class="line">${select("Form of the result", FORMS, jobForm.value, (form) => {
         jobForm.value = form;

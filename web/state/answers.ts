@@ -11,7 +11,6 @@ export function keyOf(set: Dataset, question: Question): string {
 
 /** Nodes times frames from which on a question runs as a job, after confirmation. */
 export const jobAbove = signal(2 ** 27);
-/** Keys of large questions that were confirmed. */
 const confirmed = signal<ReadonlySet<string>>(new Set());
 export const isConfirmed = (key: string): boolean => confirmed.value.has(key);
 /** Confirms a large question, so that its job is started. */
@@ -19,7 +18,6 @@ export function confirm(key: string): void {
   confirmed.value = new Set(confirmed.peek()).add(key);
 }
 
-/** Nodes that a reduction reads a second, approximately. */
 const NODES_A_SECOND = 1.5e7;
 const AT_NODES = ["statistics", "spectrum", "structure_functions", "correlation", "around", "structures", "find"];
 

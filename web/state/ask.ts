@@ -13,7 +13,6 @@ export interface Question {
   readonly [member: string]: unknown;
 }
 
-/** A table of an answer. */
 export interface Rows {
   readonly columns: readonly { readonly name: string; readonly unit?: string }[];
   readonly rows: readonly (readonly (number | null)[])[];
@@ -31,6 +30,10 @@ export class Refusal extends Error {
     this.code = code;
   }
 }
+
+/** An error as a refusal; those of the page itself have no status. */
+export const refusalFrom = (error: unknown): Refusal =>
+  error instanceof Refusal ? error : new Refusal(0, "Page", String(error).replace(/^\w*Error: /, ""));
 
 export interface Entry<T> {
   readonly answer: T | null;
@@ -110,18 +113,25 @@ export const manifests = new Map<string, string>();
 /** Says that a dataset is another than the one described: what is shown is old until the page is loaded again. */
 export const replaced = signal("");
 /** Throws Refusal for an answer of another version of its dataset than the one described. */
-function requireManifest({ dataset }: Question, manifest: unknown): void {
+export function requireManifest({ dataset }: Question, manifest: unknown): void {
   if (typeof manifest !== "string" || manifest === manifests.get(dataset)) return;
   replaced.value = `${dataset} was replaced by other data. Reload the page to see them.`;
   throw new Refusal(409, "Replaced", replaced.value);
 }
 
-/** The answer of a question for a grid of one quantity, as float32. */
-export async function askNumbers(question: Question, signal: AbortSignal): Promise<Float32Array> {
+/** Numbers of one quantity with their unit; null if their dataset states none. */
+export interface Numbers {
+  readonly data: Float32Array;
+  readonly unit: string | null;
+}
+
+/** The answer of a question for a grid of one quantity. */
+export async function askNumbers(question: Question, signal: AbortSignal): Promise<Numbers> {
   const response = await send(addressOf({ ...question, format: "f32" }), {}, signal);
   requireManifest(question, response.headers.get("fieldprobe-manifest"));
   requireOne((JSON.parse(response.headers.get("fieldprobe-columns") ?? "[]") as unknown[]).length);
-  return new Float32Array(await response.arrayBuffer());
+  const unit = decodeURIComponent(response.headers.get("fieldprobe-unit") ?? "") || null;
+  return { data: new Float32Array(await response.arrayBuffer()), unit };
 }
 
 export async function askJson<T>(question: Question | readonly Question[], signal: AbortSignal): Promise<T> {
@@ -143,7 +153,6 @@ interface Kept {
   bytes: number;
 }
 
-/** A question with its title, as Share lists it. */
 export interface Shared {
   readonly title: string;
   readonly question: Question;
@@ -159,7 +168,6 @@ export interface Wanted<T = unknown> {
   readonly lasting?: boolean;
   /** The questions that it sends, for Share. */
   readonly shared?: readonly Shared[];
-  /** Bytes of the answer in memory. */
   sizeOf?(answer: T): number;
 }
 
@@ -186,11 +194,6 @@ export class Store {
   /** The entry of a key, empty if it was never wanted; subscribes the caller. */
   entry<T>(key: string): Entry<T> {
     return this.#kept(key).state.value as Entry<T>;
-  }
-
-  /** The same without subscribing. */
-  peek<T>(key: string): Entry<T> {
-    return (this.#entries.get(key)?.state.peek() ?? IDLE) as Entry<T>;
   }
 
   /** Whether requests other than prefetches are open or waiting. */
@@ -221,7 +224,6 @@ export class Store {
     this.#start();
   }
 
-  /** Requests an answer again after a failure. */
   retry(key: string): void {
     const kept = this.#kept(key);
     if (kept.state.peek().error !== null) kept.state.value = IDLE;
@@ -265,11 +267,7 @@ export class Store {
       this.#evict();
     } catch (error) {
       if (controller.signal.aborted) kept.state.value = IDLE;
-      else {
-        const refusal =
-          error instanceof Refusal ? error : new Refusal(0, "Page", String(error).replace(/^\w*Error: /, ""));
-        kept.state.value = { answer: null, error: refusal, isPending: false, since: 0 };
-      }
+      else kept.state.value = { answer: null, error: refusalFrom(error), isPending: false, since: 0 };
     } finally {
       kept.controller = null;
       this.#flying--;

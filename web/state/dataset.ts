@@ -1,5 +1,8 @@
 /** Description of a dataset, and the geometry of its axes. */
 
+import { digitsFor, exact, plainNumber } from "./format.js";
+import { kept } from "./kept.js";
+
 /** An axis; stretched ones list the coordinates of their nodes. */
 export interface Axis {
   readonly name: "x" | "y" | "z";
@@ -36,13 +39,11 @@ export interface Dataset {
   readonly source: string;
   readonly warnings: readonly string[];
   readonly assumed: readonly string[];
-  /** Methods of interpolation in space. */
   readonly methods: readonly string[];
   /** Number of levels of means; known only of datasets too large to be loaded whole. */
   readonly levels: number;
 }
 
-/** A dataset in the list of the service. */
 export interface Listed {
   readonly name: string;
   readonly title: string;
@@ -59,7 +60,6 @@ interface Described extends Omit<Dataset, "times" | "guards" | "levels"> {
   readonly times: { readonly stored: readonly number[]; readonly guardBefore: number; readonly guardAfter: number };
 }
 
-/** The dataset of a description that the service sent. */
 export function datasetOf(described: unknown, levels = 0): Dataset {
   const { times, ...rest } = described as Described;
   return { ...rest, times: times.stored, guards: times.guardBefore + times.guardAfter, levels };
@@ -95,9 +95,35 @@ export function wrapped({ first, length, periodic, last }: Axis, place: number):
   return first + (turns - Math.floor(turns)) * length;
 }
 
+/** A coordinate with digits to a hundred-millionth of its axis. */
+export function roundedOn({ first, length, last }: Axis, place: number): number {
+  if (place === first || place === last) return place;
+  const step = 10 ** Math.floor(Math.log10(length || 1) - 8);
+  return exact(Math.round(place / step) * step);
+}
+
+const digitsOfTimes = kept((times: readonly number[]) => {
+  const size = Math.max(Math.abs(times[0]), Math.abs(times.at(-1) as number));
+  const gaps = times.slice(1).map((one, i) => (one - times[i]) / 10);
+  return digitsFor(size, gaps.length === 0 ? size / 1e5 : Math.min(...gaps));
+});
+/** A time with the digits that tell stored times apart. */
+export const timeText = ({ times }: Pick<Dataset, "times">, time: number, write = plainNumber): string =>
+  write(time, digitsOfTimes(times));
+
+/** A coordinate with the digits that tell nodes apart. */
+export const placeText = ({ first, last, spacing }: Axis, place: number, write = plainNumber): string =>
+  write(place, digitsFor(Math.max(Math.abs(first), Math.abs(last)), spacing));
+
 /** The periodic image of a coordinate that is nearest to another one. */
 export function nearestImage({ periodic, length }: Axis, place: number, to: number): number {
   return periodic ? place + Math.round((to - place) / length) * length : place;
+}
+
+export function nearest(numbers: readonly number[], value: number): number {
+  let best = 0;
+  for (const [i, number] of numbers.entries()) if (Math.abs(number - value) < Math.abs(numbers[best] - value)) best = i;
+  return best;
 }
 
 export function middleOf({ axes }: Dataset): Vec3 {
@@ -110,7 +136,6 @@ export function cellOf({ coordinates, spacing, nodes, periodic }: Axis, node: nu
   return (coordinates[Math.min(nodes - 1, node + 1)] - coordinates[Math.max(0, node - 1)]) / 2;
 }
 
-/** The axis with a single node; undefined if there is none. */
 export function flatAxis({ axes }: Dataset): AxisName | undefined {
   return axes.find(({ nodes }) => nodes === 1)?.name;
 }
@@ -119,7 +144,6 @@ export function hasVelocity({ fields }: Dataset): boolean {
   return fields.some(({ name }) => name === "velocity");
 }
 
-/** Whether fields lie on nodes of their own. */
 export function isStaggered({ fields }: Dataset): boolean {
   return fields.some(({ nodes }) => nodes !== undefined);
 }

@@ -1,6 +1,7 @@
 /** Flow maps as a quantity: `ftle(T)`, the stretching of particles over a time T, backwards if it is negative. */
 import type { Question } from "./ask.js";
 import type { Dataset } from "./dataset.js";
+import { exactNumber } from "./format.js";
 
 /** The duration of a quantity that is a flow map; null for other quantities. */
 export function durationOf(what: string): number | null {
@@ -40,6 +41,6 @@ export function asFlowMap(
   const given = Object.entries({ ...places, samples }).filter(([, value]) => value !== undefined);
   return {
     ...{ dataset, call: "flow_map", what: "ftle", ...Object.fromEntries(given) },
-    ...{ time: `${Number(time)}:${Number(end.toPrecision(9))}`, step, method },
+    ...{ time: `${Number(time)}:${exactNumber(end)}`, step, method },
   };
 }

@@ -3,7 +3,6 @@
 const MINUS = "−";
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
-/** A power of ten in superscripts. */
 export function superscript(power: number): string {
   const digits = [...String(Math.abs(power))].map((digit) => SUPERSCRIPTS[Number(digit)]).join("");
   return (power < 0 ? "⁻" : "") + digits;
@@ -15,7 +14,7 @@ export function shortNumber(value: number, digits = 4): string {
   if (value === 0) return "0";
   const size = Math.abs(value);
   const power = Math.floor(Math.log10(size));
-  if (power < -3 || power > 5) {
+  if (power < -3 || power > Math.max(5, digits - 1)) {
     const [mantissa, exponent] = size.toExponential(digits - 1).split("e");
     return `${value < 0 ? MINUS : ""}${mantissa}·10${superscript(Number(exponent))}`;
   }
@@ -23,7 +22,6 @@ export function shortNumber(value: number, digits = 4): string {
   return (value < 0 ? MINUS : "") + (text.includes("e") ? String(Number(text)) : text);
 }
 
-/** The least and the greatest of finite numbers. */
 export const extremesText = (values: readonly number[]): string =>
   values.length === 0 ? "none" : [Math.min(...values), Math.max(...values)].map((one) => shortNumber(one)).join(", ");
 
@@ -33,29 +31,33 @@ export function plainNumber(value: number, digits = 4): string {
   return /[.]/.test(text) && !text.includes("·") ? text.replace(/\.?0+$/, "") : text;
 }
 
-/** A number as links and requests write it. */
-export function exactNumber(value: number): string {
-  return String(Number(value.toPrecision(9)));
-}
+/** A number with the digits that links and requests need, without those that rounding made. */
+export const exact = (value: number): number => Number(value.toPrecision(15));
+export const exactNumber = (value: number): string => String(exact(value));
 
-const FRACTIONS: readonly (readonly [number, string])[] = [
-  [1, ""],
-  [2, "/2"],
-  [4, "/4"],
-  [8, "/8"],
-  [16, "/16"],
-  [32, "/32"],
-];
+/** Digits that tell numbers of a size apart that differ by a gap, at least `least`. */
+export const digitsFor = (size: number, gap: number, least = 4): number =>
+  gap > 0 && size > 0 ? Math.min(15, Math.max(least, Math.ceil(Math.log10(size / gap) - 1e-9) + 1)) : least;
+
+/** A number with few digits, and with those that matter within a span. */
+export const tidy = (value: number, span: number, digits: number): number =>
+  Number(value.toPrecision(digitsFor(Math.abs(value), span / 5, digits)));
+
+/** Digits that tell ticks apart, at least three. */
+export function digitsOf(ticks: readonly number[]): number {
+  const gaps = ticks.slice(1).map((one, i) => Math.abs(one - ticks[i]));
+  return digitsFor(Math.max(...ticks.map(Math.abs)), Math.min(...gaps), 3);
+}
 
 /** A multiple of π as a text; null if it has no short fraction of π. */
 export function inPi(value: number): string | null {
-  for (const [below, text] of FRACTIONS) {
+  for (const below of [1, 2, 4, 8, 16, 32]) {
     const times = (value / Math.PI) * below;
     const whole = Math.round(times);
     if (Math.abs(times - whole) > 1e-6) continue;
     if (whole === 0) return "0";
     const factor = Math.abs(whole) === 1 ? "" : String(Math.abs(whole));
-    return `${whole < 0 ? MINUS : ""}${factor}π${text}`;
+    return `${whole < 0 ? MINUS : ""}${factor}π${below === 1 ? "" : `/${below}`}`;
   }
   return null;
 }
@@ -68,7 +70,6 @@ export function tickStep(length: number, count: number, pi: boolean): number {
   return base * ([1, 2, 5, 10].find((factor) => factor * base >= raw * 0.99) ?? 10);
 }
 
-/** Ticks of a range. */
 export function ticksOf(from: number, to: number, count: number, pi = false): number[] {
   if (!(to > from)) return [];
   const step = tickStep(to - from, count, pi);

@@ -101,7 +101,20 @@ function rangeOf(text: string): readonly [string, Range] | null {
 const SHOWS = /^(slice:[xyz]|3d|four|compare)$/;
 
 /** The condition of a brush: an expression from a value on, or from one to another. */
-export const BRUSH = /^(.+?)\s*>=?\s*(-?[\d.]+(?:e[-+]?\d+)?)\s*(?:&&\s*\1\s*<=?\s*(-?[\d.]+(?:e[-+]?\d+)?))?$/;
+const BRUSH = /^(.+?)\s*>=?\s*(-?[\d.]+(?:e[-+]?\d+)?)\s*(?:&&\s*\1\s*<=?\s*(-?[\d.]+(?:e[-+]?\d+)?))?$/;
+
+export interface Brush {
+  readonly what: string;
+  readonly low: number;
+  /** Infinite for a brush from a value on. */
+  readonly high: number;
+}
+
+/** The condition of a brush in its parts; null if there is none. */
+export function brushIn(text: string | null): Brush | null {
+  const [, what, low, high = Number.POSITIVE_INFINITY] = BRUSH.exec(text ?? "") ?? [];
+  return what === undefined ? null : { what, low: Number(low), high: Number(high) };
+}
 
 /** The view of a query string; members that are malformed are left to the page. */
 export function readLink(dataset: string, query: string): View {
@@ -136,7 +149,7 @@ export function readLink(dataset: string, query: string): View {
     window: window !== null && window > 0 ? window : null,
     camera: triple(own("camera")) ?? EMPTY.camera,
     flow: own("flow") === "off" ? "off" : "streaks",
-    brush: BRUSH.test(own("brush") ?? "") ? own("brush") : null,
+    brush: brushIn(own("brush")) === null ? null : own("brush"),
     pins: (own("pins") ?? "").split(";").flatMap((text) => [triple(text)].filter((one) => one !== null)),
     b: Object.fromEntries(Object.entries(second).filter(([, one]) => one !== undefined)),
     compare: compare === "difference" || compare === "side" ? compare : "swipe",

@@ -8,6 +8,7 @@ import {
   type Question,
   Refusal,
   type Rows,
+  refusalFrom,
   rootOf,
   Store,
   send,
@@ -20,12 +21,16 @@ import {
   flatAxis,
   type Listed,
   middleOf,
+  nearest,
+  roundedOn,
+  timeText,
   type Vec3,
   wrapped,
 } from "./dataset.js";
 import { asFlowMap, durationOf } from "./flow-map.js";
-import { exactNumber, plainNumber, requireOne } from "./format.js";
-import { BRUSH, type Plane, type Range, readLink, untaken, type View, writeLink } from "./link.js";
+import { exact, requireOne, tidy } from "./format.js";
+import { kept } from "./kept.js";
+import { type Brush, brushIn, type Plane, type Range, readLink, untaken, type View, writeLink } from "./link.js";
 import { firstQuantity, hasDerivatives, quantityOf } from "./quantities.js";
 import {
   largestOf,
@@ -46,16 +51,14 @@ export const store = new Store((matchMedia("(max-width: 700px)").matches ? 128 :
 /** Null until they were read. */
 export const datasets = signal<readonly Listed[] | null>(null);
 export const dataset = signal<Dataset | null>(null);
-/** The other dataset of a comparison. */
-export const secondDataset = signal<Dataset | null>(null);
+/** The other dataset of a comparison, or why there is none. */
+export const secondDataset = signal<Dataset | Refusal | null>(null);
 export const view = signal<View>(readLink("", ""));
-/** The view when it was last at rest. */
 export const rested = signal<View>(view.peek());
 export const isDragging = signal(false);
 export const isPlaying = signal(false);
 /** What the page does not read of its address; links of 1.0 had their view in the query of `/`. Empty: nothing. */
 export const unread = signal("");
-/** The problem that is shown in place of the page. */
 export const problem = signal<string | null>(null);
 export const needsToken = signal(false);
 /** The size of the pane of a plane in pixels, which sets the samples of its picture. */
@@ -71,19 +74,14 @@ export function setWants(name: string, wants: readonly Wanted[]): void {
 const AXES = ["x", "y", "z"] as const;
 
 /** The index of the stored time nearest to a time. */
-export function frameOf(time: number | null, { times }: Dataset): number {
-  if (time === null) return 0;
-  let best = 0;
-  for (const [i, one] of times.entries()) if (Math.abs(one - time) < Math.abs(times[best] - time)) best = i;
-  return best;
-}
+export const frameOf = (time: number | null, { times }: Dataset): number => (time === null ? 0 : nearest(times, time));
 
-/** Whether a time is stored. */
+/** Whether a time is stored, but for rounding. */
 export function isStored(time: number, { times }: Dataset): boolean {
-  return times.some((one) => Math.abs(one - time) <= 1e-9 * Math.max(1, Math.abs(time)));
+  const between = ((times.at(-1) as number) - times[0]) / Math.max(1, times.length - 1);
+  return times.some((one) => Math.abs(one - time) <= 1e-6 * between || one === exact(time));
 }
 
-/** Whether a time is within the stored ones. */
 export const isWithin = (time: number, set: Dataset): boolean =>
   isStored(time, set) || (time > set.times[0] && time < (set.times.at(-1) as number));
 
@@ -94,22 +92,25 @@ export function change(patch: Partial<View>, how: "push" | "replace" | "drag" = 
   saveLink(how);
 }
 
-const roundedTo9 = (value: number) => Number(exactNumber(value));
-const vector = (numbers: Vec3) => numbers.map(roundedTo9) as unknown as Vec3;
+const roundedTo9 = (value: number) => Number(value.toPrecision(9));
 
-/** A view with numbers rounded as in links, so that a link shows the same picture. */
+/** A position in the box with the digits of links, so that a link shows the same picture. */
+export const roundedIn = ({ axes }: Dataset, place: Vec3): Vec3 =>
+  place.map((one, a) => roundedOn(axes[a], one)) as unknown as Vec3;
+
+/** A view with numbers rounded as in links. */
 function roundedView(next: View): View {
-  const { cross, centre, window, camera } = next;
+  const set = dataset.peek();
+  const rounded = (place: Vec3 | null) => (place === null || set === null ? place : roundedIn(set, place));
   return {
     ...next,
-    cross: cross && vector(cross),
-    centre: centre && vector(centre),
-    window: window === null ? null : roundedTo9(window),
-    camera: vector(camera),
+    cross: rounded(next.cross),
+    centre: rounded(next.centre),
+    window: next.window && roundedTo9(next.window),
+    camera: next.camera.map(roundedTo9) as unknown as Vec3,
   };
 }
 
-/** Writes the view into the address. */
 export function saveLink(how: "push" | "replace"): void {
   const now = view.peek();
   const address = `${rootOf()}view/${encodeURIComponent(now.dataset)}?${writeLink(now)}`;
@@ -148,11 +149,14 @@ export async function openAddress(): Promise<void> {
   }
 }
 
-/** Loads the description of the dataset of a view, and shows it. */
-export async function open(next: View): Promise<void> {
+let opened = 0;
+/** Loads the description of the dataset of a view, and shows it unless another view was opened meanwhile. */
+export async function open(next: View, how: "push" | "replace" = "replace"): Promise<void> {
+  const turn = ++opened;
   const signal = new AbortController().signal;
   const found = await describe(next.dataset, signal);
-  const second = next.b.dataset === undefined ? null : await describe(next.b.dataset, signal);
+  const second = next.b.dataset === undefined ? null : await describe(next.b.dataset, signal).catch(refusalFrom);
+  if (turn !== opened) return;
   batch(() => {
     dataset.value = found;
     secondDataset.value = second;
@@ -160,7 +164,7 @@ export async function open(next: View): Promise<void> {
     view.value = withDefaults({ ...next, dataset: found.name, what: next.what ?? firstQuantity(found) }, found, second);
     rested.value = view.peek();
   });
-  saveLink("replace");
+  saveLink(how);
   document.title = `${quantityOf(view.peek().what as string).symbol} of ${found.name} · fieldprobe`;
 }
 
@@ -174,7 +178,7 @@ const hadOf = ({ time, method }: Pick<View["b"], "time" | "method">, set: Datase
 };
 
 /** Replaces what the dataset does not have by defaults; what B's dataset does not have is as in A. */
-function withDefaults(next: View, set: Dataset, second: Dataset | null): View {
+function withDefaults(next: View, set: Dataset, second: Dataset | Refusal | null): View {
   const { axes, fields, methods, times } = set;
   const has = fields.some(({ name }) => name === "velocity");
   const middle = middleOf(set);
@@ -191,7 +195,7 @@ function withDefaults(next: View, set: Dataset, second: Dataset | null): View {
   const { method = ["Lag8", "Lag6", "Lag4"].find((one) => methods.includes(one)) ?? "nearest" } = had;
   const { dataset: other, what } = next.b;
   const named = { ...(other === undefined ? {} : { dataset: other }), ...(what === undefined ? {} : { what }) };
-  const b = { ...named, ...hadOf(next.b, second ?? set) };
+  const b = second instanceof Refusal ? next.b : { ...named, ...hadOf(next.b, second ?? set) };
   const flat = flatAxis(set);
   const show = flat === undefined || next.show === "compare" ? next.show : (`slice:${flat}` as const);
   return { ...next, cross: cross ?? null, surface, colour, time, method, show, b };
@@ -226,10 +230,10 @@ export function shownOf(now: View, second = false): Shown | null {
   const first = { dataset: own, what: now.what, time: now.time, method: now.method };
   if (!second) return first;
   const { dataset: _, ...rest } = now.b;
-  return { ...first, ...rest, dataset: secondDataset.value ?? own };
+  const other = secondDataset.value ?? own;
+  return other instanceof Refusal ? null : { ...first, ...rest, dataset: other };
 }
 
-/** The finest volume of a quantity that has arrived; null until the first. */
 export function volumeOf(set: Dataset, what: string, frame: number): Volume | null {
   for (const stride of stridesOf(set, what).toReversed()) {
     const { answer } = store.entry<Volume>(volumeKey(set, what, frame, stride));
@@ -238,7 +242,10 @@ export function volumeOf(set: Dataset, what: string, frame: number): Volume | nu
   return null;
 }
 
-/** The first error among the volumes of a quantity. */
+/** Whether nothing more is awaited of a quantity at a stored time. */
+export const isThere = (set: Dataset, what: string, frame: number): boolean =>
+  volumeOf(set, what, frame) !== null || failureOf(set, what, frame) !== null;
+
 export function failureOf(set: Dataset, what: string, frame: number): { key: string; error: Refusal } | null {
   for (const stride of stridesOf(set, what)) {
     const key = volumeKey(set, what, frame, stride);
@@ -248,20 +255,29 @@ export function failureOf(set: Dataset, what: string, frame: number): { key: str
   return null;
 }
 
+/** The finest volume of a quantity at the time shown. */
+export const volumeShown = (set: Dataset, what: string): Volume | null =>
+  volumeOf(set, what, frameOf(view.value.time, set));
+
 /** The finest volume that previews a question; null if its dataset lacks the time. */
 export const previewOf = ({ dataset: set, what, time }: Shown): Volume | null =>
   isWithin(time, set) ? volumeOf(set, what, frameOf(time, set)) : null;
 
 /** The stored time of the nodes that stand for a time between stored ones; empty for a stored time. */
 export const nodesNote = ({ time, dataset: set }: Pick<Shown, "time" | "dataset">): string =>
-  isStored(time, set) ? "" : `nodes of t = ${plainNumber(set.times[frameOf(time, set)])}`;
+  isStored(time, set) ? "" : `nodes of t = ${timeText(set, set.times[frameOf(time, set)])}`;
 
 /** What A or B of a comparison shows, with its dataset if that is another one. */
 export function labelOf(now: View, second: boolean): string {
   const shown = shownOf(now, second);
-  if (shown === null) return "";
+  if (shown === null) return now.b.dataset ?? "";
   const { dataset: set, what, time, method } = shown;
-  const names = [quantityOf(what).symbol, method, `t ${plainNumber(time)}`, ...(secondDataset.value ? [set.name] : [])];
+  const names = [
+    quantityOf(what).symbol,
+    method,
+    `t ${timeText(set, time)}`,
+    ...(secondDataset.value ? [set.name] : []),
+  ];
   return names.join(", ");
 }
 
@@ -269,6 +285,7 @@ export function labelOf(now: View, second: boolean): string {
 export function refusalOf(now: View, second = false): { readonly key: string; readonly error: Refusal } | null {
   const shown = shownOf(now, second);
   const { centre } = now;
+  if (second && secondDataset.value instanceof Refusal) return { key: "", error: secondDataset.value };
   if (shown === null || planesOf(now).length === 0) return null;
   const { dataset: set, what, time } = shown;
   const failed = previewOf(shown) === null ? failureOf(set, what, frameOf(time, set)) : null;
@@ -283,7 +300,7 @@ export function refusalOf(now: View, second = false): { readonly key: string; re
 
 /** A position in a dataset: in one period of periodic axes; along others it stays, so that none is replaced. */
 export const placeIn = ({ axes }: Dataset, place: Vec3): Vec3 =>
-  place.map((one, a) => (axes[a].periodic ? wrapped(axes[a], one) : one)) as unknown as Vec3;
+  place.map((one, a) => (axes[a].periodic ? roundedOn(axes[a], wrapped(axes[a], one)) : one)) as unknown as Vec3;
 
 /** The question of a plane's picture, and the box that it fills. */
 export interface PicturePlan {
@@ -327,7 +344,7 @@ export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec
       tiles[side] = axis.periodic;
     } else {
       // Ends are rounded, so that a link that is opened again asks the same question.
-      [low, high] = [low, high].map((end) => Number(end.toPrecision(9)));
+      [low, high] = [low, high].map((end) => roundedOn(axis, end));
       members[AXES[a]] = `${low}:${high}`;
       counts[AXES[a]] = Math.max(2, Math.min(pixels, Math.ceil((4 * axis.nodes * (high - low)) / axis.length)));
       box[side] = low;
@@ -335,7 +352,7 @@ export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec
       tiles[side] = false;
     }
   }
-  members[AXES[normal]] = Number(placeIn(set, at)[normal].toPrecision(9));
+  members[AXES[normal]] = placeIn(set, at)[normal];
   const samples = AXES.filter((name) => counts[name] !== undefined).map((name) => counts[name]);
   const requested = { dataset: set.name, call: "grid", what, ...members, time, method, samples };
   const question = asFlowMap({ dataset: set.name, times: set.times }, requested);
@@ -356,66 +373,56 @@ export function wantedPicture(plan: PicturePlan, plane: Plane, priority: number)
     key: plan.key,
     priority,
     load: async (signal) => {
-      const numbers = await askNumbers(plan.question, signal);
+      const { data, unit } = await askNumbers(plan.question, signal);
       const { columns, rows, box, tiles } = plan;
-      const isMasked = numbers.some(Number.isNaN);
-      return {
-        data: plane === "x" ? transposed(numbers, rows, columns) : numbers,
-        columns,
-        rows,
-        isMasked,
-        box,
-        tiles,
-      };
+      const turned = plane === "x" ? transposed(data, rows, columns) : data;
+      return { data: turned, unit, columns, rows, isMasked: data.some(Number.isNaN), box, tiles };
     },
     sizeOf: ({ data }) => data.byteLength,
   };
 }
 
-/** The columns of rows of `width` numbers. */
 function transposed(numbers: Float32Array, width: number, height: number): Float32Array {
   const out = new Float32Array(numbers.length);
   for (let i = 0; i < height; i++) for (let j = 0; j < width; j++) out[j * height + i] = numbers[i * width + j];
   return out;
 }
 
-/** The question for the value at a point. */
 export function valueQuestion({ dataset: set, what, time, method }: Shown, at: Vec3): Question {
-  const points = [placeIn(set, at).map((one) => Number(one.toPrecision(9)))];
-  const question = { dataset: set.name, call: "values", what: [what], points, time, method };
+  const question = { dataset: set.name, call: "values", what: [what], points: [placeIn(set, at)], time, method };
   return asFlowMap({ dataset: set.name, times: set.times }, question);
 }
 
-/** The want of the value at a point. */
+/** The answer for a value at a point: a table of it, or that of a flow map. */
+export type Value = Partial<Rows> & { readonly data?: { readonly ftle: number | null } };
+
+/** The number of an answer; NaN if it is missing. Throws Error for vectors and tensors. */
+export function valueIn({ rows, data }: Value): number {
+  requireOne((rows?.[0]?.length ?? 0) - 3);
+  return (data === undefined ? rows?.[0]?.[3] : data.ftle) ?? Number.NaN;
+}
+
 export function wantedValue(shown: Shown, at: Vec3, priority: number): Wanted<number> {
   const question = valueQuestion(shown, at);
   return {
     key: JSON.stringify(["value", shown.dataset.digest, question]),
     priority,
     load: async (signal) => {
-      const { rows, data } = await askJson<Partial<Rows> & { data?: { ftle: number | null } }>(question, signal);
-      requireOne((rows?.[0]?.length ?? 0) - 3);
-      return (data === undefined ? rows?.[0]?.[3] : data.ftle) ?? Number.NaN;
+      return valueIn(await askJson<Value>(question, signal));
     },
   };
 }
 
 /** The range of a quantity: as the link states, else the range of 99.9 % of the volume. */
 export function rangeOf(now: View, what: string, volume: Volume | null, set: Dataset): Range {
-  return now.ranges.get(what) ?? usualRange(what, volume, set);
+  return now.ranges.get(what) ?? (volume === null ? UNKNOWN : usualRange(volume, what, set));
 }
 
-const USUAL_RANGES = new WeakMap<Volume, Range>();
-
-/** Rounds to the two digits that a bar shows. */
-const rounded = (value: number) => Number(value.toPrecision(2));
-
-export function usualRange(what: string, volume: Volume | null, set: Dataset): Range {
-  if (volume === null) return { low: 0, high: 1, scale: "linear" };
-  const known = USUAL_RANGES.get(volume);
-  if (known !== undefined) return known;
+const UNKNOWN: Range = { low: 0, high: 1, scale: "linear" };
+export const usualRange = kept((volume: Volume, what: string, set: Dataset): Range => {
   const [least, low, middle, high] = quantilesOf(volume, set, [0.0005, 0.001, 0.5, 0.9995]);
   const { heavyTailed = false } = quantityOf(what);
+  const rounded = (value: number) => tidy(value, high - least, 2);
   const top = rounded(Math.max(Math.abs(least), Math.abs(high)));
   let range: Range;
   if (volume.low < 0 && volume.high > 0) {
@@ -426,30 +433,21 @@ export function usualRange(what: string, volume: Volume | null, set: Dataset): R
     const floor = volume.low >= 0 && low < 0.3 * high ? 0 : rounded(low);
     range = { low: floor, high: rounded(high), scale: "linear" };
   }
-  if (!(range.high > range.low)) range = { low: middle - 1, high: middle + 1, scale: "linear" };
-  USUAL_RANGES.set(volume, range);
-  return range;
-}
+  return range.high > range.low ? range : { low: middle - 1, high: middle + 1, scale: "linear" };
+});
 
 /** Whether a volume is the finest that will be requested. */
 export const isFinest = ({ what, stride }: Volume, set: Dataset): boolean => stridesOf(set, what).at(-1) === stride;
 
-const FINES = new WeakMap<Volume, Samples>();
-/** Samples between the nodes of a volume, for surfaces. */
-export function fineOf(volume: Volume, set: Dataset): Samples {
-  let fine = FINES.get(volume);
-  if (fine === undefined) {
-    // Volumes that a finer one will soon replace are not interpolated.
-    fine = refined(volume, set, isFinest(volume, set) ? 2 : 1);
-    FINES.set(volume, fine);
-  }
-  return fine;
-}
+/** Samples between the nodes of a volume, for surfaces; not of volumes that a finer one will soon replace. */
+export const fineOf = kept(
+  (volume: Volume, set: Dataset): Samples => refined(volume, set, isFinest(volume, set) ? 2 : 1),
+);
 
-/** Part of the volume that a surface without a given value encloses. */
 const ENCLOSED = 0.05;
 
-/** Whether a surface encloses values below its level. */
+export const levelOf = ({ low, high }: Volume, value: number): number => tidy(value, (high - low) / 100, 3);
+
 export const isBelow = (what: string): boolean => what === "lambda2";
 
 /** Sets members that the view leaves open once volumes have arrived: level of the surface, crosshair, centre, range. */
@@ -464,7 +462,7 @@ effect(() => {
   if (surface !== null && now.surface.value === null) {
     const part = isBelow(now.surface.what) ? ENCLOSED : 1 - ENCLOSED;
     const [value] = quantilesOf(surface, set, [part]);
-    patch.surface = { what: now.surface.what, value: Number(value.toPrecision(3)) };
+    patch.surface = { what: now.surface.what, value: levelOf(surface, value) };
   }
   const strongest = surface ?? (failureOf(set, now.surface.what, frame) === null ? null : shown);
   if (now.cross === null && strongest !== null) {
@@ -478,7 +476,7 @@ effect(() => {
     [now.what, shown],
     [now.colour, volumeOf(set, now.colour, frame)],
   ] as const)
-    if (volume !== null && !ranges.has(what)) ranges.set(what, usualRange(what, volume, set));
+    if (volume !== null && !ranges.has(what)) ranges.set(what, usualRange(volume, what, set));
   if (ranges.size > now.ranges.size) patch.ranges = ranges;
   if (Object.keys(patch).length > 0) queueMicrotask(() => change(patch, "replace"));
 });
@@ -489,7 +487,6 @@ export function centreAt(set: Dataset, place: Vec3): Vec3 {
   return set.axes.map(({ periodic }, a) => (periodic ? place[a] : middle[a])) as unknown as Vec3;
 }
 
-/** The planes of a view. */
 export function planesOf({ show }: View): readonly Plane[] {
   if (show === "four") return ["z", "x", "y"];
   if (show === "compare") return ["z"];
@@ -523,10 +520,9 @@ effect(() => {
   if (second !== null) box(second.dataset, second.what, frameOf(second.time, second.dataset), 1);
   const hasStreaks = now.flow === "streaks" && planes.length > 0 && set.fields.some(({ name }) => name === "velocity");
   if (hasStreaks) for (const name of AXES) box(set, `u.${name}`, frame, 6);
-  if (now.brush !== null) {
-    const what = BRUSH.exec(now.brush)?.[1];
-    if (what !== undefined) box(set, what, frame, 3);
-  }
+  const brush = brushIn(now.brush);
+  for (const one of brush === null ? [] : [shown, second])
+    if (one !== null) box(one.dataset, (brush as Brush).what, frameOf(one.time, one.dataset), 3);
   const isStill = still === now && !isPlaying.value;
   if (isStill && now.cross !== null && now.centre !== null) {
     const at = cross.value;
@@ -543,6 +539,8 @@ effect(() => {
     const next = (frame + step) % set.times.length;
     if (next === frame) continue;
     if (planes.length > 0) box(set, shown.what, next, 30 + step);
+    const nextB = now.show === "compare" ? shownOf({ ...now, time: set.times[next] }, true) : null;
+    if (nextB !== null) box(nextB.dataset, nextB.what, frameOf(nextB.time, nextB.dataset), 31 + step);
     if (isPlaying.value && hasStreaks) for (const name of AXES) box(set, `u.${name}`, next, 33 + step);
     if (space) {
       box(set, now.surface.what, next, 31 + step);

@@ -4,14 +4,11 @@ import { durationOf, hasFlowMaps } from "./flow-map.js";
 import { plainNumber } from "./format.js";
 
 export interface Quantity {
-  /** The expression, as `what` has it. */
   readonly what: string;
   readonly symbol: string;
   readonly title: string;
-  /** Further words by which Find finds it. */
   readonly words?: string;
   readonly needs?: "velocity" | "pressure" | "viscosity";
-  /** Whether its values have both signs. */
   readonly signed?: boolean;
   /** Whether its distribution has heavy tails, which a symmetric logarithmic scale shows better. */
   readonly heavyTailed?: boolean;
@@ -84,7 +81,6 @@ export const QUANTITIES: readonly Quantity[] = [
 
 const has = (dataset: Dataset, name: string) => dataset.fields.some((field) => field.name === name);
 
-/** Quantities of a dataset, its stored fields included. */
 export function quantitiesOf(dataset: Dataset): Quantity[] {
   const canDifferentiate = hasDerivatives(dataset);
   const available = QUANTITIES.filter(({ what, needs }) => {
@@ -135,7 +131,6 @@ export function quantityOf(what: string): Quantity {
   return QUANTITIES.find((one) => one.what === what) ?? { what, symbol: what, title: what, group: "Expressions" };
 }
 
-/** Fewest nodes along an axis for finite differences. */
 const DIFFERENCE_NODES = 5;
 
 /** Whether a dataset has enough nodes for derivatives. */
@@ -143,7 +138,6 @@ export function hasDerivatives({ axes }: Dataset): boolean {
   return axes.every(({ nodes }) => nodes >= DIFFERENCE_NODES);
 }
 
-/** The quantity that is shown first. */
 export function firstQuantity(dataset: Dataset): string {
   if (hasVelocity(dataset)) return hasDerivatives(dataset) ? "norm(omega)" : "norm(u)";
   return quantitiesOf(dataset)[0]?.what ?? "p";

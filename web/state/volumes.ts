@@ -1,10 +1,10 @@
 /** Volumes: samples of a quantity in the whole box at a stored time, and functions on volumes. */
-import { askNumbers, type Wanted } from "./ask.js";
+import { askNumbers, type Numbers, type Question, type Wanted } from "./ask.js";
 import { cellOf, type Dataset, isStaggered, nodeOf, type Vec3 } from "./dataset.js";
 import { asFlowMap, durationOf, PATH_SAMPLES } from "./flow-map.js";
 
 /** Samples of a box at nodes, x fastest; missing ones are NaN. */
-export interface Volume {
+export interface Volume extends Numbers {
   readonly key: string;
   readonly what: string;
   readonly frame: number;
@@ -14,15 +14,13 @@ export interface Volume {
   readonly strides: Vec3;
   /** Nodes along the edge of the cubes of which samples are means; 1 for samples at nodes. */
   readonly cube: number;
-  readonly data: Float32Array;
   readonly isMasked: boolean;
   readonly low: number;
   readonly high: number;
 }
 
 /** Samples of a plane by the service. */
-export interface Picture {
-  readonly data: Float32Array;
+export interface Picture extends Numbers {
   readonly columns: number;
   readonly rows: number;
   readonly isMasked: boolean;
@@ -105,13 +103,18 @@ export function wantedVolume(
   );
   const load = async (signal: AbortSignal): Promise<Volume> => {
     const data = new Float32Array(nx * ny * nz);
+    let unit: string | null = null;
+    const fill = async (question: Question, from = 0): Promise<void> => {
+      const part = await askNumbers(question, signal);
+      data.set(part.data, from);
+      unit = part.unit;
+    };
     if (isPaths) {
       const { name, times } = dataset;
       const requested = { ...members, call: "grid", time: times[frame], samples: dims, method: "Lag4" };
-      data.set(await askNumbers(asFlowMap({ dataset: name, times }, requested), signal));
+      await fill(asFlowMap({ dataset: name, times }, requested));
     } else if (isStaggered(dataset)) {
-      const question = { ...members, call: "grid", frame, samples: dims, method: "Lag4" };
-      data.set(await askNumbers(question, signal));
+      await fill({ ...members, call: "grid", frame, samples: dims, method: "Lag4" });
     } else {
       const deep = Math.max(2, Math.floor(SLAB / (nx * ny)));
       const slab = async (k: number): Promise<void> => {
@@ -119,9 +122,7 @@ export function wantedVolume(
           const count = Math.min(deep, nz - k);
           const box = { x: spans[0](0, nx), y: spans[1](0, ny), z: spans[2](k, count) };
           const samples = [nx, ny, count];
-          const question = { ...members, call: "grid", frame, ...box, samples, level: "auto" };
-          data.set(await askNumbers(question, signal), k * nx * ny);
-          return;
+          return fill({ ...members, call: "grid", frame, ...box, samples, level: "auto" }, k * nx * ny);
         }
         const [across, up, normal] = strides;
         const end = Math.min(dataset.axes[2].nodes, (k + deep) * normal);
@@ -130,7 +131,7 @@ export function wantedVolume(
           ...(up === 1 ? {} : { j: `0::${up}` }),
           ...(nz > deep || normal > 1 ? { k: `${k * normal}:${end}:${normal}` } : {}),
         };
-        data.set(await askNumbers({ ...members, call: "nodes", frame, ...steps }, signal), k * nx * ny);
+        return fill({ ...members, call: "nodes", frame, ...steps }, k * nx * ny);
       };
       // A box needs two samples along each axis: the last slab of means overlaps the one before.
       const starts = Array.from({ length: Math.ceil(nz / deep) }, (_, i) =>
@@ -141,7 +142,7 @@ export function wantedVolume(
       };
       await Promise.all(Array.from({ length: LANES }, lane));
     }
-    return { key, what, frame, dims, stride, strides, cube, data, ...counted(data) };
+    return { key, what, frame, dims, stride, strides, cube, data, unit, ...counted(data) };
   };
   return { key, load, priority, sizeOf: ({ data: { byteLength } }) => byteLength };
 }
@@ -168,7 +169,30 @@ export function sampleAt({ dims, data, strides }: Volume, { axes }: Dataset, pla
   return sum;
 }
 
-/** Bins of the first histogram for quantiles. */
+/** Bilinear value of a picture at a position; NaN outside. */
+export function pictureAt({ data, columns, rows, box, tiles }: Picture, h: number, v: number): number {
+  const [left, below, width, height] = box;
+  let [i, j] = [((h - left) / width) * columns, ((v - below) / height) * rows];
+  // Samples of open axes lie in the middle of their cells, those of periodic ones at their beginning.
+  if (!tiles[0]) i -= 0.5;
+  if (!tiles[1]) j -= 0.5;
+  if (!tiles[0] && (i < -0.51 || i > columns - 0.49)) return Number.NaN;
+  if (!tiles[1] && (j < -0.51 || j > rows - 0.49)) return Number.NaN;
+  const [i0, j0] = [Math.floor(i), Math.floor(j)];
+  const at = (p: number, q: number): number => {
+    const x = tiles[0] ? ((p % columns) + columns) % columns : Math.min(columns - 1, Math.max(0, p));
+    const y = tiles[1] ? ((q % rows) + rows) % rows : Math.min(rows - 1, Math.max(0, q));
+    return data[y * columns + x];
+  };
+  const [s, t] = [i - i0, j - j0];
+  return (
+    (1 - s) * (1 - t) * at(i0, j0) +
+    s * (1 - t) * at(i0 + 1, j0) +
+    (1 - s) * t * at(i0, j0 + 1) +
+    s * t * at(i0 + 1, j0 + 1)
+  );
+}
+
 const BINS = 4096;
 
 /** Quantiles of a volume at the given parts, by a histogram weighted with the cells of nodes. */
@@ -259,7 +283,6 @@ interface Weights {
 
 const WIDTH = 8;
 
-/** Lagrange weights on the given nodes. */
 function lagrange(nodes: readonly number[], x: number): number[] {
   return nodes.map((own, i) =>
     nodes.reduce((product, other, j) => (i === j ? product : (product * (x - other)) / (own - other)), 1),
@@ -317,7 +340,6 @@ function along(
   return out;
 }
 
-/** Most samples along an axis of a surface. */
 const MOST_FINE = 192;
 
 /** Samples on twice the nodes by Lagrange interpolation on eight of them; a table of nodes becomes equally spaced. */

@@ -35,6 +35,7 @@ function volumeOf(set: Dataset, value: (x: number, y: number, z: number) => numb
       stride: 1,
       strides: [1, 1, 1] as const,
       cube: 1,
+      unit: null,
       data,
       isMasked: finite.length < data.length,
     },

@@ -1,0 +1,55 @@
+/** Times, places and values far from zero: links keep them, and labels tell them apart. */
+import { expect, it } from "vitest";
+import { axisTicks } from "../draw/bar.js";
+import { type Axis, placeText, roundedOn, timeText } from "../state/dataset.js";
+import { exactNumber, plainNumber, tidy } from "../state/format.js";
+import { EMPTY, readLink, writeLink } from "../state/link.js";
+
+/** Coordinates of a map, in metres. */
+const north: Axis = {
+  ...{ name: "y", nodes: 20, first: 5_400_000, last: 5_400_004.75, length: 4.75, spacing: 0.25, periodic: false },
+};
+
+it("links keep every stored time and place", () => {
+  for (const time of [1_700_000_002.5, 1234.3, 0.6000000000000001, 1e-7]) {
+    const view = {
+      ...EMPTY,
+      dataset: "a",
+      time,
+      cross: [1, roundedOn(north, 5_400_002.3456), 3] as const,
+      b: { time },
+    };
+    const read = readLink("a", writeLink(view));
+    expect(read.cross).toEqual([1, 5_400_002.3456, 3]);
+    for (const one of [read.time, read.b.time]) expect(Math.abs((one as number) - time)).toBeLessThan(1e-14 * time);
+  }
+  expect(exactNumber(0.1 + 0.2)).toBe("0.3");
+});
+
+it.each([
+  { of: "seconds since 1970", times: Array.from({ length: 8 }, (_, k) => 1_700_000_000 + 0.5 * k) },
+  { of: "a long run", times: [1234.1, 1234.3, 1234.5, 1234.7, 1234.9, 1235.1] },
+  { of: "a thousand snapshots", times: Array.from({ length: 1000 }, (_, k) => 0.01 * k) },
+])("labels tell the times apart: $of", ({ times }) => {
+  const texts = times.map((time) => timeText({ times }, time));
+  expect(new Set(texts).size).toBe(times.length);
+  for (const [i, text] of texts.entries()) expect(Number(text)).toBeCloseTo(times[i] as number, 6);
+});
+
+it("labels have four digits where these tell the numbers apart", () => {
+  expect(timeText({ times: [0, 0.2, 0.4] }, 0.4)).toBe("0.4");
+  expect(placeText({ ...north, first: 0, last: 6.1, length: 6.2 }, 2.345678)).toBe("2.346");
+});
+
+it("labels tell nodes and ticks apart", () => {
+  const nodes = Array.from({ length: 20 }, (_, k) => placeText(north, 5_400_000 + 0.25 * k));
+  expect(new Set(nodes).size).toBe(20);
+  const ticks = axisTicks(north, 5_399_999, 5_400_006, 7);
+  expect(ticks.map(({ text }) => text)).toEqual(["5400000", "5400001", "5400002", "5400003", "5400004"]);
+});
+
+it("ranges and levels keep the digits that matter", () => {
+  expect([101_312.7, 101_338.2].map((end) => tidy(end, 25.5, 2))).toEqual([101_313, 101_338]);
+  expect(tidy(15.93, 15.93, 2)).toBe(16);
+  expect(plainNumber(tidy(2.3124, 90 / 100, 3), 9)).toBe("2.31");
+});
