@@ -1,6 +1,7 @@
 /** The dialog Add data: files that wait for confirmation, the format recognised for each, and its open questions. */
 import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
+import { keyed } from "lit-html/directives/keyed.js";
 import { ref } from "lit-html/directives/ref.js";
 import { repeat } from "lit-html/directives/repeat.js";
 import { setting } from "./controls.js";
@@ -9,7 +10,7 @@ import { copy, say } from "./notify.js";
 import { send } from "./state/ask.js";
 import type { Listed } from "./state/dataset.js";
 import { EMPTY } from "./state/link.js";
-import { datasets, open, saveLink } from "./state/model.js";
+import { datasets, open } from "./state/model.js";
 
 interface Line {
   readonly about: string;
@@ -20,7 +21,6 @@ interface Line {
   /** The name of the answer that the line sets. */
   readonly flag: string;
 }
-/** Lists of texts, each under a title of its own. */
 type Lists = "problems" | "why" | "mind" | "assumed" | "look" | "unused";
 interface Draft extends Readonly<Record<Lists, readonly string[]>> {
   readonly id: string;
@@ -43,18 +43,14 @@ interface Waiting {
   readonly drafts: readonly (Pick<Draft, "id" | "file" | "files"> & { readonly why: string })[];
 }
 
-/** The files that wait; null until they were read. */
 export const waiting = signal<Waiting | null>(null);
 const isShown = signal(false);
 const draft = signal<Draft | null>(null);
-/** Requests whose answers are awaited. */
 const pending = signal(0);
-/** The address of the picture of a slice of the draft. */
 const picture = signal<string | null>(null);
 const failure = signal("");
 const never = new AbortController().signal;
 
-/** Reads the files that wait; none for a caller who may not confirm. */
 export async function readWaiting(): Promise<void> {
   try {
     waiting.value = (await (await send("api/drafts", {}, never)).json()) as Waiting;
@@ -63,7 +59,6 @@ export async function readWaiting(): Promise<void> {
   }
 }
 
-/** Number of files that this caller may confirm. */
 export const confirmable = (): number => (waiting.value?.manage ? waiting.value.waiting : 0);
 
 const pathOf = (id: string) => `api/drafts/${encodeURIComponent(id)}`;
@@ -80,14 +75,18 @@ async function run(steps: () => Promise<void>): Promise<void> {
   }
 }
 
+let requested = 0;
+/** Shows a draft with its slice, unless another answer was requested meanwhile. */
 async function readDraft(id: string, init: RequestInit = {}): Promise<void> {
+  const turn = ++requested;
   const next = (await (await send(pathOf(id), init, never)).json()) as Draft;
+  if (turn !== requested) return;
   draft.value = next;
   if (picture.peek() !== null) URL.revokeObjectURL(picture.peek() as string);
   picture.value = null;
   if (!next.picture) return;
   const slice = await (await send(`${pathOf(next.id)}?format=png`, {}, never)).blob();
-  if (draft.peek()?.id === next.id) picture.value = URL.createObjectURL(slice);
+  if (turn === requested) picture.value = URL.createObjectURL(slice);
 }
 
 /** Opens the dialog with a file that waits, by default the one before or the first. */
@@ -101,13 +100,11 @@ export function openDrafts(wanted = draft.peek()?.id): void {
   });
 }
 
-/** Sends answers for the draft, and shows the draft that results. */
 function answer(id: string, body: object): void {
   const headers = { "content-type": "application/json" };
   void run(() => readDraft(id, { method: "PATCH", headers, body: JSON.stringify(body) }));
 }
 
-/** Confirms the draft and opens the dataset that it has become. */
 function confirm(id: string): void {
   void run(async () => {
     const answer = await send(`${pathOf(id)}/confirm`, { method: "POST" }, never);
@@ -116,8 +113,7 @@ function confirm(id: string): void {
     isShown.value = false;
     const list = (await (await send("api/datasets", {}, never)).json()) as { datasets: readonly Listed[] };
     datasets.value = list.datasets;
-    await open({ ...EMPTY, dataset });
-    saveLink("push");
+    await open({ ...EMPTY, dataset }, "push");
     say(`${dataset} is served. To withdraw it, delete ${dataset}.dataset.json beside its file.`);
     await readWaiting();
   });
@@ -212,7 +208,6 @@ function draftView(one: Draft): TemplateResult {
   </div>`;
 }
 
-/** The files that wait, as buttons that open their drafts. */
 function fileButtons(): TemplateResult {
   return html`<div class="chips files" role="group" aria-label="Files that wait">${(waiting.value?.drafts ?? []).map(
     ({ id, file, files, why }) =>
@@ -221,7 +216,6 @@ function fileButtons(): TemplateResult {
   )}</div>`;
 }
 
-/** The stage of a service without datasets. */
 export function emptyView(): TemplateResult | typeof nothing {
   if (datasets.value?.length !== 0) return nothing;
   const count = waiting.value?.waiting ?? 0;
@@ -236,6 +230,6 @@ export function draftsDialog(): TemplateResult | typeof nothing {
   return html`<dialog class="sheet" aria-label="Add data" ${ref(opened)} @close=${close}>
     <header><h2>Add data</h2><span class="quiet" role="status">${pending.value > 0 ? "Reading" : ""}</span><button aria-label="Close" @click=${close}>×</button></header>
     <div class="body two"><div>${confirmable() > 0 ? fileButtons() : html`<p class="quiet">Nothing waits. Files in the data folders appear here until they are confirmed.</p>`}</div>
-      <div>${failure.value === "" ? nothing : html`<p class="error" role="alert">${failure.value}</p>`}${draft.value === null ? nothing : draftView(draft.value)}</div>
+      <div>${failure.value === "" ? nothing : html`<p class="error" role="alert">${failure.value}</p>`}${draft.value === null ? nothing : keyed(draft.value.id, draftView(draft.value))}</div>
     </div></dialog>`;
 }
