@@ -1,11 +1,10 @@
 /** Jobs of the service: questions that run in the background, their progress and their results. */
 import { signal } from "@preact/signals-core";
-import { type Question, Refusal, rootOf, send } from "./ask.js";
+import { type Question, Refusal, requireManifest, rootOf, send } from "./ask.js";
 
 export interface Job {
   readonly id: string;
   readonly state: "queued" | "running" | "done" | "failed" | "cancelled";
-  /** Method and address of its call. */
   readonly call: string;
   readonly progress: number;
   readonly secondsLeft: number | null;
@@ -14,26 +13,24 @@ export interface Job {
   readonly result: { readonly name: string; readonly bytes: number; readonly sha256: string } | null;
 }
 
-/** The jobs of this caller, latest first. */
 export const jobs = signal<readonly Job[]>([]);
 
 const POLL_MS = 700;
 const never = new AbortController().signal;
 export const isOpen = ({ state }: Job): boolean => state === "queued" || state === "running";
-/** The address of the result of a job. */
 export const resultOf = ({ id }: Job): string => `${rootOf()}api/jobs/${encodeURIComponent(id)}/result`;
 
 let timer = 0;
-/** Reads the list of jobs, and again while a job is open. Throws Refusal. */
+/** Reads the list of jobs, and again while a job is open, also after a failure. Throws Refusal. */
 export async function readJobs(): Promise<void> {
-  clearTimeout(timer);
-  const { jobs: list } = (await (await send("api/jobs", {}, never)).json()) as { jobs: readonly Job[] };
-  jobs.value = list;
-  clearTimeout(timer);
-  if (list.some(isOpen)) timer = window.setTimeout(() => void readJobs().catch(() => {}), POLL_MS);
+  try {
+    jobs.value = ((await (await send("api/jobs", {}, never)).json()) as { jobs: readonly Job[] }).jobs;
+  } finally {
+    clearTimeout(timer);
+    if (jobs.peek().some(isOpen)) timer = window.setTimeout(() => void readJobs().catch(() => {}), POLL_MS);
+  }
 }
 
-/** Starts a job of a question, with a form of its result. Throws Refusal. */
 export async function startJob({ dataset, call, ...members }: Question, format: string): Promise<Job> {
   const body = JSON.stringify({ ...members, format, job: true });
   const headers = { "content-type": "application/json" };
@@ -50,7 +47,6 @@ export async function endJob({ id }: Job): Promise<void> {
   await readJobs();
 }
 
-/** Waits until the list has changed. */
 function changed(signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     let isFirst = true;
@@ -75,7 +71,11 @@ export async function answerOfJob<T>(question: Question, signal: AbortSignal): P
   for (;;) {
     const now = jobs.peek().find((one) => one.id === id);
     if (now === undefined) throw new Refusal(0, "Job", "The job was removed.");
-    if (now.state === "done") return (await (await send(`api/jobs/${id}/result`, {}, signal)).json()) as T;
+    if (now.state === "done") {
+      const answer = (await (await send(`api/jobs/${id}/result`, {}, signal)).json()) as T & { manifest?: string };
+      requireManifest(question, answer.manifest);
+      return answer;
+    }
     if (!isOpen(now)) throw new Refusal(0, "Job", now.problem ?? `The job was ${now.state}.`);
     await changed(signal);
   }
