@@ -5,41 +5,33 @@ import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { scratchFolder } from "../support/scratch.js";
-import { expectClean, findingsOf, openPage, reason, settled, useStage } from "./stage.js";
+import { ask, close, expectClean, findingsOf, numberIn, openPage, reason, settled, useStage } from "./stage.js";
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PYTHON = fileURLToPath(new URL("../../python/src", import.meta.url));
 
-const numberIn = (text: string | null) => Number((text ?? "").replace("−", "-"));
 const readOut = async (page: Page) => numberIn(await page.textContent("[data-served]"));
 /** The first number of a row below a card. */
 const rowOf = async (page: Page, name: string) => {
   const text = await page.locator(`.panel .rows span:text-matches("^${name}") + span`).textContent();
   return numberIn(/^[−\d.e+-]+/.exec(text ?? "")?.[0] ?? null);
 };
-/** Whether a number with four digits is another one. */
-const close = (shown: number, right: number) =>
-  expect(Math.abs(shown - right), `${shown}, not ${right}`).toBeLessThan(6e-4 * Math.abs(right) + 1e-9);
 
 describe.skipIf(reason !== "")(`cards${reason}`, () => {
   const stage = useStage({ STATE: scratchFolder(), EVENTS: "off" });
   const at = "x=2.6&y=3.6&z=3.125&time=1&view.show=slice:z&view.flow=off";
 
-  async function ask<T>(question: object): Promise<T> {
-    const init = { method: "POST", body: JSON.stringify(question), headers: { "content-type": "application/json" } };
-    return (await (await fetch(`${stage.service.url}/api/ask`, init)).json()) as T;
-  }
   const openAt = (set: string, more = "") => openPage(stage.browser, `${stage.service.url}/view/${set}?${at}${more}`);
 
-  it("draws the series at the crosshair and the values along a line through it", { timeout: 240_000 }, async () => {
+  it("draws the series at the crosshair and the values along a line through it", async () => {
     const watched = await openAt("isotropic32", "&what=omega.z");
     const { page } = watched;
     await page.click("#tab-Point");
     await page.waitForSelector(".card svg");
     await settled(page);
     expect(await page.textContent(".panel .card-head h2 >> nth=0")).toContain("ωz at 2.6, 3.6, 3.125");
-    const { rows } = await ask<{ rows: number[][] }>({
+    const { rows } = await ask<{ rows: number[][] }>(stage.service, {
       ...{ dataset: "isotropic32", call: "values", what: ["omega.z"], points: [[2.6, 3.6, 3.125]], time: "all" },
       method: "Lag8",
     });
@@ -54,22 +46,21 @@ describe.skipIf(reason !== "")(`cards${reason}`, () => {
     await page.waitForSelector('[role=img][aria-label*="along x at y = 3.6, z = 3.125"] svg');
     expect(await findingsOf(page)).toEqual([]);
     expectClean(watched);
-    await page.context().close();
   });
 
-  it("shows correlations, means around events and budgets by the service", { timeout: 240_000 }, async () => {
+  it("shows correlations, means around events and budgets by the service", async () => {
     const watched = await openAt("isotropic32", "&what=u.x");
     const { page } = watched;
     await page.click("#tab-Statistics");
     await page.click('.chips button:text-is("Correlation")');
     await page.waitForSelector(".card svg");
-    const { integral_length } = await ask<{ integral_length: number }>({
+    const { integral_length } = await ask<{ integral_length: number }>(stage.service, {
       ...{ dataset: "isotropic32", call: "correlation", what: "u.x", axis: "x", time: 1 },
     });
     close(await rowOf(page, "Integral length"), integral_length);
     await page.click('.chips button:text-is("Around")');
     await page.waitForSelector('.card[aria-label^="Mean of ux around Q > 4*rms(Q)"] svg');
-    const { events, results } = await ask<{ events: number; results: { mean: number[][][] }[] }>({
+    const { events, results } = await ask<{ events: number; results: { mean: number[][][] }[] }>(stage.service, {
       ...{ dataset: "isotropic32", call: "around", what: "u.x", where: "Q > 4*rms(Q)", lag: [0, 0, 0], time: 1 },
     });
     expect(await rowOf(page, "Events")).toBe(events);
@@ -86,7 +77,6 @@ describe.skipIf(reason !== "")(`cards${reason}`, () => {
     await page.waitForSelector('.card[aria-label^="Mean of ux given 2*u.x"] svg');
     expect(await findingsOf(page)).toEqual([]);
     expectClean(watched);
-    await page.context().close();
     // The mean 1.5 (1 - y^2) has the slope 3 at both walls: u_tau is the root of 3 nu.
     const channel = await openPage(stage.browser, `${stage.service.url}/view/walls?view.show=slice:z&view.flow=off`);
     await channel.page.click("#tab-Statistics");
@@ -94,11 +84,24 @@ describe.skipIf(reason !== "")(`cards${reason}`, () => {
     await channel.page.waitForSelector(".card svg");
     const first = channel.page.locator(".panel .rows span >> nth=1");
     close(numberIn(await first.textContent()), Math.sqrt(3 * 0.01));
-    expectClean(channel);
-    await channel.page.context().close();
+    // Between walls there is a spectrum for every y: the one drawn is that of the crosshair.
+    const walled = await openPage(stage.browser, `${stage.service.url}/view/walled?${at.replace("y=3.6", "y=0.3")}`);
+    await walled.page.click("#tab-Statistics");
+    await walled.page.click('.chips button:text-is("Spectrum")');
+    await walled.page.waitForSelector('.card[aria-label^="Energy spectrum, y = 0.3827, t = 1:"] svg');
+    const line = (await walled.page.getAttribute(".card svg [stroke-width='2'] path", "d")) as string;
+    const heights = [...line.matchAll(/,([\d.]+)/g)].map(([, y]) => Number(y));
+    const { E } = await ask<{ E: number[][] }>(stage.service, { dataset: "walled", call: "spectrum", time: 1 });
+    const own = E[10] as number[];
+    const logs = own.slice(1).flatMap((one) => (one > 1e-9 * Math.max(...own) ? [Math.log(one)] : []));
+    expect(heights).toHaveLength(logs.length);
+    const part = (all: number[], i: number) =>
+      ((all[i] as number) - Math.max(...all)) / (Math.min(...all) - Math.max(...all));
+    for (const i of logs.keys()) expect(part(heights, i)).toBeCloseTo(1 - part(logs, i), 2);
+    for (const one of [channel, walled]) expectClean(one);
   });
 
-  it("prints questions that curl, the command line and Python answer alike", { timeout: 240_000 }, async () => {
+  it("prints questions that curl, the command line and Python answer alike", async () => {
     const watched = await openAt("isotropic32", "&what=Q");
     const { page } = watched;
     await page.click(".bar .share");
@@ -128,10 +131,9 @@ describe.skipIf(reason !== "")(`cards${reason}`, () => {
     const plane = JSON.parse(await shell(await text("curl"))) as { data: Record<string, number[][]> };
     expect(plane.data.Q?.length).toBeGreaterThan(16);
     expectClean(watched);
-    await page.context().close();
   });
 
-  it("runs questions as jobs, lists them, and shows the result of a large card", { timeout: 240_000 }, async () => {
+  it("runs questions as jobs, lists them, and shows the result of a large card", async () => {
     const watched = await openAt("isotropic32", "&what=Q");
     const { page } = watched;
     await page.click(".bar .share");
@@ -150,7 +152,7 @@ describe.skipIf(reason !== "")(`cards${reason}`, () => {
     await page.click("#tab-Statistics");
     await page.click('button:text-matches("^Compute")');
     await page.waitForSelector(".card svg");
-    const { results } = await ask<{ results: [unknown, { variance: number }] }>({
+    const { results } = await ask<{ results: [unknown, { variance: number }] }>(stage.service, {
       ...{
         dataset: "isotropic32",
         call: "statistics",
@@ -164,6 +166,5 @@ describe.skipIf(reason !== "")(`cards${reason}`, () => {
     await page.keyboard.press("Enter");
     await page.waitForSelector('.jobs li:has-text("statistics of isotropic32"):has-text("Done")');
     expectClean(watched);
-    await page.context().close();
   });
 });

@@ -31,9 +31,7 @@ describe.skipIf(reason !== "")(`adding data${reason}`, () => {
     await service?.close();
   });
 
-  it("shows what waits where nothing is served, takes answers, and opens the dataset once it is confirmed", {
-    timeout: 240_000,
-  }, async () => {
+  it("shows what waits where nothing is served, takes answers, and opens the dataset once it is confirmed", async () => {
     const watched = await openPage(browser, `${service.url}/`);
     const { page } = watched;
     await page.waitForSelector('.stage :text("The service has no dataset yet.")');

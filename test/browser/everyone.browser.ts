@@ -57,45 +57,30 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
     ["walled", 390, "view.show=slice:z"],
     ["perforated", 1280, "view.show=compare&b.method=Lag4&view.stage=light"],
     ["isotropic32", 1280, "view.show=3d"],
-  ])("axe-core finds nothing on %s at %i px with %s", { timeout: 240_000 }, async (name, width, more) => {
-    const watched = await openPage(stage.browser, view(name, more), { viewport: { width, height: 800 } });
+  ])("axe-core finds nothing on %s at %i px with %s", async (name, width, more) => {
+    // 320 by 256 are 1280 by 1024 at a zoom of 400 %.
+    const viewport = { width, height: width === 320 ? 256 : 844 };
+    const watched = await openPage(stage.browser, view(name, more), { viewport });
     const { page } = watched;
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
     expect.soft(await findingsOf(page)).toEqual([]);
     for (const scheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme: scheme });
-      for (const [open, close] of [["Control+k", "Escape"]] as const) {
-        await page.keyboard.press(open);
-        expect.soft(await findingsOf(page), `Find, ${scheme}`).toEqual([]);
-        await page.keyboard.press(close);
-      }
+      await page.keyboard.press("Control+k");
+      expect.soft(await findingsOf(page), `Find, ${scheme}`).toEqual([]);
+      await page.keyboard.press("Escape");
       expect.soft(await findingsOf(page), scheme).toEqual([]);
     }
     expectClean(watched);
-    await page.context().close();
   });
 
   it.each(["/api/docs", "/service/turbulence.asmx"])("axe-core finds nothing on %s", async (path) => {
     const page = await (await stage.browser.newContext({ bypassCSP: true })).newPage();
     await page.goto(stage.service.url + path);
     expect(await findingsOf(page)).toEqual([]);
-    await page.context().close();
   });
 
-  it.each([
-    { of: "1280 by 1024 at 400 % zoom", viewport: { width: 320, height: 256 } },
-    { of: "a phone", viewport: { width: 390, height: 844 } },
-  ])("fits the width of $of", { timeout: 120_000 }, async ({ viewport }) => {
-    const watched = await openPage(stage.browser, view("isotropic32", ""), { viewport });
-    const { page } = watched;
-    const overflow = await page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    expect(overflow).toBe(0);
-    expectClean(watched);
-    await page.context().close();
-  });
-
-  it("is used by keyboard", { timeout: 240_000 }, async () => {
+  it("is used by keyboard", async () => {
     const watched = await openPage(stage.browser, view("isotropic32", "x=2&y=3&z=1&time=1&view.show=slice:z"));
     const { page } = watched;
     const member = (name: string) => new URL(page.url()).searchParams.get(name);
@@ -141,11 +126,16 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
     expect(member("view.pins")).not.toBeNull();
     await press("3");
     expect(member("view.show") ?? "four").toBe("four");
+    // On a stretched axis the next node is as far as it is.
+    await page.goto(view("walled", "x=1&y=0&z=1&view.show=slice:z"));
+    await settled(page);
+    await page.focus(".stage");
+    await press("ArrowUp");
+    expect(Number(member("y"))).toBeCloseTo(Math.sin(Math.PI / 16), 7);
     expectClean(watched);
-    await page.context().close();
   });
 
-  it("works below a path of another server", { timeout: 120_000 }, async () => {
+  it("works below a path of another server", async () => {
     const proxy = await prefixed(stage.service, "/tools/flow/");
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/tools/flow/`;
     for (const address of [url, `${url}view/walled?view.flow=off`]) {
@@ -154,7 +144,6 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
       expect(page.url()).toContain("/tools/flow/view/");
       expect(requests.filter((one) => !one.startsWith(url) && !/^(?:blob|data):/.test(one))).toEqual([]);
       expectClean(watched);
-      await page.context().close();
     }
     proxy.closeAllConnections();
     proxy.close();

@@ -1,7 +1,20 @@
 /** What the service refuses the page does not show, and what the page shows it names: time, quantity, method, dataset. */
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { close, expectClean, findingsOf, numberIn, openPage, reason, settled, shared, useStage } from "./stage.js";
+import {
+  ask,
+  close,
+  expectClean,
+  findingsOf,
+  numberIn,
+  openPage,
+  pictureOf,
+  reason,
+  settled,
+  shared,
+  useStage,
+  valueAt,
+} from "./stage.js";
 
 describe.skipIf(reason !== "")(`refusals${reason}`, () => {
   const stage = useStage();
@@ -9,41 +22,32 @@ describe.skipIf(reason !== "")(`refusals${reason}`, () => {
   const open = (query: string, set = "isotropic32") =>
     openPage(stage.browser, `${stage.service.url}/view/${set}?${at}&${query}`);
 
-  async function value(members: Record<string, string>, set = "isotropic32"): Promise<number> {
-    const query = new URLSearchParams({ points: "1,2,3", method: "Lag8", ...members });
-    const answer = await fetch(`${stage.service.url}/api/datasets/${set}/values?${query}`);
-    return ((await answer.json()) as { rows: number[][] }).rows[0]?.[3] as number;
-  }
+  const value = (members: Record<string, string>, set = "isotropic32") =>
+    valueAt(stage.service, set, { points: "1,2,3", method: "Lag8", ...members });
 
   /** Colours in a part of the stage, from 0 to 1 of its width, away from the lines and texts over it. */
-  const colours = (page: Page, from: number, to: number) =>
-    page.evaluate(
-      ([left, right]) => {
-        const canvas = document.querySelector<HTMLCanvasElement>(".stage > canvas") as HTMLCanvasElement;
-        const copy = document.createElement("canvas");
-        [copy.width, copy.height] = [canvas.width, canvas.height];
-        const c = copy.getContext("2d") as CanvasRenderingContext2D;
-        c.drawImage(canvas, 0, 0);
-        const [x, width] = [Math.round(left * copy.width), Math.round((right - left) * copy.width)];
-        return new Set(new Uint32Array(c.getImageData(x, 40, width, copy.height - 80).data.buffer)).size;
-      },
-      [from, to] as const,
-    );
+  async function colours(page: Page, from: number, to: number, of = ".stage > canvas"): Promise<number> {
+    const picture = await pictureOf(page, of);
+    const [left, right] = [from, to].map((part) => Math.round(part * picture.width)) as [number, number];
+    const found = new Set<number>();
+    for (let row = 40; row < picture.height - 40; row++)
+      for (let x = left; x < right; x++) found.add(picture.data.readUInt32LE(4 * (row * picture.width + x)));
+    return found.size;
+  }
   const selected = (page: Page, label: string) =>
     page.$eval(`select[aria-label="${label}"]`, (element) => (element as HTMLSelectElement).value);
 
-  it("shows no flow map whose interval ends beyond the stored times, nor the last one that was shown", {
-    timeout: 120_000,
-  }, async () => {
+  it("shows no flow map whose interval ends beyond the stored times, nor the last one that was shown", async () => {
     const watched = await open("what=ftle(0.4)&time=1.8&view.show=slice:z");
     const { page } = watched;
     expect(await colours(page, 0.1, 0.4)).toBeGreaterThan(50);
     const question = await shared(page, "FTLE +0.4 at the crosshair");
     expect(question).toMatchObject({ call: "flow_map", what: "ftle", x: 1, time: "1.8:2.2" });
-    const init = { method: "POST", body: JSON.stringify(question), headers: { "content-type": "application/json" } };
-    const { data } = (await (await fetch(`${stage.service.url}/api/ask`, init)).json()) as { data: { ftle: number } };
+    const { data } = await ask<{ data: { ftle: number } }>(stage.service, question);
     expect(await shared(page, "Plane xy")).toMatchObject({ call: "flow_map", z: 3, time: "1.8:2.2" });
     close(numberIn(await page.textContent("[data-served]")), data.ftle);
+    await page.click("#tab-Point");
+    close(numberIn(await page.textContent('.panel td:text-is("Lag8") + td')), data.ftle);
     await page.focus(".stage");
     await page.keyboard.press(".");
     await page.waitForSelector(".trouble[role=alert]");
@@ -56,10 +60,9 @@ describe.skipIf(reason !== "")(`refusals${reason}`, () => {
     await settled(page);
     close(numberIn(await page.textContent("[data-served]")), data.ftle);
     expect(await colours(page, 0.1, 0.4)).toBeGreaterThan(50);
-    await page.context().close();
   });
 
-  it("names the dataset of B, and draws no time that it lacks", { timeout: 180_000 }, async () => {
+  it("names the dataset of B, and draws no time that it lacks", async () => {
     const { page } = await open("what=u.x&time=1&view.show=compare&b.dataset=lopsided");
     close(numberIn(await page.textContent("[data-served]")), await value({ what: "u.x", time: "1" }));
     close(numberIn(await page.textContent("[data-second]")), await value({ what: "u.x", time: "1" }, "lopsided"));
@@ -96,10 +99,9 @@ describe.skipIf(reason !== "")(`refusals${reason}`, () => {
       // The seams of the box are drawn over the empty half.
       expect(await colours(page, 0.6, 0.9), how).toBeLessThan(5);
     }
-    await page.context().close();
   });
 
-  it("shows in its lists what B is asked, and refuses what B lacks", { timeout: 120_000 }, async () => {
+  it("shows in its lists what B is asked, and refuses what B lacks", async () => {
     const watched = await open("what=u.x&time=0.65&view.show=compare&view.compare=difference&b.what=foo");
     const { page } = watched;
     expect(await page.textContent(".trouble[role=alert]")).toMatch(/B: .*foo/);
@@ -115,10 +117,24 @@ describe.skipIf(reason !== "")(`refusals${reason}`, () => {
     await page.goBack();
     await settled(page);
     expect(await selected(page, "Quantity of B")).toBe("foo");
-    await page.context().close();
+    const address = (query: string, set: string) =>
+      `${stage.service.url}/view/${set}?${at}&time=1&view.show=compare&${query}`;
+    await page.goto(address("what=u.x&b.dataset=nosuch", "isotropic32"));
+    await settled(page);
+    close(numberIn(await page.textContent("[data-served]")), await value({ what: "u.x", time: "1" }));
+    expect(await page.textContent(".trouble[role=alert]")).toMatch(/B: .*nosuch/);
+    expect([(await colours(page, 0.1, 0.4)) > 50, (await colours(page, 0.6, 0.9)) < 5]).toEqual([true, true]);
+    await page.goto(address("what=u.x&b.what=p", "lopsided"));
+    await settled(page);
+    // Each side has the bar of its own quantity, and metres a second less pascals are nothing.
+    for (const from of [0.3, 0.8]) expect(await colours(page, from, from + 0.2, ".ink canvas")).toBeGreaterThan(120);
+    await page.click('.chips button:text-is("A − B")');
+    await settled(page);
+    expect(await page.textContent(".title small")).toBe("A is in m/s, B in Pa: no difference");
+    expect(await colours(page, 0.1, 0.9)).toBe(1);
   });
 
-  it("shows no answers of data that have replaced those that it describes", { timeout: 120_000 }, async () => {
+  it("shows no answers of data that have replaced those that it describes", async () => {
     const watched = await open("what=u.x&time=0.6&view.show=slice:z");
     const { page } = watched;
     await page.route("**/api/**", async (route) => {
@@ -141,16 +157,23 @@ describe.skipIf(reason !== "")(`refusals${reason}`, () => {
     await page.keyboard.press(",");
     await settled(page);
     expect(await page.textContent(".trouble")).toContain("Reload the page");
-    await page.context().close();
   });
 
-  it("names the stored time whose nodes it shows or saves between stored times", { timeout: 120_000 }, async () => {
+  it("names the stored time whose nodes it shows or saves between stored times", async () => {
     const watched = await open("what=u.x&time=0.69&view.show=four");
     const { page } = watched;
     await page.mouse.move(200, 200);
-    await page.waitForSelector('.readout small:has-text("nodes of t = 0.6")');
+    await page.waitForSelector('.readout small:has-text("picture")');
+    const [x, y, z] = ((await page.textContent(".readout small")) as string).match(/[\d.]+/g) as string[];
+    const under = numberIn(((await page.textContent(".readout b")) as string).replace(/^.*≈ /, ""));
+    const drawn = await value({ what: "u.x", time: "0.69", points: `${x},${y},${z}` });
+    expect(Math.abs(under - drawn)).toBeLessThan(0.02);
     expect(await page.locator(".title small").last().textContent()).toContain("nodes of t = 0.6");
-    expect(await page.textContent("caption")).toContain("nodes of t = 0.6");
+    const isWhole = await page.locator(".pane >> nth=-1").evaluate((pane) => {
+      const note = (pane.querySelector("small") as Element).getBoundingClientRect();
+      return note.right <= pane.getBoundingClientRect().right;
+    });
+    expect(isWhole).toBe(true);
     await page.click('.bar button:text-is("Export")');
     await page.click('.sheet .chips button:text-is("Data")');
     await page.waitForSelector(".sheet h3");
@@ -162,6 +185,25 @@ describe.skipIf(reason !== "")(`refusals${reason}`, () => {
     await page.waitForSelector(".preview svg");
     expect(await page.textContent(".sheet section p")).toMatch(/t = 0\.69.*surface of .*, nodes of t = 0\.6\b/i);
     expectClean(watched);
-    await page.context().close();
+  });
+
+  it("tells screen readers what the service says at each place, none where nodes are missing", async () => {
+    const watched = await open("what=u.x&time=0.69&view.show=slice:z&method=Lag4", "perforated");
+    const texts = await watched.page
+      .locator("table.unseen tr")
+      .evaluateAll((rows) =>
+        rows.map((row) => [...row.children].map((cell) => (cell.textContent as string).replace("−", "-"))),
+      );
+    const [[, ...xs] = [], ...rows] = texts;
+    const points = rows.flatMap(([y]) => xs.map((x) => `${x},${y},3`)).join(";");
+    const query = new URLSearchParams({ points, what: "u.x", time: "0.69", method: "Lag4" });
+    const answer = await fetch(`${stage.service.url}/api/datasets/perforated/values?${query}`);
+    const right = ((await answer.json()) as { rows: (number | null)[][] }).rows.map((row) => row[3] as number | null);
+    const cells = rows.flatMap(([, ...numbers]) => numbers);
+    expect(cells.map((cell) => cell === "none")).toEqual(right.map((one) => one === null));
+    expect(new Set(right.map((one) => one === null)).size).toBe(2);
+    // Places are written with four digits, and small numbers with a power of ten.
+    for (const [i, one] of right.entries())
+      if (Math.abs(one ?? 0) > 1e-3) expect(Number(cells[i])).toBeCloseTo(one as number, 2);
   });
 });

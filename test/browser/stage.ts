@@ -1,7 +1,8 @@
 /** The page on a real service in a real browser, watched for everything that must not happen. */
 import { readFileSync } from "node:fs";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect } from "vitest";
+import { PNG } from "pngjs";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import type { RunningService } from "../../src/main.js";
 import { serveTestData } from "../support/service.js";
 import { writeDatasets } from "./datasets.js";
@@ -45,6 +46,9 @@ export function useStage(settings: Readonly<Record<string, string>> = {}): {
   beforeAll(async () => {
     stage.service = await serveTestData(await writeDatasets(), settings, settings.STATE === undefined);
     stage.browser = await launch();
+  });
+  afterEach(async () => {
+    for (const context of stage.browser.contexts()) await context.close();
   });
   afterAll(async () => {
     await stage.browser?.close();
@@ -114,6 +118,41 @@ export async function findingsOf(page: Page): Promise<string[]> {
   });
 }
 
+/** The canvases of the stage over each other, read off screen: the compositor rounds what lies over them. */
+export async function pictureOf(page: Page, canvases = ".stage > canvas, .ink canvas"): Promise<PNG> {
+  const address = await page.evaluate((names) => {
+    const all = [...document.querySelectorAll<HTMLCanvasElement>(names)];
+    const copy = document.createElement("canvas");
+    [copy.width, copy.height] = [all[0]?.width ?? 0, all[0]?.height ?? 0];
+    for (const one of all) copy.getContext("2d")?.drawImage(one, one.offsetLeft, one.offsetTop);
+    return copy.toDataURL();
+  }, canvases);
+  return pngIn(address);
+}
+
+/** The picture of a data address. */
+export const pngIn = (address: string): PNG => PNG.sync.read(Buffer.from(address.split(",")[1] as string, "base64"));
+
+/** Red, green and blue of a row of a picture from one column to another. */
+export const rowIn = ({ data, width }: PNG, row: number, from: number, to: number): number[] =>
+  [...data.subarray(4 * (row * width + from), 4 * (row * width + to))].filter((_, i) => i % 4 < 3);
+
+/** The answer of a service to a question. */
+export async function ask<T>({ url }: RunningService, question: object): Promise<T> {
+  const init = { method: "POST", body: JSON.stringify(question), headers: { "content-type": "application/json" } };
+  return (await (await fetch(`${url}/api/ask`, init)).json()) as T;
+}
+
+/** The value of a quantity at a point by the service. */
+export async function valueAt(
+  { url }: RunningService,
+  dataset: string,
+  question: Readonly<Record<string, string>>,
+): Promise<number> {
+  const answer = await fetch(`${url}/api/datasets/${dataset}/values?${new URLSearchParams(question)}`);
+  return ((await answer.json()) as { rows: number[][] }).rows[0]?.[3] as number;
+}
+
 /** The number of a text of the page. */
 export const numberIn = (text: string | null): number => Number((text ?? "").replace("−", "-"));
 export const close = (shown: number, right: number): void =>
@@ -126,5 +165,6 @@ export async function shared(page: Page, title: string): Promise<Record<string, 
   await page.waitForSelector(`.sheet .chips button[aria-pressed=true]:text-is("${title}")`);
   const text = (await page.textContent('.code pre[aria-label="curl"]')) as string;
   await page.click('.sheet header button[aria-label="Close"]');
+  await page.waitForSelector(".sheet", { state: "detached" });
   return JSON.parse(/--json '(.*)' /.exec(text)?.[1] as string) as Record<string, unknown>;
 }

@@ -1,7 +1,19 @@
 /** Ruler, flow maps, structures, dye and rides: what they show is what the service answers to the question printed. */
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { close, expectClean, findingsOf, numberIn, openPage, reason, settled, shared, useStage } from "./stage.js";
+import {
+  ask,
+  close,
+  expectClean,
+  findingsOf,
+  numberIn,
+  openPage,
+  pictureOf,
+  reason,
+  settled,
+  shared,
+  useStage,
+} from "./stage.js";
 
 describe.skipIf(reason !== "")(`tools${reason}`, () => {
   const stage = useStage();
@@ -9,23 +21,15 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
   const open = (query: string, set = "isotropic32") =>
     openPage(stage.browser, `${stage.service.url}/view/${set}?${query}`);
 
-  async function ask<T>(question: object): Promise<T> {
-    const init = { method: "POST", body: JSON.stringify(question), headers: { "content-type": "application/json" } };
-    return (await (await fetch(`${stage.service.url}/api/ask`, init)).json()) as T;
-  }
-
-  it("measures a distance in lengths, nodes and scales of the flow", { timeout: 240_000 }, async () => {
+  it("measures a distance in lengths, nodes and scales of the flow", async () => {
     const watched = await open(`what=p&${at}&view.show=slice:z&view.window=6`);
     const { page } = watched;
-    const { scales } = await ask<{ scales: Record<string, number> }>({
+    const { scales } = await ask<{ scales: Record<string, number> }>(stage.service, {
       dataset: "isotropic32",
       call: "spectrum",
       time: 1,
     });
-    const height = await page.evaluate(() => (document.querySelector(".stage") as HTMLElement).clientHeight);
-    const top = await page.evaluate(
-      () => (document.querySelector(".stage") as HTMLElement).getBoundingClientRect().top,
-    );
+    const { height, y: top } = (await page.locator(".stage").boundingBox()) as { height: number; y: number };
     await page.keyboard.press("m");
     await page.mouse.move(200, top + 100);
     await page.mouse.down();
@@ -42,10 +46,9 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
     await page.keyboard.press("Escape");
     await page.waitForFunction(() => document.querySelector(".ruler") === null);
     expectClean(watched);
-    await page.context().close();
   });
 
-  it("shows the structure under a click alone, with its measures", { timeout: 240_000 }, async () => {
+  it("shows the structure under a click alone, with its measures", async () => {
     const watched = await open(`what=Q&${at}&view.show=3d`);
     const { page } = watched;
     const box = (await page.locator(".stage").boundingBox()) as { x: number; y: number; width: number; height: number };
@@ -58,6 +61,7 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
     await page.waitForSelector("h2:has-text(', by volume')");
     await settled(page);
     const { structures } = await ask<{ structures: { volume: number; properties: { Q: { max: number } } }[] }>(
+      stage.service,
       await shared(page, "Structures"),
     );
     const label = Number(
@@ -68,18 +72,15 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
       numberIn((await page.textContent(`.rows span:text-is("${name}") + span`))?.split(",")[0] ?? "");
     close(await row("Volume"), own.volume);
     close(await row("Peak of Q"), own.properties.Q.max);
+    expect(await page.textContent(".title b")).toContain(`structure ${label} of ${structures.length} of Q = `);
     expect(await findingsOf(page)).toEqual([]);
     await page.click('button:text-is("Show all")');
     await page.waitForFunction(() => !document.body.textContent?.includes(", by volume"));
     expectClean(watched);
-    await page.context().close();
   });
 
-  it("follows pasted points by the chosen integrator, and saves their paths", { timeout: 240_000 }, async () => {
-    const watched = await openPage(
-      stage.browser,
-      `${stage.service.url}/view/isotropic32?time=1&view.flow=off&view.show=3d`,
-    );
+  it("follows pasted points by the chosen integrator, and saves their paths", async () => {
+    const watched = await open("time=1&view.flow=off&view.show=3d");
     const { page } = watched;
     await page.click("#tab-Particles");
     await page.click('.chips button:text-is("At points")');
@@ -97,10 +98,9 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
     const right = await (await fetch(`${stage.service.url}/api/datasets/isotropic32/paths?${query}`)).text();
     expect(await readFile(await download.path(), "utf8")).toBe(right);
     expectClean(watched);
-    await page.context().close();
   });
 
-  it("pours dye along a stroke and rides a particle through time", { timeout: 240_000 }, async () => {
+  it("pours dye along a stroke and rides a particle through time", async () => {
     const watched = await open(`what=p&${at}&view.show=slice:z`);
     const { page } = watched;
     await page.click("#tab-Particles");
@@ -114,17 +114,10 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
     const question = await shared(page, "Dye forwards");
     expect((question.points as number[][]).length).toBe(2000);
     expect((question.points as number[][]).every(([, , z]) => Math.abs((z as number) - 3.125) < 0.2)).toBe(true);
-    const inked = await page.evaluate(() => {
-      const canvas = document.querySelector("canvas.dye") as HTMLCanvasElement;
-      const { data } = (canvas.getContext("2d") as CanvasRenderingContext2D).getImageData(
-        0,
-        0,
-        canvas.width,
-        canvas.height,
-      );
-      return data.filter((_, i) => i % 4 === 3).reduce((sum, one) => sum + Number(one > 0), 0);
-    });
+    const { data } = await pictureOf(page, "canvas.dye");
+    const inked = data.filter((one, i) => i % 4 === 3 && one > 0).length;
     expect(inked).toBeGreaterThan(2000);
+    expect(await page.textContent(".title small")).toBe("dye from t = 1");
     await page.click('button:text-is("Wash away")');
     await page.click('button:text-is("Ride the particle at the crosshair")');
     await page.waitForSelector('.card[aria-label="p along the path of the particle"] svg');
@@ -136,10 +129,9 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
     const link = new URL(page.url()).searchParams;
     const place = ["x", "y", "z"].map((name) => Number(link.get(name)));
     const time = Number(link.get("time"));
-    const { rows } = await ask<{ rows: number[][] }>(path);
+    const { rows } = await ask<{ rows: number[][] }>(stage.service, path);
     const row = rows.find((one) => Math.abs((one[1] as number) - time) < 1e-6) as number[];
     for (let a = 0; a < 3; a++) close(place[a] as number, (row[a + 2] as number) % (2 * Math.PI));
     expectClean(watched);
-    await page.context().close();
   });
 });

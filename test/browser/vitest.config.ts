@@ -8,7 +8,8 @@ export default defineConfig({
     root: new URL("../..", import.meta.url).pathname,
     include: ["test/browser/**/*.browser.ts"],
     globalSetup: ["test/support/build.ts"],
-    testTimeout: 60_000,
+    // For two busy cores that draw in software.
+    testTimeout: 480_000,
     expect: { poll: { timeout: 10_000 } },
     hookTimeout: 60_000,
     pool: "forks",
