@@ -117,10 +117,7 @@ describe.skipIf(reason !== "")(`cards${reason}`, () => {
     const csv = await shell((await text("Command line")).replace(/^fieldprobe/, "node bin/fieldprobe.js"));
     expect(numberIn(csv.trim().split("\n")[1]?.split(",").at(-1) as string)).toBe(curl.rows[0]?.[3]);
     const env = { ...process.env, PYTHONPATH: PYTHON };
-    const hasNumpy = await run("python3", ["-c", "import numpy"]).then(
-      () => true,
-      () => false,
-    );
+    const hasNumpy = (await run("python3", ["-c", "import numpy"]).catch(() => null)) !== null;
     if (hasNumpy) {
       const lines = `${await text("Python")}\nprint(float(answer["Q"][0]))`;
       expect(Number((await run("python3", ["-c", lines], { env })).stdout)).toBeCloseTo(curl.rows[0]?.[3] as number, 5);

@@ -99,10 +99,7 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
     }
     expect(hidden).toEqual([]);
     for (const name of ["BUTTON Share", "BUTTON Export", "DIV Views", "INPUT Time", "BUTTON Look"])
-      expect(
-        [...stops].some((one) => one.startsWith(name) || one.endsWith(name.split(" ")[1] as string)),
-        name,
-      ).toBe(true);
+      expect([...stops].join("; ")).toContain(name);
     await page.focus(".stage");
     const press = async (key: string) => {
       await page.keyboard.press(key);

@@ -88,8 +88,6 @@ describe.skipIf(reason !== "")(`figures${reason}`, () => {
     await page.click('.primary:text-is("Record")');
     await page.keyboard.press("Escape");
     await page.waitForFunction((url) => location.href === url, before);
-    await settled(page);
-    expect(page.url()).toBe(before);
   });
 
   it("saves the surface as a mesh, and a box of nodes as the service has it", async () => {

@@ -89,7 +89,7 @@ describe.skipIf(reason !== "")(`pictures${reason}`, () => {
     expect((await squaresOf(page)).means).not.toEqual(first.means);
   });
 
-  it("close surfaces at the sides of the box, and light what faces the viewer", async () => {
+  it("close surfaces at the sides of the box", async () => {
     const query =
       "view.show=3d&view.camera=0,0,3.5&view.surface=u.x@0.9&view.colour=u.x&view.range=u.x:0:1.5&view.flow=off";
     const { page } = await openPage(stage.browser, `${stage.service.url}/view/walls?x=1&y=0.9&z=1&${query}`);
@@ -101,7 +101,6 @@ describe.skipIf(reason !== "")(`pictures${reason}`, () => {
     // 1.5 (1 - y^2) is above 0.9 in a slab, which the front of the box cuts: its face has no hole.
     expect(to - from).toBeGreaterThan(50);
     expect(isSurface.slice(from, to + 1)).not.toContain(false);
-    for (const colour of column.slice(from + 2, to - 1)) expect(Math.max(...colour)).toBeGreaterThan(60);
   });
 
   it.each([

@@ -16,7 +16,6 @@ const AXE = readFileSync(new URL("../../node_modules/axe-core/axe.min.js", impor
 /** Why the tests of a group are skipped, for their title; empty if they run. */
 export const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
 
-/** The faults of a watched page so far. */
 export interface Faults {
   readonly violations: string[];
   readonly errors: string[];
@@ -57,7 +56,6 @@ export function useStage(settings: Readonly<Record<string, string>> = {}): {
   return stage;
 }
 
-/** What the page offers to tests. */
 interface Probe {
   settled(): Promise<void>;
 }
@@ -130,26 +128,19 @@ export async function pictureOf(page: Page, canvases = ".stage > canvas, .ink ca
   return pngIn(address);
 }
 
-/** The picture of a data address. */
 export const pngIn = (address: string): PNG => PNG.sync.read(Buffer.from(address.split(",")[1] as string, "base64"));
 
 /** Red, green and blue of a row of a picture from one column to another. */
 export const rowIn = ({ data, width }: PNG, row: number, from: number, to: number): number[] =>
   [...data.subarray(4 * (row * width + from), 4 * (row * width + to))].filter((_, i) => i % 4 < 3);
 
-/** The answer of a service to a question. */
 export async function ask<T>({ url }: RunningService, question: object): Promise<T> {
   const init = { method: "POST", body: JSON.stringify(question), headers: { "content-type": "application/json" } };
   return (await (await fetch(`${url}/api/ask`, init)).json()) as T;
 }
 
-/** The value of a quantity at a point by the service. */
-export async function valueAt(
-  { url }: RunningService,
-  dataset: string,
-  question: Readonly<Record<string, string>>,
-): Promise<number> {
-  const answer = await fetch(`${url}/api/datasets/${dataset}/values?${new URLSearchParams(question)}`);
+export async function valueAt({ url }: RunningService, set: string, query: Record<string, string>): Promise<number> {
+  const answer = await fetch(`${url}/api/datasets/${set}/values?${new URLSearchParams(query)}`);
   return ((await answer.json()) as { rows: number[][] }).rows[0]?.[3] as number;
 }
 

@@ -73,10 +73,8 @@ function tellHeaders({ answer }: Outcome, reply: FastifyReply): void {
   reply.header("fieldprobe-unit", encodeURIComponent(first?.unit ?? ""));
   const names = JSON.stringify(answer.quantities.flatMap(({ columns }) => columns));
   if (names.length < 4096 && /^[ -~]*$/.test(names)) reply.header("fieldprobe-columns", names);
-  const total = answer.more?.total;
-  if (total !== undefined) reply.header("fieldprobe-total", String(total));
-  const level = answer.more?.level;
-  if (level !== undefined) reply.header("fieldprobe-level", String(level));
+  for (const [name, value] of Object.entries({ total: answer.more?.total, level: answer.more?.level }))
+    if (value !== undefined) reply.header(`fieldprobe-${name}`, String(value));
   if (answer.kind === "grid") {
     const range = rangeOf(answer);
     if (range !== null) reply.header("fieldprobe-range", range.map((end) => Math.fround(end)).join(","));
