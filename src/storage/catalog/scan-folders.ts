@@ -7,7 +7,7 @@ import { BusyError, DataError } from "../../shared/errors.js";
 import { isOutOfFiles, reasonOf } from "../../shared/system.js";
 import { type Descriptor, NAME_PATTERN, parseDescriptor, placesIn } from "../dataset/descriptor.js";
 import { isIn, RealPaths, realPath, STEP_PLACE, statusOf } from "../dataset/files.js";
-import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver } from "../dataset/folder-names.js";
+import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver, LEVELS_SUFFIX } from "../dataset/folder-names.js";
 import type { CandidateOutcome, FolderScan, Refusal, Refused, ScanChanges } from "../dataset/scan.js";
 import { completeScan, statesOf } from "../dataset/scan.js";
 import type { StoredFile } from "../dataset/stored-file.js";
@@ -335,9 +335,10 @@ function statusAt(path: string, status: Stats | undefined): FileStatus {
   return { path, written, changedMs: status?.ctimeMs ?? 0 };
 }
 
-/** Lists everything below a folder; folders reached by several links are listed once. */
+/** Lists everything below a folder but levels, which follow from it; folders reached by several links are listed once. */
 function listBelow(folder: string, found: FileStatus[], seen = new Set<string>()): void {
   for (const name of readdirSync(folder).sort()) {
+    if (name.endsWith(LEVELS_SUFFIX)) continue;
     const path = folder + sep + name;
     const status = statusOf(path);
     found.push(statusAt(path, status));

@@ -37,6 +37,18 @@ describe("a rescan", () => {
     writeFileSync(join(folder, "broken.h5"), "no HDF5");
   });
 
+  it("gives the digest of the data, whatever levels lie beside them", async () => {
+    const home = scratchFolder();
+    const cube = { kind: "random", nodes: [8, 8, 8], steps: 1, chunk: [8, 8, 8], filter: "none", seed: 5 } as const;
+    await writeCube({ ...cube, name: "cube", folder: home }, () => {});
+    rmSync(join(home, "manifest.json"));
+    const [before] = scanFolders([home], OPTIONS).datasets;
+    mkdirSync(join(home, "cube.levels"));
+    writeFileSync(join(home, "cube.levels", "zarr.json"), "{}");
+    const { datasets, problems } = scanFolders([home], OPTIONS);
+    expect([datasets[0]?.digest, problems]).toEqual([before?.digest, []]);
+  });
+
   it("opens nothing where nothing has changed, and gives the same records", () => {
     const first = scanFolders([folder], OPTIONS);
     expect(first.candidates.length).toBe(FILES + 1);
