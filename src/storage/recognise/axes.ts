@@ -11,6 +11,29 @@ import { framesIn, nodesAlong, type OrientedDataset, type SharedEvidence } from 
 import { contradictionOf, factorBetween, isNoLength } from "./units.js";
 
 const DEGREES = /degree/i;
+/** Names of coordinates that are degrees or numbers of levels unless a unit says otherwise. */
+const NO_LENGTHS = /^(lon|lat)(gitude|itude|s)?s?(_|$)|^(model_)?lev(el)?s?(_|$)/i;
+
+/** Names of texts that say which coordinates a grid has, and words for those that are not along x, y and z. */
+const SYSTEMS = /geom|coord|grid(?!_mapping)|mesh|system|topology/i;
+const CURVED = /cylind|spheric|\bpolar\b|curvilinear|toroid/i;
+
+/** Asks about texts by which the coordinates are not along x, y and z, in attributes and small datasets. */
+function askSystem(contents: Contents, places: readonly string[], findings: Findings): void {
+  const said = places.flatMap((place) => [
+    ...[...contents.attributes(place).keys()].map((name) => [place, name, "@", contents.words(place, name)] as const),
+    ...contents.datasets(place).map((name) => [place, name, "/", ""] as const),
+  ]);
+  for (const [place, name, sign, words] of said.filter(([, one]) => SYSTEMS.test(one))) {
+    const text = sign === "@" ? words : contents.textsIn(join(place, name))?.join(" ");
+    if (text === undefined || !CURVED.test(text)) continue;
+    findings.contradict(
+      "spacing",
+      `${sign === "@" ? `${place}@${name}` : join(place, name)} is "${text}"; that the coordinates are lengths along x, y and z is a guess.`,
+      "values on nodes along x, y and z, or --despite spacing",
+    );
+  }
+}
 
 /** @throws DataError if a step has other coordinates than the first */
 export function requireSameTables(
@@ -181,6 +204,7 @@ export function axesOf(
 ): DescriptorInput["axes"] {
   const stored = field.dimensions.filter((role): role is AxisName => (AXIS_NAMES as readonly string[]).includes(role));
   askUnits(contents, field, tables, findings);
+  askSystem(contents, [field.path, ...groupsAround(contents, parentOf(field.path))], findings);
   const axes = AXIS_NAMES.map((axis) => {
     const nodes = nodesAlong(field, axis);
     const clues = facts.clues(axis, stored);
@@ -262,10 +286,14 @@ function askCurved(contents: Contents, { path, shape }: OrientedDataset, axis: A
 /** Asks about degrees, which are not a length: derivatives would be per degree. */
 function askDegrees(contents: Contents, { path }: CoordinateTable, axis: AxisName, findings: Findings): void {
   const units = contents.words(path, "units");
-  if (DEGREES.test(units) && contents.answers.spacing === undefined)
+  const names = [path.split(/[/@]/).at(-1) ?? "", contents.words(path, "standard_name")];
+  const isAngle = units === "" && names.some((name) => NO_LENGTHS.test(name));
+  if ((isAngle || DEGREES.test(units)) && contents.answers.spacing === undefined)
     findings.contradict(
       "spacing",
-      `${path} is in ${units}; it is served as it is, so that derivatives along ${axis} are per degree and particles move in degrees.`,
+      isAngle
+        ? `${path} has no units, and ${names.find((name) => NO_LENGTHS.test(name))} is no length by its name; that it is one along ${axis} is a guess.`
+        : `${path} is in ${units}; it is served as it is, so that derivatives along ${axis} are per degree and particles move in degrees.`,
       BY_LENGTHS,
     );
 }

@@ -330,7 +330,8 @@ export class StatedNumbers {
   }
 
   #add(name: string, statement: Statement): void {
-    const key = name.toLowerCase();
+    // `T` is as often a temperature or a period.
+    const key = name === "T" ? name : name.toLowerCase();
     const known = this.#statements.get(key);
     if (known === undefined) this.#statements.set(key, [statement]);
     else known.push(statement);

@@ -27,14 +27,14 @@ const TABLES: readonly (TableName & { readonly pattern: RegExp })[] = AXIS_NAMES
   { role, isEdges: true, pattern: exactly(`${role}[_-]?(?:${EDGES})`) },
 ]);
 const TIMES = exactly("t|times?|sim_?times?|simulation_?times?|t[_-]coord\\w*|time_?(?:counter|values|coord\\w*)");
-const FRAMES = exactly("frames?|snapshots?|nt|ntimes?|steps?|time_?steps?|iterations?");
+const FRAMES = exactly("t|frames?|snapshots?|nt|ntimes?|steps?|time_?steps?|iterations?");
 const COMPONENTS = exactly(
   "c|comps?|components?|ncomp|vec|vectors?|values|directions?|uvw|i_?comp|vel(?:ocity)?_?comp\\w*|nvec",
 );
 const COUNTS = AXIS_NAMES.map((role) => ({ role, pattern: exactly(`n_?${role}|${role}[_-]?dim`) }));
 
 export function tableNamed(name: string): TableName | null {
-  if (TIMES.test(name)) return { role: "t", isEdges: false };
+  if (name !== "T" && TIMES.test(name)) return { role: "t", isEdges: false };
   return TABLES.find(({ pattern }) => pattern.test(name)) ?? null;
 }
 

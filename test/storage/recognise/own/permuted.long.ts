@@ -35,7 +35,6 @@ const NAMES: Record<string, readonly [string, string, string]> = {
   upper: ["X", "Y", "Z"],
   centres: ["xc", "yc", "zc"],
   coor: ["xcoor", "ycoor", "zcoor"],
-  geographic: ["lon", "lat", "lev"],
 };
 const TRIPLES = [
   ["u", "v", "w"],

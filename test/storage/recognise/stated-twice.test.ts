@@ -1,0 +1,82 @@
+/** What a file states and a draft does not take stays in sight: no draft without a line is wrong. */
+import { join } from "node:path";
+import type { File, Dataset as H5Dataset } from "h5wasm/node";
+import { beforeAll, describe, expect, it } from "vitest";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import type { Answers } from "../../../src/storage/recognise/answers.js";
+import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
+import { NODES, writeField, writeHdf5 } from "../../support/cubes.js";
+import { scratchFolder } from "../../support/scratch.js";
+
+const SCRATCH = scratchFolder();
+let files = 0;
+
+beforeAll(() => loadHdf5());
+
+const draftOf = async (write: (file: File) => void, answers: Answers = {}): Promise<Recognised> =>
+  recognise(await writeHdf5(join(SCRATCH, `${files++}.h5`), write), answers) as Recognised;
+
+const state = (file: File, stated: Readonly<Record<string, string | number>>) => {
+  for (const [name, value] of Object.entries(stated)) file.create_attribute(name, value);
+};
+
+/** Components in z, y, x, periodic along x. `lists`: names of the coordinates; without them, lengths of a step are stated. */
+const write =
+  (stated: Readonly<Record<string, string | number>>, lists: readonly string[] = [], units = "", layers = 0) =>
+  (file: File) => {
+    const lengths = { x: NODES.x + layers, y: NODES.y + layers, z: NODES.z + layers };
+    for (const name of ["u", "v", "w"]) writeField(file, `/${name}`, { dimensions: ["z", "y", "x"], lengths });
+    for (const [at, name] of lists.entries()) {
+      const nodes = Object.values(lengths)[at] as number;
+      file.create_dataset({ name, data: Float64Array.from({ length: nodes }, (_, i) => i / 4) });
+      if (units !== "") (file.get(name) as H5Dataset).create_attribute("units", units);
+    }
+    const steps = lists.length > 0 ? {} : { dx: 0.25, dy: 0.25, dz: 0.25, x0: 0, y0: 0, z0: 0 };
+    state(file, { axes: "zyx", periodic: "xyz", ...steps, ...stated });
+  };
+
+const linesOf = ({ descriptor }: Recognised) =>
+  descriptor.questions
+    .filter(({ about }) => about !== "snapshot")
+    .map(({ red, question }) => `${red ? "!" : "?"} ${question}`);
+
+describe("a temperature T", () => {
+  it("is no time", async () => {
+    const { descriptor, seen } = await draftOf(write({ T: 300 }));
+    expect(descriptor.time).toMatchObject({ origin: 0 });
+    expect(descriptor.questions.map(({ about }) => about)).toEqual(["snapshot"]);
+    expect(seen).toContain("@T = 300");
+  });
+
+  it("does not contradict a time", async () => {
+    const found = await draftOf(write({ T: 300, time: 1 }));
+    expect(linesOf(found)).toEqual([]);
+    expect(found.descriptor.time).toMatchObject({ origin: 1 });
+  });
+});
+
+describe("coordinates that are no lengths", () => {
+  it.each([
+    [["lon", "lat", "lev"], 3],
+    [["longitude", "latitude", "levels"], 3],
+    [["x", "y", "lev"], 1],
+    [["x", "y", "height"], 0],
+  ])("by their names %j without units are %i red lines", async (names, count) => {
+    expect(
+      linesOf(await draftOf(write({ time: 1 }, names))).filter((line) => /^! .*no length by its name/.test(line)),
+    ).toHaveLength(count);
+    expect(linesOf(await draftOf(write({ time: 1 }, names, "m")))).toEqual([]);
+  });
+
+  it.each([
+    ["geometry", "cylindrical (r, theta, z)", 1],
+    ["coordinates", "spherical_polar", 1],
+    ["grid_type", "polar", 1],
+    ["coordinate_system", "Cartesian", 0],
+    ["title", "flow past a spherical cap", 0],
+    ["grid_mapping", "polar_stereographic", 0],
+  ])("by a text %s of %j are %i red lines", async (name, text, count) => {
+    const lines = linesOf(await draftOf(write({ time: 1, [name]: text }, ["x", "y", "z"])));
+    expect(lines).toEqual(Array(count).fill(expect.stringMatching(`^! /@${name} is "`)));
+  });
+});
