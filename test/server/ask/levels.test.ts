@@ -362,9 +362,9 @@ describe("conditions on a dataset with levels", () => {
   });
 
   it.each([
-    { what: "u.x", near: 0.98, frame: 3, share: 0.8 },
+    { what: "u.x", near: 0.98, frame: 8, share: 0.8 },
     { what: "norm(omega)", near: 0.9, frame: 7, share: 1 },
-    { what: "p", near: 0.9, frame: 4, i: "-20:44", k: "30:70", share: 1 },
+    { what: "p", near: 0.9, frame: 2, i: "-20:44", k: "30:70", share: 1 },
   ])("reads less for the cells of an isosurface, and has their nodes: %j", async ({ near, share, ...members }) => {
     const question = { dataset: LARGER, call: "nodes", format: "npy", ...members };
     const valuesOf = async (of: AnyAnswer, more: object = {}): Promise<readonly [Float32Array, number]> => {
@@ -384,7 +384,7 @@ describe("conditions on a dataset with levels", () => {
       crossed++;
       expect(corners.some((by) => Number.isNaN(some[at + by]))).toBe(false);
     }
-    expect([crossed > 20, some.includes(Number.NaN), read <= share * most]).toEqual([true, true, true]);
+    expect([crossed > 20, some.includes(Number.NaN), most > 0 && read <= share * most]).toEqual([true, true, true]);
   });
 
   it("reads nothing where an expression with levels is below the threshold, else what its stencils need", async () => {
