@@ -63,36 +63,41 @@ export const confirmable = (): number => (waiting.value?.manage ? waiting.value.
 
 const pathOf = (id: string) => `api/drafts/${encodeURIComponent(id)}`;
 
-async function run(steps: () => Promise<void>): Promise<void> {
+const report = (error: unknown): void => {
+  failure.value = error instanceof Error ? error.message : String(error);
+};
+
+let last: Promise<void> = Promise.resolve();
+/** Runs steps after those that were begun before: each answer about a draft holds the ones before it. */
+function run(steps: () => Promise<void>): void {
   failure.value = "";
   pending.value++;
-  try {
-    await steps();
-  } catch (error) {
-    failure.value = error instanceof Error ? error.message : String(error);
-  } finally {
-    pending.value--;
-  }
+  last = last
+    .then(steps)
+    .catch(report)
+    .finally(() => pending.value--);
 }
 
-let requested = 0;
-/** Shows a draft with its slice, unless another answer was requested meanwhile. */
+/** Shows a draft, and its slice unless another draft or answer has followed by then. */
 async function readDraft(id: string, init: RequestInit = {}): Promise<void> {
-  const turn = ++requested;
   const next = (await (await send(pathOf(id), init, never)).json()) as Draft;
-  if (turn !== requested) return;
   draft.value = next;
   if (picture.peek() !== null) URL.revokeObjectURL(picture.peek() as string);
   picture.value = null;
-  if (!next.picture) return;
-  const slice = await (await send(`${pathOf(next.id)}?format=png`, {}, never)).blob();
-  if (turn === requested) picture.value = URL.createObjectURL(slice);
+  const show = async (answer: Response) => {
+    const slice = await answer.blob();
+    if (draft.peek() === next) picture.value = URL.createObjectURL(slice);
+  };
+  if (next.picture)
+    void send(`${pathOf(next.id)}?format=png`, {}, never)
+      .then(show)
+      .catch(report);
 }
 
 /** Opens the dialog with a file that waits, by default the one before or the first. */
 export function openDrafts(wanted = draft.peek()?.id): void {
   isShown.value = true;
-  void run(async () => {
+  run(async () => {
     await readWaiting();
     const id = wanted ?? waiting.peek()?.drafts[0]?.id;
     if (id === undefined) draft.value = null;
@@ -102,11 +107,11 @@ export function openDrafts(wanted = draft.peek()?.id): void {
 
 function answer(id: string, body: object): void {
   const headers = { "content-type": "application/json" };
-  void run(() => readDraft(id, { method: "PATCH", headers, body: JSON.stringify(body) }));
+  run(() => readDraft(id, { method: "PATCH", headers, body: JSON.stringify(body) }));
 }
 
 function confirm(id: string): void {
-  void run(async () => {
+  run(async () => {
     const answer = await send(`${pathOf(id)}/confirm`, { method: "POST" }, never);
     const { dataset } = (await answer.json()) as { dataset: string };
     draft.value = null;
