@@ -98,7 +98,7 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
       if (!isSeen) hidden.push(name);
     }
     expect(hidden).toEqual([]);
-    for (const name of ["BUTTON Share", "BUTTON Export", "DIV Views", "INPUT Time", "BUTTON Look"])
+    for (const name of ["BUTTON Share", "BUTTON Export", "MAIN Views", "INPUT Time", "BUTTON Look"])
       expect([...stops].join("; ")).toContain(name);
     await page.focus(".stage");
     const press = async (key: string) => {
