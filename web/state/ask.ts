@@ -128,7 +128,9 @@ export interface Numbers {
 /** The answer of a question for a grid of one quantity. */
 export async function askNumbers(question: Question, signal: AbortSignal): Promise<Numbers> {
   const response = await send(addressOf({ ...question, format: "f32" }), {}, signal);
-  requireManifest(question, response.headers.get("fieldprobe-manifest"));
+  const manifest = response.headers.get("fieldprobe-manifest");
+  if (manifest === null) throw new Refusal(0, "Foreign", "A server in between has answered in place of the service.");
+  requireManifest(question, manifest);
   requireOne((JSON.parse(response.headers.get("fieldprobe-columns") ?? "[]") as unknown[]).length);
   const unit = decodeURIComponent(response.headers.get("fieldprobe-unit") ?? "") || null;
   return { data: new Float32Array(await response.arrayBuffer()), unit };

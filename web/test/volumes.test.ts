@@ -2,6 +2,7 @@
 import { expect, it, vi } from "vitest";
 import { emptySpace } from "../draw/empty.js";
 import { halfFloat } from "../draw/gl.js";
+import { manifests } from "../state/ask.js";
 import type { Axis, Dataset } from "../state/dataset.js";
 import { coordinateOf, nodeOf, wrapped } from "../state/dataset.js";
 import { extremesText, inPi, plainNumber, shortNumber, ticksOf } from "../state/format.js";
@@ -132,6 +133,7 @@ it("loads a box too large for the page by means of levels, sample by sample wher
   const axes = [periodic("x", 400), periodic("y", 400), periodic("z", 303)];
   const set = { ...dataset(axes), name: "large", digest: "d", levels: 5, fields: [] } as unknown as Dataset;
   const asked: URLSearchParams[] = [];
+  manifests.set("large", "d");
   vi.stubGlobal("location", new URL("http://127.0.0.1/view/large"));
   vi.stubGlobal("fetch", async (url: URL) => {
     asked.push(url.searchParams);
@@ -141,7 +143,7 @@ it("loads a box too large for the page by means of levels, sample by sample wher
       const k = Math.floor(i / (nx * ny));
       return from + (k * (to - from)) / (nz - 1);
     });
-    return new Response(values.buffer);
+    return new Response(values.buffer, { headers: { "fieldprobe-manifest": "d" } });
   });
   try {
     const volume = await wantedVolume(set, "u.x", 0, 3, 0).load(new AbortController().signal);
@@ -153,14 +155,28 @@ it("loads a box too large for the page by means of levels, sample by sample wher
   }
 });
 
+it("takes no page of another server for numbers", async () => {
+  const set = { ...dataset([periodic("x", 8), periodic("y", 8), periodic("z", 8)]), name: "small", fields: [] };
+  vi.stubGlobal("location", new URL("http://127.0.0.1/view/small"));
+  vi.stubGlobal("fetch", async () => new Response("<!doctype html><p>Log in  </p>"));
+  try {
+    const { load } = wantedVolume(set as unknown as Dataset, "u.x", 0, 1, 0);
+    await expect(load(new AbortController().signal)).rejects.toThrow("A server in between");
+  } finally {
+    vi.unstubAllGlobals();
+  }
+});
+
 it("loads all nodes of short axes beside a long one", async () => {
   const axes = [periodic("x", 400), periodic("y", 24), periodic("z", 201)];
   const set = { ...dataset(axes), name: "long", digest: "d", levels: 5, fields: [] } as unknown as Dataset;
   const asked: string[] = [];
+  manifests.set("long", "d");
   vi.stubGlobal("location", new URL("http://127.0.0.1/view/long"));
   vi.stubGlobal("fetch", async ({ searchParams }: URL) => {
     asked.push(["i", "j", "k"].map((name) => searchParams.get(name)).join(" "));
-    return new Response(new Float32Array(134 * 24 * 101).map((_, i) => i % 134).buffer);
+    const values = new Float32Array(134 * 24 * 101).map((_, i) => i % 134);
+    return new Response(values.buffer, { headers: { "fieldprobe-manifest": "d" } });
   });
   try {
     const volume = await wantedVolume(set, "u.x", 0, 3, 0).load(new AbortController().signal);
