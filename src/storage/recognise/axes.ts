@@ -20,19 +20,21 @@ const CURVED = /cylind|spheric|\bpolar\b|curvilinear|toroid/i;
 
 /** Asks about texts by which the coordinates are not along x, y and z, in attributes and small datasets. */
 function askSystem(contents: Contents, places: readonly string[], findings: Findings): void {
-  const said = places.flatMap((place) => [
-    ...[...contents.attributes(place).keys()].map((name) => [place, name, "@", contents.words(place, name)] as const),
-    ...contents.datasets(place).map((name) => [place, name, "/", ""] as const),
-  ]);
-  for (const [place, name, sign, words] of said.filter(([, one]) => SYSTEMS.test(one))) {
-    const text = sign === "@" ? words : contents.textsIn(join(place, name))?.join(" ");
-    if (text === undefined || !CURVED.test(text)) continue;
-    findings.contradict(
-      "spacing",
-      `${sign === "@" ? `${place}@${name}` : join(place, name)} is "${text}"; that the coordinates are lengths along x, y and z is a guess.`,
-      "values on nodes along x, y and z, or --despite spacing",
-    );
-  }
+  const said = places.flatMap((place) => {
+    const names = [...contents.attributes(place).keys()].filter((name) => SYSTEMS.test(name));
+    const texts = contents.datasets(place).filter((name) => SYSTEMS.test(name));
+    return [
+      ...names.map((name) => [`${place}@${name}`, contents.words(place, name)]),
+      ...texts.map((name) => [join(place, name), contents.textsIn(join(place, name))?.join(" ") ?? ""]),
+    ];
+  });
+  for (const [where, text = ""] of said)
+    if (CURVED.test(text))
+      findings.contradict(
+        "spacing",
+        `${where} is "${text}"; that the coordinates are lengths along x, y and z is a guess.`,
+        "values on nodes along x, y and z, or --despite spacing",
+      );
 }
 
 /** @throws DataError if a step has other coordinates than the first */
