@@ -4,7 +4,7 @@ import type { Dataset, Question, TimeAxis } from "../dataset/dataset.js";
 import type { Answers } from "../recognise/answers.js";
 import { splitLines } from "../recognise/draft.js";
 import type { Recognised } from "../recognise/recognise.js";
-import { repeatedEnds, repeatedQuestion } from "../recognise/seam.js";
+import { repeatedEnds, repeatedQuestion } from "./seam.js";
 import { verify } from "./verify.js";
 
 /** Relative spacing of float32 numbers, in which SOAP sends times. */

@@ -1,8 +1,8 @@
 /** Facts for confirming: extremes, three values, divergence, the ends of each axis, and a small picture. */
 import { DataError } from "../../shared/errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
+import { seamRatio } from "../catalog/seam.js";
 import { AXIS_NAMES, type Dataset, type FieldName, fieldNames, type Triple } from "../dataset/dataset.js";
-import { seamRatio } from "../recognise/seam.js";
 import { DivergenceSums, shuffledText } from "./divergence.js";
 
 /** Most nodes of a field that are read for its extremes: planes, evenly spaced, or rows in the middle of one. */
