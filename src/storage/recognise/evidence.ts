@@ -426,8 +426,8 @@ export class StatedNumbers {
     return null;
   }
 
-  nodes(axis: AxisName): number | null {
-    return this.number([`n${axis}`, `n_${axis}`, `num_${axis}`, `${axis}_nodes`])?.value ?? null;
+  nodes(axis: AxisName): StatedNumber | null {
+    return this.number([`n${axis}`, `n_${axis}`, `num_${axis}`, `${axis}_nodes`]);
   }
 
   /**

@@ -60,7 +60,12 @@ export function orderOf(
   if (chosen === undefined) throw new DataError(noFieldText(contents, path, isVector, fromUser !== null));
   const evidence = evidenceOfLengths(tables, facts);
   const contradicted = used === 1 ? (evidence ?? "the times") : used === 2 ? "the names of the dimensions" : null;
-  const conflict = fromUser === null ? contradictionText(path, shape, chosen, contradicted, labels) : null;
+  // Numbers of nodes that no order fits leave the order as it is stated.
+  const isMiscounted =
+    (fromUser !== null || !fitsCounts(facts, shape)) && askCounts(path, shape, chosen, facts, findings);
+  const isOrdered = isMiscounted && used === 1 && options.length === 1;
+  const conflict =
+    fromUser === null ? contradictionText(path, shape, chosen, isOrdered ? null : contradicted, labels) : null;
   const doubt =
     conflict ?? (contradicted === null || fromUser !== null ? ambiguityText(path, shape, options, evidence) : null);
   const answer = "--dims with the dimensions in stored order, or fields.*.dimensions in a descriptor";
@@ -72,6 +77,36 @@ export function orderOf(
   }
   if (isVector) askComponents(contents, path, chosen, findings, format);
   return { path, shape, dimensions: chosen, labels };
+}
+
+function fitsCounts(facts: StatedNumbers, shape: readonly number[]): boolean {
+  const left = [...shape];
+  const stated = AXIS_NAMES.flatMap((axis) => facts.nodes(axis)?.value ?? []);
+  return stated.every((nodes) => left.includes(nodes) && left.splice(left.indexOf(nodes), 1).length === 1);
+}
+
+/** Asks about stated numbers of nodes that are not those of the shape, as with ghost layers. */
+function askCounts(
+  path: string,
+  shape: readonly number[],
+  chosen: readonly Dimension[],
+  facts: StatedNumbers,
+  findings: Findings,
+): boolean {
+  const axes = AXIS_NAMES.filter((axis) => chosen.includes(axis)).reverse();
+  const layers = axes.map((axis) => {
+    const nodes = shape[chosen.indexOf(axis)] as number;
+    return (nodes - (facts.nodes(axis)?.value ?? nodes)) / 2;
+  });
+  if (layers.every((count) => count === 0)) return false;
+  const said = axes.flatMap((axis) => facts.nodes(axis) ?? []).map(({ value, where }) => `${value} by ${where}`);
+  const areGhosts = layers.every((count) => Number.isInteger(count) && count >= 0);
+  findings.contradict(
+    "spacing",
+    `${path} is ${shape.join(" x ")}, which contradicts the stated numbers of nodes along ${axes.join(", ")}: ${said.join(", ")}; that all are nodes is a guess.`,
+    `--despite spacing if all are nodes${areGhosts ? `; else ghost: [${layers.join(", ")}] on the fields in a descriptor` : ", or fields.*.offset in a descriptor"}`,
+  );
+  return true;
 }
 
 /** Names next to a field which show that its values are in elements or blocks. */
@@ -208,7 +243,7 @@ function lengthsOf(
     // A table of one number more than there are nodes can only be one of edges.
     const near = found.flatMap(({ length, isEdges }) => (isEdges || shape.includes(length) ? [] : [length - 1]));
     const stated = role === "t" ? null : facts.nodes(role);
-    const all = stated === null ? [...nodes, ...near] : [stated];
+    const all = stated === null ? [...nodes, ...near] : [stated.value];
     if (role === "t" ? all.some((length) => shape.includes(length)) : all.length > 0) lengths.set(role, all);
   }
   return lengths;

@@ -80,3 +80,34 @@ describe("coordinates that are no lengths", () => {
     expect(lines).toEqual(Array(count).fill(expect.stringMatching(`^! /@${name} is "`)));
   });
 });
+
+describe("ghost layers beside stated numbers of nodes", () => {
+  const counts = { nx: NODES.x, ny: NODES.y, nz: NODES.z, time: 1 };
+
+  it.each([
+    ["steps", write(counts, [], "", 6)],
+    ["coordinates", write(counts, ["x", "y", "z"], "", 6)],
+  ])("are a red line beside %s, whatever the order, which names the way out", async (_, file) => {
+    for (const answers of [{}, { dims: ["z", "y", "x"] }] as Answers[]) {
+      const found = await draftOf(file, answers);
+      expect(linesOf(found)).toEqual([
+        expect.stringMatching(
+          /^! \/u is 17 x 16 x 18, which contradicts .* z, y, x: 11 by .*nz of \/, 10 by .*, 12 by /,
+        ),
+      ]);
+      const [line] = found.descriptor.questions;
+      expect(line?.answer).toContain("ghost: [3, 3, 3] on the fields");
+      expect(linesOf(await draftOf(file, { ...answers, despite: ["spacing"] }))).toEqual([]);
+    }
+  });
+
+  it("do not put an order in doubt that fits other axes", async () => {
+    const turned = { ...counts, nx: NODES.z, nz: NODES.x };
+    expect(linesOf(await draftOf(write(turned)))).toEqual([expect.stringMatching(/^! .*z y x is a guess/)]);
+    expect(linesOf(await draftOf(write(turned), { dims: ["z", "y", "x"] }))).toEqual([
+      expect.stringMatching(/^! .* contradicts the stated numbers of nodes/),
+    ]);
+    expect(linesOf(await draftOf(write(turned), { dims: ["x", "y", "z"] }))).toEqual([]);
+    expect(linesOf(await draftOf(write(counts)))).toEqual([]);
+  });
+});
