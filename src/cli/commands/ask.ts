@@ -54,7 +54,7 @@ export function askCommand(call: CallName): Command {
     command.option(type === "boolean" ? `--${dashed(name)}` : `--${dashed(name)} <value>`, `${words}${files}`);
   }
   for (const leaf of leavesOf(call))
-    command.option(`--${leaf} <value>`, leaf.replace(/(.*)[.](.*)/, "The same as --$1 '{\"$2\": …}'."));
+    command.option(`--${dashed(leaf)} <value>`, dashed(leaf).replace(/(.*)[.](.*)/, "The same as --$1 '{\"$2\": …}'."));
   command
     .option(
       "--out <file>",
@@ -104,11 +104,11 @@ async function questionOf(call: CallName, what: string | undefined, flags: AskFl
   }
   if (what !== undefined) members.what = what;
   for (const leaf of leavesOf(call)) {
-    if (flags[leaf] === undefined) continue;
-    const [name, own] = leaf.split(".") as [MemberName, string];
-    if (flags[camel(name)] !== undefined) throw new MisuseError(`--${leaf} does not go with --${name}`);
+    const [name, own, value] = [...leaf.split("."), flags[camel(leaf)]] as [MemberName, string, unknown];
+    if (value === undefined) continue;
+    if (flags[camel(name)] !== undefined) throw new MisuseError(`--${dashed(leaf)} does not go with --${dashed(name)}`);
     const known = members[name];
-    members[name] = { ...(typeof known === "object" && !Array.isArray(known) ? known : {}), [own]: flags[leaf] };
+    members[name] = { ...(typeof known === "object" && !Array.isArray(known) ? known : {}), [own]: value };
   }
   const { points } = flags;
   if (typeof points !== "string" || !isSource(points)) return { call, members, body: null };

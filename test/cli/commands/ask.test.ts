@@ -143,6 +143,8 @@ describe("the commands of the calls", () => {
     const path = ["paths", "isotropic32", "--points", "1,2,3", "--time", "0.4:0.5", "--step", "0.05"];
     expect(await rowsOf(ask(...path))).toHaveLength(3);
     expect(await rowsOf(ask(...path, "--last"))).toHaveLength(1);
+    const region = await rowsOf(ask(...path, "--last", "--exit-from", '{"x":"0.9:1.1"}'));
+    expect(await rowsOf(ask(...path, "--last", "--exit-from.x", "0.9:1.1"))).toEqual(region);
   });
 
   it("write a file in each form that --out names, and print in the form of --format", async () => {
