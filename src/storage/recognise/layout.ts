@@ -286,6 +286,22 @@ export function arranged(plan: Recognition["plan"], { components }: Answers): Re
   return { ...plan, fields: Object.fromEntries(fields) };
 }
 
+/** Asks about a number that a format states beside what it is `taken` for; `slack` is absolute. */
+export function askTwice(
+  findings: Findings,
+  axis: AxisName,
+  [where, value]: readonly [where: string, value: number | null],
+  [what, taken, slack]: readonly [what: string, taken: number, slack: number],
+): void {
+  if (value === null || Math.abs(value - taken) <= slack) return;
+  findings.contradict(
+    "spacing",
+    `${where} is ${value}, and the ${what} along ${axis} is ${taken}; that the latter holds is a guess.`,
+    `--despite spacing if it does, or axes.${axis} in a descriptor`,
+    axis,
+  );
+}
+
 /** A periodic axis of a given period that begins at 0. */
 export function periodicAxis(nodes: number, period: number): AxisInput {
   return { nodes, origin: 0, spacing: period / nodes, periodic: true };

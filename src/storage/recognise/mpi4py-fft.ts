@@ -1,7 +1,7 @@
 /** Describes files of mpi4py-fft, spectralDNS and shenfun: `/<name>/3D/<step>`, with axes in `domain` or `mesh`. */
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
-import { BY_TIMES, type Contents, evenLabels } from "./layout.js";
+import { BY_TIMES, type Contents, evenLabels, type Findings } from "./layout.js";
 import type { FieldRow, ProducerRow } from "./producer.js";
 
 const VECTORS = ["velocity", "u", "vel"];
@@ -35,6 +35,7 @@ export const MPI4PY_FFT: ProducerRow = {
       ["velocity", velocity],
       ["pressure", pressure],
     ] as const;
+    askOtherAxes(contents, [velocity ?? [], pressure ?? []].flat().join(" ").split(" ").map(groupOf), findings);
     return rows.flatMap(([field, paths]): FieldRow[] => (paths === undefined ? [] : [[field, paths]]));
   },
   series: (contents, path) => {
@@ -66,6 +67,24 @@ export const MPI4PY_FFT: ProducerRow = {
     return { value: labels, where: "the names of the steps" };
   },
 };
+
+/** Asks about fields whose own statement of an axis is not that of the first. */
+function askOtherAxes(contents: Contents, [first, ...others]: readonly string[], findings: Findings): void {
+  for (const [at, axis] of AXIS_NAMES.entries())
+    for (const [group, kind] of others.flatMap((one) => [[one, "domain"] as const, [one, "mesh"] as const])) {
+      const [known, own] = [first, group].map((one) => {
+        const path = `/${one}/${kind}/x${at}`;
+        return { path, text: contents.dataset(path) === null ? null : contents.numbers(path).join(", ") };
+      });
+      if (own?.text != null && own.text !== known?.text)
+        findings.contradict(
+          "spacing",
+          `${own.path} and ${known?.path} differ; that /${group} is on the nodes of /${first} is a guess.`,
+          "fields on the same nodes, or --despite spacing",
+          axis,
+        );
+    }
+}
 
 function groupsIn(contents: Contents): string[] {
   return (contents.group("/") ?? []).filter((name) => contents.datasets(`/${name}/3D`).length > 0);

@@ -2,7 +2,7 @@
 import { DataError } from "../../shared/errors.js";
 import type { AxisName } from "../dataset/dataset.js";
 import { facesOf } from "./grid.js";
-import type { Contents, Findings } from "./layout.js";
+import { askTwice, type Contents, type Findings } from "./layout.js";
 import type { ProducerAxis, ProducerRow } from "./producer.js";
 
 export const PENCIL: ProducerRow = {
@@ -57,6 +57,11 @@ function ghostedAxis(contents: Contents, name: AxisName, findings: Findings): Pr
       `${periodic ? "periodic, its nodes span the length" : "not periodic, its nodes do not span the length"}.`,
   );
   const coordinates = table.subarray(ghost, ghost + nodes);
+  const stated = (path: string) => [path, contents.dataset(path) === null ? null : contents.numbers(path)[0]] as const;
+  askTwice(findings, name, stated(`/settings/n${name}`), ["number of nodes", nodes, 0]);
+  askTwice(findings, name, stated(`/settings/m${name}`), ["number of nodes with ghost layers", table.length, 0]);
+  askTwice(findings, name, stated(`/grid/O${name}`), ["first node", coordinates[0], 0.51 * local]);
+  if (even) askTwice(findings, name, stated(`/grid/d${name}`), ["spacing", local, 1e-3 * local]);
   const axis = periodic
     ? { nodes, origin: coordinates[0], spacing: length / nodes, periodic }
     : { coordinates: [...coordinates], ...facesOf(name, null, contents.answers, findings) };

@@ -1,11 +1,11 @@
 /** What a file states and a draft does not take stays in sight: no draft without a line is wrong. */
 import { join } from "node:path";
-import type { File, Dataset as H5Dataset } from "h5wasm/node";
+import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
-import { NODES, writeField, writeHdf5 } from "../../support/cubes.js";
+import { NODES, parentOf, writeField, writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
@@ -109,5 +109,67 @@ describe("ghost layers beside stated numbers of nodes", () => {
     ]);
     expect(linesOf(await draftOf(write(turned), { dims: ["x", "y", "z"] }))).toEqual([]);
     expect(linesOf(await draftOf(write(counts)))).toEqual([]);
+  });
+});
+
+describe("a number that a format states twice", () => {
+  const number = (file: File, path: string, ...values: number[]) => {
+    const { group, name } = parentOf(file, path);
+    group.create_dataset({ name, data: Float64Array.from(values) });
+  };
+
+  it.each([
+    [{ nx: 12, ny: 10, nz: 11 }, "zyx", []],
+    [{ nx: 24, ny: 10, nz: 11 }, "zyx", ["@nx is 24, and the number of nodes along x is 12"]],
+    [{ nx: 11, ny: 10, nz: 12 }, "zyx", ["@nx is 11", "@nz is 12"]],
+  ])("is a red line of fluidsim with %j", async (counts, axes, lines) => {
+    const found = await draftOf((file) => {
+      for (const name of ["vx", "vy", "vz"]) writeField(file, `/state_phys/${name}`, { dimensions: ["z", "y", "x"] });
+      (file.get("state_phys") as Group).create_attribute("time", 1);
+      const parameters = file.create_group("info_simul").create_group("params").create_group("oper");
+      for (const [name, value] of Object.entries({ Lx: 1, Ly: 1, Lz: 1, ...counts }))
+        parameters.create_attribute(name, value);
+      file.create_attribute("axes", axes);
+    });
+    expect(found.producer).toBe("fluidsim");
+    expect(linesOf(found)).toEqual(lines.map((text) => expect.stringContaining(`! /info_simul/params/oper${text}`)));
+  });
+
+  it.each([
+    [[0, 6], []],
+    [[1, 6], ["! /v/domain/x0 and /u/domain/x0 differ; that /v is on the nodes of /u is a guess."]],
+  ])("is a red line of mpi4py-fft with a second domain %j", async (domain, lines) => {
+    const found = await draftOf((file) => {
+      for (const name of ["u", "v", "w"]) {
+        writeField(file, `/${name}/3D/0`, { dimensions: ["x", "y", "z"] });
+        for (const at of [0, 1, 2])
+          number(file, `/${name}/domain/x${at}`, ...(name === "v" && at === 0 ? domain : [0, 6]));
+      }
+    });
+    expect(found.producer).toMatch("mpi4py-fft");
+    expect(linesOf(found)).toEqual(lines);
+  });
+
+  it.each<[string, number, string[]]>([
+    ["/grid/dx", 0.25, []],
+    ["/grid/dx", 0.5, ["! /grid/dx is 0.5, and the spacing along x is 0.25"]],
+    ["/grid/Ox", 0.125, []],
+    ["/grid/Ox", 1, ["! /grid/Ox is 1, and the first node along x is 0"]],
+    ["/settings/nx", 12, []],
+    ["/settings/nx", 18, ["! /settings/nx is 18, and the number of nodes along x is 12"]],
+    ["/settings/mx", 12, ["! /settings/mx is 12, and the number of nodes with ghost layers along x is 18"]],
+  ])("is a red line of Pencil where it differs: %s = %d", async (path, value, lines) => {
+    const found = await draftOf((file) => {
+      const lengths = { x: NODES.x + 6, y: NODES.y + 6, z: NODES.z + 6 };
+      for (const axis of ["x", "y", "z"] as const) {
+        writeField(file, `/data/u${axis}`, { dimensions: ["z", "y", "x"], lengths });
+        number(file, `/grid/${axis}`, ...Array.from({ length: lengths[axis] }, (_, i) => (i - 3) / 4));
+        number(file, `/grid/L${axis}`, NODES[axis] / 4);
+      }
+      number(file, "/time", 1);
+      number(file, path, value);
+    });
+    expect(found.producer).toBe("Pencil Code");
+    expect(linesOf(found)).toEqual(lines.map((text) => expect.stringContaining(text)));
   });
 });
