@@ -320,7 +320,7 @@ function timeOf(
     known === null ? [] : frames.map(({ member, local }) => known[members.indexOf(member)]?.[local] as number);
   const isAscending = own.every((time, index) => index === 0 || time > (own[index - 1] as number));
   if (answers.times !== undefined || (own.length === frames.length && isAscending))
-    return timesOf(frames.length, { value: own, where: "each file" }, null, answers, findings);
+    return timesOf(frames.length, { value: own, where: "each file" }, answers, findings);
   const isSingle = frames.length === members.length;
   findings.ask(
     "times",
@@ -328,7 +328,7 @@ function timeOf(
     BY_TIMES,
   );
   const value = isSingle ? members.map(({ step }) => Number(step)) : frames.map((_, index) => index);
-  return timesOf(frames.length, { value, where: "the names of the files" }, null, answers, findings);
+  return timesOf(frames.length, { value, where: "the names of the files" }, answers, findings);
 }
 
 /** Fields of the first file with the pattern in place of its name; numbered datasets follow their own numbers. */

@@ -8,7 +8,7 @@ import type { FoundFields } from "./fields.js";
 import { type AxisClues, askBoxes, axisOf, edgesWithin, NO_CLUES, oneNode, type StatedNumber } from "./grid.js";
 import { BY_LENGTHS, type Contents, type Findings } from "./layout.js";
 import { framesIn, nodesAlong, type OrientedDataset, type SharedEvidence } from "./order.js";
-import { contradictionOf, factorBetween, isNoLength } from "./units.js";
+import { contradictionOf, factorBetween, unitOf } from "./units.js";
 
 const DEGREES = /degree/i;
 /** Names of coordinates that are degrees or numbers of levels unless a unit says otherwise. */
@@ -61,16 +61,19 @@ export function requireSameTables(
   }
 }
 
+const axesIn = ({ dimensions }: OrientedDataset): AxisName[] =>
+  dimensions.filter((role): role is AxisName => (AXIS_NAMES as readonly string[]).includes(role));
+
 /** Asks about a group of a later time that states another grid: the grid of the first time is served. */
 export function askSteps(
   { contents, facts, findings }: SharedEvidence,
   { steps, place }: FoundFields,
   lead: string,
-  { dimensions }: OrientedDataset,
+  field: OrientedDataset,
 ): void {
   const { spacing, length } = contents.answers;
   if (steps === null || spacing !== undefined || length !== undefined) return;
-  const stored = dimensions.filter((role): role is AxisName => (AXIS_NAMES as readonly string[]).includes(role));
+  const stored = axesIn(field);
   const statedBy = (numbers: StatedNumbers) =>
     AXIS_NAMES.map((axis) => {
       const clues = numbers.clues(axis, stored);
@@ -199,13 +202,10 @@ export function isSameGrid(shared: SharedEvidence, a: OrientedDataset, b: Orient
   });
 }
 
-export function axesOf(
-  { contents, facts, findings }: SharedEvidence,
-  field: OrientedDataset,
-  tables: AxisTables,
-): DescriptorInput["axes"] {
-  const stored = field.dimensions.filter((role): role is AxisName => (AXIS_NAMES as readonly string[]).includes(role));
-  askUnits(contents, field, tables, findings);
+export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: AxisTables): DescriptorInput["axes"] {
+  const { contents, facts, findings } = shared;
+  const stored = axesIn(field);
+  askUnits(shared, field, tables);
   askSystem(contents, [field.path, ...groupsAround(contents, parentOf(field.path))], findings);
   const axes = AXIS_NAMES.map((axis) => {
     const nodes = nodesAlong(field, axis);
@@ -223,7 +223,7 @@ export function axesOf(
     const where = table.isEdges ? `${table.path}, the middles of its cells` : table.path;
     const isPlain = table.along === null && !table.isEdges && contents.dataset(table.path) !== null;
     const value = isPlain ? { file: contents.name, path: table.path } : [...tableNodes(contents, table)];
-    askDegrees(contents, table, axis, findings);
+    askNamed(shared, table, axis);
     askEnds(tableNodes(contents, table), where, clues, contents, axis, findings);
     const { walls } = clues;
     const own = new StatedNumbers(contents, [table.path]).clues(axis, stored).periodic;
@@ -285,19 +285,16 @@ function askCurved(contents: Contents, { path, shape }: OrientedDataset, axis: A
   );
 }
 
-/** Asks about degrees, which are not a length: derivatives would be per degree. */
-function askDegrees(contents: Contents, { path }: CoordinateTable, axis: AxisName, findings: Findings): void {
-  const units = contents.words(path, "units");
+/** Asks about coordinates without a unit whose name is that of degrees or levels. */
+function askNamed({ contents, facts, findings }: SharedEvidence, { path }: CoordinateTable, axis: AxisName): void {
   const names = [path.split(/[/@]/).at(-1) ?? "", contents.words(path, "standard_name")];
-  const isAngle = units === "" && names.some((name) => NO_LENGTHS.test(name));
-  if ((isAngle || DEGREES.test(units)) && contents.answers.spacing === undefined)
-    findings.contradict(
-      "spacing",
-      isAngle
-        ? `${path} has no units, and ${names.find((name) => NO_LENGTHS.test(name))} is no length by its name; that it is one along ${axis} is a guess.`
-        : `${path} is in ${units}; it is served as it is, so that derivatives along ${axis} are per degree and particles move in degrees.`,
-      BY_LENGTHS,
-    );
+  const name = names.find((one) => NO_LENGTHS.test(one));
+  if (name === undefined || facts.unitsAt(path) !== "" || contents.answers.spacing !== undefined) return;
+  findings.contradict(
+    "spacing",
+    `${path} has no units, and ${name} is no length by its name; that it is one along ${axis} is a guess.`,
+    BY_LENGTHS,
+  );
 }
 
 /** Relative difference allowed between stated numbers of an axis and its coordinates, because they may be rounded. */
@@ -359,34 +356,54 @@ function askEnds(
     ask("origin", `begins at ${nodes[0]}`, limits.lower, (value) => isNear(value, starts, 0.51 * mean));
 }
 
+/** What units of length are named after, besides the numbers that are in them. */
+const LENGTHS = "length space spatial distance coordinate coordinates coord coords grid mesh".split(" ");
+
+/** Units that the file states of the places of its nodes: of coordinates, of other numbers, or of all lengths. */
+export function unitsOfLength({ facts }: SharedEvidence, field: OrientedDataset, tables: AxisTables) {
+  const everywhere = facts.units(LENGTHS);
+  return AXIS_NAMES.flatMap((axis) => {
+    const { spacing, length, origin, limits, unordered, boxes } = facts.clues(axis, axesIn(field));
+    const where = tables.get(axis)?.path;
+    const table = where === undefined ? null : { units: facts.unitsAt(where), where };
+    const numbers = [spacing, length, origin, limits.lower, limits.upper, ...Object.values(unordered), ...boxes];
+    return [table, ...numbers, facts.units([axis]), everywhere].flatMap((stated) =>
+      stated?.units ? [{ axis, units: stated.units, where: stated.where }] : [],
+    );
+  });
+}
+
 /**
- * Asks about coordinates in several units, or not in the length of the velocity: derivatives could not be combined, and
- * particles would move too far.
+ * Asks about lengths in several units, in none that is known, or not in the length of the velocity: derivatives could
+ * not be combined, and particles would move too far.
  */
-function askUnits(contents: Contents, { path: field }: OrientedDataset, tables: AxisTables, findings: Findings): void {
+function askUnits(shared: SharedEvidence, field: OrientedDataset, tables: AxisTables): void {
+  const { contents, findings } = shared;
   const { answers } = contents;
   if (answers.spacing !== undefined || answers.length !== undefined) return;
-  const unitOfField = unitAt(contents, field);
-  const said = [...tables]
-    .flatMap(([axis, { path }]) => ({ axis, units: contents.words(path, "units") }))
-    .filter(({ units }) => units !== "");
-  const [first] = said;
-  if (first === undefined || said.some(({ units }) => DEGREES.test(units))) return;
-  const other = said.find(({ units }) => isNoLength(units));
-  if (other !== undefined)
+  const speed = unitAt(contents, field.path);
+  const isKnown = (units: string) => unitOf(units) !== null;
+  const said = unitsOfLength(shared, field, tables);
+  const others = said.filter(
+    ({ units }) =>
+      DEGREES.test(units) ||
+      ((isKnown(units) || (speed !== "" && isKnown(speed))) && factorBetween(units, "m") === null),
+  );
+  for (const { axis, units, where } of others)
     findings.contradict(
       "spacing",
-      `${tables.get(other.axis)?.path} is in ${other.units}, which is no length; derivatives along ${other.axis} would be in another unit.`,
+      `${where} is in ${units}, which is no length; derivatives along ${axis} would be in another unit.`,
       BY_LENGTHS,
-      other.axis,
+      axis,
     );
-  if (other !== undefined) return;
+  const [first] = said;
+  if (first === undefined || others.length > 0) return;
   const isMixed = said.some(({ units }) => contradictionOf(first.units, units));
-  const isFar = !isMixed && (factorBetween(`${first.units} s-1`, unitOfField) ?? 1) !== 1;
+  const isFar = !isMixed && (factorBetween(`${first.units} s-1`, speed) ?? 1) !== 1;
   if (!isMixed && !isFar) return;
-  const places = said.map(({ axis, units }) => `${units} along ${axis}`).join(", ");
+  const places = [...new Set(said.map(({ axis, units }) => `${units} along ${axis}`))].join(", ");
   const effect = isMixed
     ? "; they are served as they are, so that derivatives are in several units"
-    : ` and ${field} in ${unitOfField}; they are served as they are, so that particles move in another unit of length`;
+    : ` and ${field.path} in ${speed}; they are served as they are, so that particles move in another unit of length`;
   findings.contradict("spacing", `The coordinates are in ${places}${effect}.`, BY_LENGTHS);
 }

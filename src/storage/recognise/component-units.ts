@@ -1,7 +1,7 @@
 /** Red lines for components in other units, which are converted if the person says so. */
 import { placeOf } from "../dataset/files.js";
 import { groupsAbove, parentOf } from "./evidence.js";
-import type { Contents, FieldOfPlan, Findings, LayoutPlan } from "./layout.js";
+import { type Contents, type FieldOfPlan, type Findings, type LayoutPlan, listOf } from "./layout.js";
 import { contradictionOf, factorBetween, unitOf } from "./units.js";
 
 /** Attributes of groups that name the unit of what is in them, or the system of their units. */
@@ -15,7 +15,7 @@ const NO_UNIT = /^(|-|none|n\/a|mixed|various)$/i;
 
 /** The unit that a dataset states, or else the nearest group above it; empty if it is not known. */
 export function unitAt(contents: Contents, path: string): string {
-  const own = contents.words(path, "units");
+  const own = contents.units(path);
   if (own !== "") return own;
   const above = unitsAbove(contents, path).find(({ units }) => unitOf(units) !== null);
   return above?.units ?? "";
@@ -34,7 +34,7 @@ function unitsAbove(contents: Contents, path: string): { group: string; name: st
 
 /** Asks about a velocity whose unit is not that of a group above it: one of the two does not hold. */
 function askAbove(contents: Contents, path: string, findings: Findings): void {
-  const own = unitsOf(contents, path)[0]?.trim() ?? "";
+  const own = contents.units(path);
   if (own === "") return;
   const speed = unitOf(own);
   const isOther = (units: string): boolean => {
@@ -104,14 +104,8 @@ function converted(contents: Contents, name: string, field: FieldOfPlan, finding
   return { ...field, components: components as never };
 }
 
-function unitsOf(contents: Contents, path: string): string[] {
-  const value = contents.attributes(path).get("units") ?? null;
-  return (typeof value === "object" && value !== null ? [...value] : value === null ? [] : [value]).map(String);
-}
-
 function askList(contents: Contents, name: string, path: string, findings: Findings): void {
-  const units = unitsOf(contents, path);
-  const [first = ""] = units;
+  const [first = "", ...units] = listOf(contents.attribute(path, "units")).map(String);
   const other = units.find((one) => contradictionOf(first, one));
   if (other !== undefined) askUnit(`${path} is in "${first}" and "${other}"`, name, findings);
 }

@@ -310,11 +310,14 @@ const BOX_LISTS = [
 /** Numbers that a file states by name, the nearest place first. A value is read when its name is needed. */
 export class StatedNumbers {
   readonly #contents: Contents;
+  readonly #lead: string;
   /** By name in lower case. */
   readonly #statements = new Map<string, Statement[]>();
 
+  /** @param places the first is that of a field */
   constructor(contents: Contents, places: readonly string[]) {
     this.#contents = contents;
+    this.#lead = places[0] as string;
     for (const place of places) {
       for (const name of contents.attributes(place).keys()) this.#add(name, { path: place, attribute: name });
       for (const name of contents.datasets(place)) {
@@ -382,9 +385,34 @@ export class StatedNumbers {
   /** The numbers of a statement, also of a text that is one number, with or without its unit; null if it has none. */
   #numbersOf(statement: Statement): StatedNumber<readonly number[]> | null {
     const found = this.#read(statement);
-    const said = typeof found === "string" ? quantityIn(found)?.value : found;
+    const text = typeof found === "string" ? quantityIn(found) : null;
+    const said = text?.value ?? found;
     const value = typeof said === "number" ? [said] : said instanceof Float64Array ? [...said] : [];
-    return value.length > 0 && value.every(Number.isFinite) ? { value, where: placeText(statement) } : null;
+    if (value.length === 0 || !value.every(Number.isFinite)) return null;
+    const { path, attribute } = statement;
+    const units = text?.units || this.unitsAt(attribute === null ? path : `${path}@${attribute}`);
+    return { value, where: placeText(statement), units };
+  }
+
+  /** The unit stated at a dataset or of its name, of an attribute `path@name`, or at a group that has no fields. */
+  unitsAt(where: string): string {
+    const [path = "", attribute] = where.split("@");
+    const own = attribute === undefined ? this.#contents.units(path) : "";
+    const named = own || this.units([attribute ?? path.slice(path.lastIndexOf("/") + 1)])?.units;
+    const group = attribute === undefined ? parentOf(path) : path;
+    return named || (join(this.#lead, "").startsWith(join(group, "")) ? "" : this.#contents.units(group));
+  }
+
+  /** A unit that is named after a number or after what it measures, as in `dx_units`, `unit_length` and `timeUnit`. */
+  units(stems: readonly string[]): { readonly units: string; readonly where: string } | null {
+    const parts = stems.flatMap((stem) => ["units", "unit"].map((word) => [stem.toLowerCase(), word]));
+    const names = parts.flatMap(([a, b]) => [`${a}_${b}`, `${b}_${a}`, `${a}${b}`, `${b}${a}`]);
+    return this.#first(names, (statement) => {
+      const value = this.#read(statement);
+      // Numbers in units of 1 are in the unit itself.
+      const isUnit = typeof value === "string" || (typeof value === "number" && value !== 1);
+      return isUnit ? { units: `${value}`.trim(), where: placeText(statement) } : null;
+    });
   }
 
   #read({ path, attribute }: Statement): AttributeValue | null {
@@ -396,12 +424,6 @@ export class StatedNumbers {
 
   #use({ path, attribute }: Statement): void {
     this.#contents.use(path, attribute);
-  }
-
-  /** A number that is only shown. Unlike the other readers, this does not mark its statement as used. */
-  peek(names: readonly string[]): StatedNumber | null {
-    const [found] = this.#lists(names, 1);
-    return found === undefined ? null : { ...found, value: found.value[0] };
   }
 
   number(names: readonly string[]): StatedNumber | null {
@@ -484,10 +506,8 @@ export class StatedNumbers {
     const list = this.#listOfThree(lists);
     if (list === null) return null;
     const [first] = list.value as [number];
-    if (list.value.every((value) => value === first)) return { value: first, where: list.where };
-    return order.join() === AXIS_NAMES.join()
-      ? { value: list.value[AXIS_NAMES.indexOf(axis)], where: list.where }
-      : null;
+    if (list.value.every((value) => value === first)) return { ...list, value: first };
+    return order.join() === AXIS_NAMES.join() ? { ...list, value: list.value[AXIS_NAMES.indexOf(axis)] } : null;
   }
 
   #walls(axis: AxisName): StatedNumber<boolean> | null {

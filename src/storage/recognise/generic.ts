@@ -63,7 +63,7 @@ export function describeFields(
     ...storageOf(contents, fields, datasets, nodesAt),
     ...(Object.hasOwn(FIELDS, field) ? {} : wordsOf(contents, datasets[0]?.path as string)),
   });
-  const timed = { ...shared, second: secondInFieldTime(contents, first, tablesOf) };
+  const timed = { ...shared, second: secondInFieldTime(shared, first, tablesOf) };
   return {
     plan: {
       title: contents.name,
@@ -207,7 +207,7 @@ function namedOf(
 }
 
 function wordsOf(contents: Contents, path: string): { unit?: string; long_name?: string } {
-  const [unit, title] = ["units", "long_name"].map((name) => contents.words(path, name));
+  const [unit, title] = [contents.units(path), contents.words(path, "long_name")];
   return { ...(unit ? { unit } : {}), ...(title ? { long_name: title } : {}) };
 }
 

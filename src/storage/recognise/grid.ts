@@ -10,6 +10,8 @@ type TimeInput = DescriptorInput["time"];
 export interface StatedNumber<T = number> {
   readonly value: T;
   readonly where: string;
+  /** Empty or absent if none is stated. */
+  readonly units?: string;
 }
 
 /** Statements of a file about one axis; null if there is none. */
@@ -418,7 +420,6 @@ function askPeriodicity(axis: AxisName, findings: Findings): void {
 export function timesOf(
   frames: number,
   stated: StatedNumber<readonly number[]> | null,
-  step: StatedNumber | null,
   answers: Answers,
   findings: Findings,
 ): TimeInput {
@@ -451,10 +452,9 @@ export function timesOf(
     findings.ask("snapshot", "The file does not state its time; it is a snapshot at time 0.", BY_TIMES);
     return { count: 1, origin: 0 };
   }
-  const from =
-    step === null ? "and the index is a guess" : `and a step of ${step.value} from 0 (${step.where}) is a guess`;
-  findings.ask("times", `The file does not state the times of its ${frames} frames${wrong}, ${from}.`, BY_TIMES);
-  return describeTimes(Array.from({ length: frames }, (_, index) => index * (step?.value ?? 1)));
+  const text = `The file does not state the times of its ${frames} frames${wrong}, and the index is a guess.`;
+  findings.ask("times", text, BY_TIMES);
+  return { origin: 0, step: 1, count: frames };
 }
 
 function describeTimes(values: readonly number[]): TimeInput {

@@ -276,7 +276,7 @@ function timeOf(indices: readonly number[], database: Database | null, contents:
   if (database === null || answers.times !== undefined) {
     const stated =
       contents.dataset("/time") === null ? null : { value: [...contents.numbers("/time")], where: "/time" };
-    return timesOf(indices.length, stated, null, answers, findings);
+    return timesOf(indices.length, stated, answers, findings);
   }
   const { step, name } = database;
   findings.addReason(`time: index times ${step}, the step of ${name}.`);

@@ -82,6 +82,9 @@ export interface Layout {
   recognise(contents: Contents): Recognition | null;
 }
 
+export const listOf = (value: AttributeValue | null = null): (string | number)[] =>
+  typeof value === "object" ? [...(value ?? [])] : [value];
+
 export type AxisInput = DescriptorInput["axes"]["x"];
 
 /** An open file as fingerprints look at it; what is missing or a refused link is null. */
@@ -192,6 +195,10 @@ export class Contents {
     if (name !== null) this.#used.add(`=${name}=${this.attributes(path).get(name)}`);
   }
 
+  usedDatasets(): string[] {
+    return [...this.#used].filter((path) => path.startsWith("/") && this.dataset(path) !== null);
+  }
+
   /** Whether the description rests on an attribute of this name with the same value, here or elsewhere. */
   isSaid(path: string, name: string): boolean {
     return this.#used.has(`=${name}=${this.attributes(path).get(name)}`);
@@ -233,8 +240,13 @@ export class Contents {
 
   /** The words of an attribute, numbers spelled out; empty if there is none. */
   words(path: string, name: string): string {
-    const value = name === "units" ? this.attribute(path, name) : (this.attributes(path).get(name) ?? null);
-    return (typeof value === "object" && value !== null ? [...value].join(" ") : `${value ?? ""}`).trim();
+    return listOf(this.attributes(path).get(name)).join(" ").trim();
+  }
+
+  /** The unit that an object states of its numbers; empty if it states none. */
+  units(path: string): string {
+    const name = [...this.attributes(path).keys()].find((one) => /^units?$/i.test(one)) ?? "units";
+    return [...new Set(listOf(this.attribute(path, name)))].join(" ").trim();
   }
 
   /** Base names of the dimension scales of a dataset, one per dimension, null if there is none. */

@@ -137,7 +137,7 @@ function describe(row: ProducerRow, contents: Contents) {
     plan: {
       title: row.runs === undefined ? name : `${name}, ${row.runs[0]} ${run}`,
       axes: Object.fromEntries(axes.map(({ axis }, at) => [AXIS_NAMES[at], axis])) as DescriptorInput["axes"],
-      time: timesOf(facts.frames, row.times?.(contents, facts, findings) ?? null, null, answers, findings),
+      time: timesOf(facts.frames, row.times?.(contents, facts, findings) ?? null, answers, findings),
       fields: Object.fromEntries(fields) as DescriptorInput["fields"],
       ...row.more?.(contents, run),
     },

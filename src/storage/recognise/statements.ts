@@ -25,7 +25,8 @@ export function compareStatements(contents: Contents, found: Recognition, isKnow
   const fields = fieldPaths(contents, plan);
   const values = [...fields.values()].flat(2);
   const places = coordinatePaths(plan);
-  const tables = [...places.map(([, path]) => path), ...(findings.timeTable === null ? [] : [findings.timeTable])];
+  const numbers = [...(findings.timeTable === null ? [] : [findings.timeTable]), ...contents.usedDatasets()];
+  const tables = [...places.map(([, path]) => path), ...numbers];
   const { datasets, holders } = contents.read;
   const read = isKnown ? [...datasets, ...(defined === undefined ? [] : holders)] : [];
   const stated = [...new Set([...values, ...tables, ...read])];
@@ -54,11 +55,10 @@ const SCALED_UNIT =
   /^\s*[-+]?[\d.]+(e[-+]?\d+)?\s*[* ]?\s*[a-z%]|\bpi\b|π|^\s*(index|indices|(grid[- ]?)?(cells?|points?|nodes?)|pixels?|voxels?)\s*$/i;
 
 function refuseScaledUnit(contents: Contents, path: string, findings: Findings): void {
-  const names = ["units", "unit"].filter((name) => SCALED_UNIT.test(contents.words(path, name)));
-  for (const name of names)
+  if (SCALED_UNIT.test(contents.units(path)))
     findings.contradict(
       "scale",
-      `The attribute ${name} of ${path} is "${contents.words(path, name)}", and nothing is multiplied.`,
+      `The attribute units of ${path} is "${contents.units(path)}", and nothing is multiplied.`,
       "--despite scale if the stored numbers are the values; else scale_factor on the field",
     );
 }

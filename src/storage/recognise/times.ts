@@ -1,20 +1,19 @@
 /** Times of the frames, by a table, an attribute, or the names of groups; in the unit of length over velocity. */
 import { DataError } from "../../shared/errors.js";
+import { AXIS_NAMES } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
-import { type AxisTables, agree } from "./axes.js";
+import { type AxisTables, agree, unitsOfLength } from "./axes.js";
 import { unitAt } from "./component-units.js";
 import { datedUnitOf } from "./dated-unit.js";
 import { type CoordinateTable, parentOf, StatedNumbers } from "./evidence.js";
 import type { FoundFields } from "./fields.js";
 import { type StatedNumber, timesOf } from "./grid.js";
 import { BY_TIMES, type Contents } from "./layout.js";
-import { framesIn, type OrientedDataset, type SharedEvidence } from "./order.js";
+import { framesIn, nodesAlong, type OrientedDataset, type SharedEvidence } from "./order.js";
 import { factorBetween } from "./units.js";
 
-/** Attributes of a file that name the unit of its times. */
-const TIME_UNITS = ["time_units", "time_unit", "units_time", "unit_time"];
-/** Units of time that velocities are not stated in, so that times in them need a question. */
-const FOREIGN_TIMES = /^\s*([mun]s\b|msec|(milli|micro|nano)sec|min|hour|hr|day|week|month|year|yr|h\b|d\b)/i;
+/** Texts that name no known unit, but a time that velocities are not stated in. */
+const FOREIGN_TIMES = /^\s*([mun]s\b|week|month|[kmg]?yrs?\b|year|d\b)/i;
 
 export function framesOf(field: OrientedDataset, { steps }: FoundFields): number {
   const frames = framesIn(field);
@@ -37,36 +36,30 @@ export function timeOf(
 ): DescriptorInput["time"] {
   const { contents, tables, facts, findings } = shared;
   const { answers } = contents;
-  const step = facts.peek(["dt", "time_step", "timestep", "delta_t"]);
   if (fields.steps !== null && answers.times === undefined) {
-    const stated = timesOfSteps(contents, fields, field.path) ?? tableOfTimes(shared, frames);
-    if (stated !== null) return timesOf(frames, stated, step, answers, findings);
+    const stated = timesOfSteps(shared, fields, field.path) ?? tableOfTimes(shared, frames);
+    if (stated !== null) return timesOf(frames, stated, answers, findings);
     findings.ask(
       "times",
       `The times of the ${frames} steps are not stated; the numbers in their names (${fields.steps.slice(0, 3).join(", ")}, ...) are a guess.`,
       BY_TIMES,
     );
-    return timesOf(
-      frames,
-      { value: fields.steps.map(Number), where: "the names of the steps" },
-      null,
-      answers,
-      findings,
-    );
+    const value = fields.steps.map(Number);
+    return timesOf(frames, { value, where: "the names of the steps" }, answers, findings);
   }
   const attached = field.labels.tables[field.dimensions.indexOf("t")];
   const table =
     attached?.role === "t" ? attached : tables.find(({ role, length }) => role === "t" && length === frames);
   const number = table === undefined ? facts.numbers(TIME_NAMES) : null;
   const used = table ?? (number === null ? tables.find(({ role }) => role === "t") : undefined);
-  const stated = used === undefined ? number : timesIn(shared, used);
+  const stated = used === undefined ? number && timesIn(shared, number) : timesAt(shared, used);
   const unread = stated === null && frames === 1 && answers.times === undefined ? facts.unread(TIME_NAMES) : null;
   if (unread !== null) {
     findings.ask("times", `${unread}, which is not read as a time; a snapshot at time 0 is a guess.`, BY_TIMES);
     return { count: 1, origin: 0 };
   }
   askTimes(shared, stated, frames);
-  return timesOf(frames, stated, step, answers, findings);
+  return timesOf(frames, stated, answers, findings);
 }
 
 function askTimes(
@@ -93,73 +86,84 @@ function askTimes(
 
 function tableOfTimes(shared: SharedEvidence, frames: number): StatedNumber<readonly number[]> | null {
   const table = shared.tables.find(({ role, length }) => role === "t" && length === frames);
-  return table === undefined ? null : timesIn(shared, table);
+  return table === undefined ? null : timesAt(shared, table);
+}
+
+function timesAt(shared: SharedEvidence, { path }: CoordinateTable): StatedNumber<readonly number[]> {
+  const { contents, facts, findings } = shared;
+  findings.timeTable = path;
+  contents.use(path);
+  const calendar = contents.words(path, "calendar");
+  return timesIn(shared, { value: [...contents.numbers(path)], where: path, units: facts.unitsAt(path) }, calendar);
 }
 
 /** Times in the unit of length over velocity, if all three units are known; a question if they are not in seconds. */
 function timesIn(
   { contents, facts, findings, second }: SharedEvidence,
-  { path }: CoordinateTable,
+  { value, where, units: own }: StatedNumber<readonly number[]>,
+  calendar = "",
 ): StatedNumber<readonly number[]> {
-  const units = contents.words(path, "units") || (facts.text(TIME_UNITS)?.value ?? "");
-  const since = datedUnitOf(units, contents.words(path, "calendar"));
+  const units = own || (facts.units(["time", "times", "t"])?.units ?? "");
+  const since = datedUnitOf(units, calendar || (facts.text(["calendar", "time_calendar"])?.value ?? ""));
   const unit = since?.unit ?? units;
-  const value = [...contents.numbers(path)];
-  findings.timeTable = path;
-  contents.use(path);
   findings.dated = since;
-  if (contents.answers.times !== undefined) return { value, where: path };
+  if (contents.answers.times !== undefined) return { value, where };
   const inSeconds = factorBetween(unit, "s");
   const factor = second === null ? null : inSeconds;
   if (factor !== null && second !== null && Math.abs(factor * second - 1) > 1e-9) {
     findings.convert(
-      `${path} counts in "${unit}" and is multiplied by ${Number((factor * second).toPrecision(9))}, into the unit of length over velocity.`,
+      `${where} counts in "${unit}" and is multiplied by ${Number((factor * second).toPrecision(9))}, into the unit of length over velocity.`,
     );
     if (since !== null) findings.dated = { ...since, seconds: 1 / second };
-    return { value: value.map((time) => time * factor * second), where: path };
+    return { value: value.map((time) => time * factor * second), where };
   }
   // If the unit of the velocity is known, any other text is not a unit of its times.
-  const isUnknown = second !== null && inSeconds === null && unit.trim() !== "";
-  if (isUnknown || (factor === null && FOREIGN_TIMES.test(unit)))
+  const isUnknown = second !== null && inSeconds === null && unit !== "";
+  if (isUnknown || (factor === null && ((inSeconds ?? 1) !== 1 || FOREIGN_TIMES.test(unit))))
     findings.contradict(
       "times",
-      `${path} counts in "${unit}", which is served as it is: particles need times in the unit of the velocity.`,
+      `${where} counts in "${unit}", which is served as it is: particles need times in the unit of the velocity.`,
       BY_TIMES,
     );
-  return { value, where: path };
+  return { value, where };
 }
 
-/** One second in the time unit implied by coordinates and velocity (length over velocity); null if one is unknown. */
-export function secondInFieldTime(contents: Contents, { path }: OrientedDataset, tables: AxisTables): number | null {
-  const { answers } = contents;
-  const isAnswered = answers.spacing !== undefined || answers.length !== undefined;
-  const lengths = [...tables.values()].map((table) => contents.words(table.path, "units").trim());
-  const [length = ""] = lengths;
-  const factor = factorBetween(unitAt(contents, path), `${length} s-1`);
-  return isAnswered || length === "" || lengths.some((other) => other !== length) ? null : factor;
+/** One second in the time unit implied by lengths and velocity (length over velocity); null if one is unknown. */
+export function secondInFieldTime(shared: SharedEvidence, field: OrientedDataset, tables: AxisTables): number | null {
+  const { spacing, length } = shared.contents.answers;
+  const said = unitsOfLength(shared, field, tables);
+  const isWhole = AXIS_NAMES.every((axis) => nodesAlong(field, axis) === 1 || said.some((one) => one.axis === axis));
+  const [unit, other] = new Set(said.map(({ units }) => units));
+  if ((spacing ?? length ?? other) !== undefined || !isWhole) return null;
+  return factorBetween(unitAt(shared.contents, field.path), `${unit} s-1`);
 }
 
 /** The time that every group of a series states, in an attribute or a dataset of one number. */
 function timesOfSteps(
-  contents: Contents,
+  shared: SharedEvidence,
   { steps, place }: FoundFields,
   path: string,
 ): StatedNumber<readonly number[]> | null {
-  const values = (steps ?? []).map((step) => timeAt(contents, place(path).replace("{step}", step)));
-  const known = values.filter((value) => value !== null);
-  if (known.length < values.length || known.some((value, index) => index > 0 && value <= known[index - 1])) return null;
-  return { value: known, where: "each step" };
+  const known = (steps ?? []).flatMap((step) => timeAt(shared.contents, place(path).replace("{step}", step)) ?? []);
+  const value = known.map((one) => one.value);
+  const [units = "", other] = new Set(known.map((one) => one.units ?? ""));
+  const isOpen = known.length < (steps ?? []).length || other !== undefined;
+  if (isOpen || value.some((time, index) => index > 0 && time <= value[index - 1])) return null;
+  return timesIn(shared, { value, where: "each step", units });
 }
 
-function timeAt(contents: Contents, path: string): number | null {
-  return new StatedNumbers(contents, [path, parentOf(path)]).number(TIME_NAMES)?.value ?? null;
+function timeAt(contents: Contents, path: string): StatedNumber | null {
+  return new StatedNumbers(contents, [path, parentOf(path)]).number(TIME_NAMES);
 }
 
 export function byTime(contents: Contents, fields: FoundFields): FoundFields {
   const { steps, place } = fields;
   const lead = fields.velocity[0] ?? fields.pressure ?? fields.others[0]?.paths[0];
   if (steps === null || lead === undefined) return fields;
-  const timed = steps.map((step) => ({ step, time: timeAt(contents, place(lead).replace("{step}", step)) }));
+  const timed = steps.map((step) => ({
+    step,
+    time: timeAt(contents, place(lead).replace("{step}", step))?.value ?? null,
+  }));
   if (timed.some(({ time }) => time === null)) return fields;
   return { ...fields, steps: timed.sort((a, b) => (a.time as number) - (b.time as number)).map(({ step }) => step) };
 }

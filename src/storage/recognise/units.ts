@@ -73,12 +73,6 @@ export function factorBetween(from: string, to: string): number | null {
   return first === null || second === null || first.powers !== second.powers ? null : first.factor / second.factor;
 }
 
-/** Whether a text names a known unit of something else than a length. */
-export function isNoLength(text: string): boolean {
-  const powers = unitOf(text)?.powers;
-  return text !== "" && powers !== undefined && powers !== LENGTH.join();
-}
-
 /** A unit with its power, after what separates it from the one before. */
 const TERM = /\s*([/.*·]|\bper\b)?\s*([A-Za-zµ]+|\S)(?:\s*(?:\^|\*\*)?\s*([-+]?\d+))?/g;
 

@@ -4,6 +4,7 @@ import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { measured } from "../../../src/storage/catalog/raised-questions.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
+import { AXIS_NAMES } from "../../../src/storage/dataset/dataset.js";
 import { questionText } from "../../../src/storage/dataset/descriptor.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
@@ -114,6 +115,83 @@ describe("a statement", () => {
     ],
   ])("%s is asked about", async (name, write, asks) => {
     await expect(open(name.replaceAll(" ", "-"), write)).rejects.toThrow(asks);
+  });
+});
+
+describe("a unit", () => {
+  /** A file of u in m/s on nodes of 0.25 that numbers state. */
+  const linesOf = async (name: string, attributes: object, more: (file: File) => void = () => {}) => {
+    const path = await writeHdf5(join(SCRATCH, `unit-${name}.h5`), (file) => {
+      writeComponents(file);
+      for (const field of ["u", "v", "w"]) (file.get(field) as H5Dataset).create_attribute("units", "m/s");
+      for (const [said, value] of Object.entries({ axes: "zyx", periodic: "xyz", ...attributes }))
+        file.create_attribute(said, value);
+      more(file);
+    });
+    const { time, questions = [] } = recognise(path)?.written ?? {};
+    return { time, lines: questions.map(({ question, red }) => `${red ? "! " : ""}${question}`) };
+  };
+  const GRID = { dx: 0.25, dy: 0.25, dz: 0.25, x0: 0, y0: 0, z0: 0, time: 1500 };
+  /** Numbers of the grid in datasets, all with an attribute, in the root or in a group. */
+  const inDatasets = (group: string, name: string, value: string | number) => (file: File) => {
+    const holder = group === "" ? file : file.create_group(group);
+    for (const axis of AXIS_NAMES)
+      for (const [said, number] of [`d${axis}`, `${axis}0`].entries()) {
+        holder.create_dataset({ name: number, data: [0.25 * (1 - said)], shape: [], dtype: "<d" });
+        (holder.get(number) as H5Dataset).create_attribute(name, value);
+      }
+  };
+  const inTables = (group: string) => (file: File) => {
+    const holder = group === "" ? file : file.create_group(group);
+    for (const axis of AXIS_NAMES)
+      holder.create_dataset({ name: axis, data: Float64Array.from({ length: NODES[axis] }, (_, i) => i / 4) });
+    if (group !== "") holder.create_attribute("units", "mm");
+  };
+  const MM = /^! The coordinates are in mm along x.* and \/u in m\/s; .* another unit of length/;
+
+  it.each<[string, object, ((file: File) => void)?]>([
+    ["of all lengths", { ...GRID, length_units: "mm" }],
+    ["of a kind, in one word", { ...GRID, UnitLength: "mm" }],
+    ["named after the numbers", { ...GRID, dx_unit: "mm", dy_unit: "mm", dz_unit: "mm" }],
+    ["named after an axis", { ...GRID, x_units: "mm", y_units: "mm", z_units: "mm" }],
+    ["of datasets of one number", {}, inDatasets("", "units", "mm")],
+    ["of such datasets, in the singular", {}, inDatasets("grid", "Unit", "mm")],
+    ["in texts of numbers", { ...GRID, dx: "0.25 mm", dy: "0.25 mm", dz: "0.25 mm" }],
+    ["of all lengths, beside lists", { length_unit: "mm" }, inTables("")],
+    ["of the group of the lists", {}, inTables("grid")],
+  ])("%s is compared with that of the velocity", async (name, attributes, more) => {
+    const { lines } = await linesOf(name.replace(/\W+/g, "-"), attributes, more);
+    expect(lines.filter((line) => MM.test(line))).toHaveLength(1);
+  });
+
+  it.each<[string, object, RegExp, ((file: File) => void)?]>([
+    ["of one axis", { ...GRID, x_units: "mm", y_units: "m" }, /^! The coordinates are in mm along x, m along y; /],
+    [
+      "that is no length",
+      { ...GRID, grid_units: "degrees" },
+      /^! .*grid_units of \/ is in degrees, which is no length/,
+    ],
+    ["that counts", {}, /^! The attribute units of \/dx is "cells", and nothing/, inDatasets("", "units", "cells")],
+    [
+      "by a number",
+      {},
+      /^! Numbers that nothing applies: factor = 0.1 of \/dx and 5 more/,
+      inDatasets("", "factor", 0.1),
+    ],
+    [
+      "of a time",
+      { ...GRID, time_units: "ms" },
+      /^! the attribute time of \/ counts in "ms", which is served as it is/,
+    ],
+    ["in the text of a time", { ...GRID, time: "1500 ms" }, /^! the attribute time of \/ counts in "ms", which/],
+  ])("%s is a red line", async (name, attributes, line, more) => {
+    const { lines } = await linesOf(name.replace(/\W+/g, "-"), attributes, more);
+    expect(lines).toContainEqual(expect.stringMatching(line));
+  });
+
+  it("that fits changes nothing, and that of a time is converted", async () => {
+    const { time, lines } = await linesOf("converted", { ...GRID, length_units: "m", time_unit: "ms" });
+    expect([time, lines]).toEqual([{ count: 1, origin: 1.5 }, []]);
   });
 });
 
