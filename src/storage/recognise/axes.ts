@@ -2,13 +2,13 @@
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
+import { contradictionOf, factorBetween, unitOf } from "../dataset/units.js";
 import { unitAt } from "./component-units.js";
 import { type CoordinateTable, curvedIn, groupsAround, join, parentOf, StatedNumbers, tableNodes } from "./evidence.js";
 import type { FoundFields } from "./fields.js";
 import { type AxisClues, askBoxes, axisOf, edgesWithin, NO_CLUES, oneNode, type StatedNumber } from "./grid.js";
 import { BY_LENGTHS, type Contents, type Findings } from "./layout.js";
 import { framesIn, nodesAlong, type OrientedDataset, type SharedEvidence } from "./order.js";
-import { contradictionOf, factorBetween, unitOf } from "./units.js";
 
 const DEGREES = /degree/i;
 /** Names of coordinates that are degrees or numbers of levels unless a unit says otherwise. */

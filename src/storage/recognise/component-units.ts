@@ -1,8 +1,8 @@
 /** Red lines for components in other units, which are converted if the person says so. */
 import { placeOf } from "../dataset/files.js";
+import { contradictionOf, factorBetween, unitOf } from "../dataset/units.js";
 import { groupsAbove, parentOf } from "./evidence.js";
 import { type Contents, type FieldOfPlan, type Findings, type LayoutPlan, listOf } from "./layout.js";
-import { contradictionOf, factorBetween, unitOf } from "./units.js";
 
 /** Attributes of groups that name the unit of what is in them, or the system of their units. */
 const ABOVE = ["units", "unit", "velocity_units", "velocity_unit", "units_velocity", "unit_system"];

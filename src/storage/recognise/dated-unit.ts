@@ -1,5 +1,5 @@
 /** Times in a unit since a date, in the calendars of CF. */
-import { unitOf } from "./units.js";
+import { unitOf } from "../dataset/units.js";
 
 export interface DatedUnit {
   readonly unit: string;

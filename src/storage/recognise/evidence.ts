@@ -2,10 +2,10 @@
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import { type AttributeValue, isNumeric } from "../dataset/stored.js";
+import { quantityIn } from "../dataset/units.js";
 import { type AxisClues, NO_CLUES, type StatedNumber } from "./grid.js";
 import type { Contents, Statement } from "./layout.js";
 import { axisSaid } from "./stated-names.js";
-import { quantityIn } from "./units.js";
 import { areInOrder, type Role, roleNamed, tableNamed } from "./usual-names.js";
 
 export interface CoordinateTable {

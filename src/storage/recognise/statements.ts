@@ -7,10 +7,10 @@ import { partsIn } from "../dataset/descriptor.js";
 import { placeOf } from "../dataset/files.js";
 import { isPackingName } from "../dataset/packing.js";
 import type { AttributeValue } from "../dataset/stored.js";
+import { unitText } from "../dataset/units.js";
 import { componentNames } from "./evidence.js";
 import type { Contents, FieldOfPlan, Findings, LayoutPlan, Recognition } from "./layout.js";
 import { askCoordinateNames, askNames, askPlaces } from "./stated-names.js";
-import { unitText } from "./units.js";
 import { roleNamed } from "./usual-names.js";
 
 const LISTED = 6;

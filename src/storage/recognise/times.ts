@@ -2,6 +2,7 @@
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
+import { factorBetween } from "../dataset/units.js";
 import { type AxisTables, agree, unitsOfLength } from "./axes.js";
 import { unitAt } from "./component-units.js";
 import { datedUnitOf } from "./dated-unit.js";
@@ -10,7 +11,6 @@ import type { FoundFields } from "./fields.js";
 import { type StatedNumber, timesOf } from "./grid.js";
 import { BY_TIMES, type Contents } from "./layout.js";
 import { framesIn, nodesAlong, type OrientedDataset, type SharedEvidence } from "./order.js";
-import { factorBetween } from "./units.js";
 
 /** Texts that name no known unit, but a time that velocities are not stated in. */
 const FOREIGN_TIMES = /^\s*([mun]s\b|week|month|[kmg]?yrs?\b|year|d\b)/i;
