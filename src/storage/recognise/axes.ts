@@ -214,7 +214,8 @@ export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: A
     if (nodes === 1) {
       const [place] = table === undefined || table.isEdges ? [] : tableNodes(contents, table);
       const origin = place === undefined ? clues.origin : { value: place, where: table?.path as string };
-      return [axis, oneNode(axis, { ...clues, origin }, contents.answers, findings)];
+      const centres = place === undefined ? clues.centres : null;
+      return [axis, oneNode(axis, { ...clues, origin, centres }, contents.answers, findings)];
     }
     if (table === undefined) {
       askCurved(contents, field, axis, findings);

@@ -6,7 +6,7 @@ import { quantityIn } from "../dataset/units.js";
 import { type AxisClues, NO_CLUES, type StatedNumber } from "./grid.js";
 import type { Contents, Statement } from "./layout.js";
 import { axisSaid } from "./stated-names.js";
-import { areInOrder, type Role, roleNamed, tableNamed } from "./usual-names.js";
+import { areInOrder, namesPlace, placeIn, type Role, roleNamed, tableNamed } from "./usual-names.js";
 
 export interface CoordinateTable {
   readonly role: "t" | AxisName;
@@ -452,6 +452,16 @@ export class StatedNumbers {
     return this.number([`n${axis}`, `n_${axis}`, `num_${axis}`, `${axis}_nodes`]);
   }
 
+  /** What says that values are at the centres of cells, which stays among what is not used; null if nothing does. */
+  #centres(): StatedNumber<string> | null {
+    for (const [name, statements] of this.#statements)
+      for (const statement of statements) {
+        const value = namesPlace(name) ? this.#read(statement) : null;
+        if (placeIn(name, value) === "centre") return { value: `${value}`, where: placeText(statement) };
+      }
+    return null;
+  }
+
   /**
    * A list of three is in the order x, y, z; if the axes are stored otherwise and the numbers differ, its order is
    * unknown, and a list of lengths then stands for spacings too.
@@ -485,7 +495,15 @@ export class StatedNumbers {
     return {
       ...NO_CLUES,
       ...{ spacing: each(spacings, SPACING_LISTS), length: each(lengths, LENGTH_LISTS) },
-      ...{ origin: each(origins, ORIGIN_LISTS), limits, periodic, walls: this.#walls(axis), unordered, boxes },
+      ...{
+        centres: this.#centres(),
+        origin: each(origins, ORIGIN_LISTS),
+        limits,
+        periodic,
+        walls: this.#walls(axis),
+        unordered,
+        boxes,
+      },
       contradictions: [...contradictions, ...unread],
     };
   }

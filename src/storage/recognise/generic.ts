@@ -5,14 +5,14 @@ import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import type { Dimension } from "./assign.js";
 import { agree, askSteps, axesOf, candidateTables, fixTables, isSameGrid, requireSameTables } from "./axes.js";
-import { groupsAround, labelsOf, parentOf, StatedNumbers, tableNodes, tablesIn } from "./evidence.js";
+import { groupsAbove, groupsAround, labelsOf, parentOf, StatedNumbers, tableNodes, tablesIn } from "./evidence.js";
 import { type FoundFields, findFields } from "./fields.js";
 import { type Contents, Findings, type Layout, type Recognition } from "./layout.js";
 import type { Format, OrientedDataset, SharedEvidence } from "./order.js";
 import { framesIn, likeFirst, nodesAlong, orderOf } from "./order.js";
 import { hasForeign } from "./statements.js";
 import { byTime, framesOf, secondInFieldTime, timeOf } from "./times.js";
-import type { OtherField } from "./usual-names.js";
+import { type OtherField, placeIn } from "./usual-names.js";
 
 interface OrientedField {
   readonly field: FieldName;
@@ -96,10 +96,6 @@ function orient(shared: SharedEvidence, fields: FoundFields, lead: string): Orie
   return { velocity, pressure, others, singles, isStaggered, first };
 }
 
-/** Attributes that say where on its cell a value is, and words for other places than nodes and centres. */
-const PLACES = ["location", "position", "centering", "stagger", "grid_location"];
-const OFF_NODES = /face|edge|corner|stag/i;
-
 /** Finds the nodes of each field; fields on other axes than the first are left out. */
 function placeFields(
   shared: SharedEvidence,
@@ -131,16 +127,32 @@ function placeFields(
   for (const [path, at] of nodesAt)
     for (const [axis, own] of Object.entries(at))
       findings.addReason(`${path}: its own nodes along ${axis}, ${"path" in own ? own.path : "by a mesh"}.`);
-  for (const { path } of found.flatMap(({ datasets }) => datasets ?? [])) {
-    const where = PLACES.find((name) => OFF_NODES.test(contents.words(path, name)));
-    if (where === undefined || Object.keys(nodesAt.get(path) ?? {}).length > 0) continue;
+  const places = found
+    .flatMap(({ datasets }) => datasets ?? [])
+    .flatMap(({ path }) => {
+      const isApart = Object.keys(nodesAt.get(path) ?? {}).length > 0;
+      return isApart ? [] : placesOf(contents, path).slice(0, 1);
+    });
+  for (const { path, holder, name, place } of places) {
+    if (place !== "elsewhere" && place === places[0]?.place) continue;
+    const at = holder === "/" ? "" : holder;
     findings.contradict(
       "spacing",
-      `${path}@${where} is ${contents.words(path, where)}; that the values of ${path} are at the nodes is a guess.`,
+      `${at}@${name} is ${contents.words(holder, name)}; that the values of ${path} are at the nodes is a guess.`,
       "components with `at` in a descriptor",
     );
   }
   return { found, nodesAt };
+}
+
+/** What the attributes of a dataset and of the groups above it say of the place of its values, the nearest first. */
+function placesOf(contents: Contents, path: string) {
+  return [path, ...groupsAbove(parentOf(path))].flatMap((holder) =>
+    [...contents.attributes(holder)].flatMap(([name, value]) => {
+      const place = placeIn(name, value);
+      return place === null ? [] : [{ path, holder, name, place }];
+    }),
+  );
 }
 
 /** A reference dataset for staggered components: along each dimension, the nodes that most datasets share. */

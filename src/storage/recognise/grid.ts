@@ -20,6 +20,8 @@ export interface AxisClues {
   readonly spacing: StatedNumber | null;
   readonly length: StatedNumber | null;
   readonly origin: StatedNumber | null;
+  /** What says that values are at the centres of cells. */
+  readonly centres: StatedNumber<string> | null;
   readonly periodic: StatedNumber<boolean> | null;
   readonly walls: StatedNumber<Ends> | null;
   /** Faces of the cells around stated nodes, as a descriptor says them. */
@@ -45,6 +47,7 @@ export const NO_CLUES: AxisClues = {
   spacing: null,
   length: null,
   origin: null,
+  centres: null,
   periodic: null,
   walls: null,
   edges: null,
@@ -100,9 +103,10 @@ const STEP_SLACK = 0.25;
 function boxed(axis: AxisName, nodes: number, clues: AxisClues, { cells }: Answers, findings: Findings): AxisClues {
   const { coordinates, origin, limits } = clues;
   const { lower, upper } = limits;
+  if (coordinates === null && origin !== null) return cornered(axis, nodes, clues, cells, findings);
   // Descending nodes do not begin at the lower end.
   const stated = clues.spacing?.value ?? 0;
-  if (coordinates !== null || lower === null || origin !== null || stated < 0) return clues;
+  if (coordinates !== null || lower === null || stated < 0) return clues;
   if (upper === null) {
     const isCells = cells?.includes(axis) === true;
     if (cells === undefined || (isCells && stated === 0))
@@ -133,6 +137,33 @@ function boxed(axis: AxisName, nodes: number, clues: AxisClues, { cells }: Answe
   const said = `${lower.where} is ${lower.value} and ${upper.where} is ${upper.value}`;
   askNodesOnEnds(axis, nodes, said, "these ends", lower.value, findings);
   return { ...clues, origin: lower, spacing: spacing ?? { value: span / (nodes - 1), where: lower.where } };
+}
+
+/** The origin as the first centre, or as the corner of its cell if the person says so; asks if values are at centres. */
+function cornered(
+  axis: AxisName,
+  nodes: number,
+  clues: AxisClues,
+  cells: Answers["cells"],
+  findings: Findings,
+): AxisClues {
+  const { spacing, length, limits, centres } = clues;
+  const origin = clues.origin as StatedNumber;
+  const step = spacing?.value ?? (length?.value ?? 0) / nodes;
+  const gap = Math.abs(origin.value - (limits.lower?.value ?? Number.NaN)) / Math.abs(step);
+  if (centres === null || origin.where === USER || Math.abs(gap - 0.5) < BOX_SLACK) return clues;
+  const [first, end] = [origin.value + step / 2, origin.value + nodes * step];
+  if (cells === undefined || (cells.includes(axis) && step === 0))
+    findings.ask(
+      "origin",
+      `${origin.where} is ${origin.value} and ${centres.where} is "${centres.value}"; that this is the centre of the first cell, not its corner, is a guess.`,
+      "--cells AXES if it is the corner (none for none), or --origin x,y,z",
+      axis,
+    );
+  if (cells?.includes(axis) !== true) return clues;
+  findings.addReason(`${axis}: ${origin.where} is the corner of the first cell, from ${USER}.`);
+  const edges = clues.edges ?? { value: [origin.value, end], where: `${origin.where} and the spacing` };
+  return { ...clues, origin: { ...origin, value: first }, edges };
 }
 
 function askNodesOnEnds(
@@ -289,7 +320,9 @@ export function edgesWithin(
 
 /** If it is said to be periodic, the field is constant along it; else only values at its nodes are answered. */
 export function oneNode(axis: AxisName, file: AxisClues, answers: Answers, findings: Findings): AxisInput {
-  const clues = withAnswers(axis, { ...file, coordinates: null }, answers);
+  const said = withAnswers(axis, { ...file, coordinates: null }, answers);
+  const isPlaced = said.origin === null || said.periodic?.value === true;
+  const clues = isPlaced ? said : cornered(axis, 1, said, answers.cells, findings);
   const { origin, periodic } = clues;
   if (periodic === null)
     findings.ask(

@@ -71,6 +71,34 @@ export function areInOrder(names: readonly string[]): boolean | null {
   return list === undefined || said.length !== list.length ? null : list.join() === said.join();
 }
 
+/** Texts that say where on its cell a value is, in lower case, and flags that say that it is at the centre. */
+const PLACES = new Set([
+  ...["location", "position", "centering", "centring", "stagger", "staggering", "center", "association"],
+  ...["grid_location", "gridlocation", "data_location", "datalocation", "value_location", "variable_location"],
+  ...["data_centering", "mesh_location", "cell_location", "registration"],
+]);
+const FLAGS = /^(is_?)?cell_?cent(er|re)(ed|d)?$/;
+/** Words for centres, nodes, and all other places. */
+const WORDS: readonly (readonly [place: Place, words: RegExp])[] = [
+  ["elsewhere", /(?<!sur)face|edge|corner|stag|^[xyz]$/i],
+  [
+    "centre",
+    /^(?!$)((at|the|of|in|cells?|zones?|elements?|volumes?|(mid|cent)(dle|er|re|roid|point)?(s|ed|d)?|averaged?|data|grid|pixel)[-_ ,]*)+$/i,
+  ],
+  ["node", /^(at |the )*(nod(e|al)|vert(ex|ices)|points?)[-_ a-z]*$/i],
+];
+export type Place = "centre" | "node" | "elsewhere";
+
+export const namesPlace = (name: string): boolean => PLACES.has(name.toLowerCase()) || FLAGS.test(name.toLowerCase());
+
+/** Where on their cells values are by an attribute; null if it does not say. */
+export function placeIn(name: string, value: unknown): Place | null {
+  const key = name.toLowerCase();
+  if (FLAGS.test(key)) return /^(1|true|yes)$/i.test(`${value}`.trim()) ? "centre" : null;
+  if (typeof value !== "string" || !PLACES.has(key)) return null;
+  return WORDS.find(([, words]) => words.test(value.trim()))?.[0] ?? null;
+}
+
 /** Names of a vector and of the pressure, in lower case. */
 export const VECTORS: readonly string[] = ["velocity", "u", "vel", "velocities", "uvw"];
 export const PRESSURES: readonly string[] = ["p", "pressure", "pres", "press"];

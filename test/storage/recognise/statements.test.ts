@@ -8,6 +8,7 @@ import { AXIS_NAMES } from "../../../src/storage/dataset/dataset.js";
 import { questionText } from "../../../src/storage/dataset/descriptor.js";
 import { contradictionOf, factorBetween, unitOf } from "../../../src/storage/dataset/units.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
 import { NODES, writeField, writeHdf5 } from "../../support/cubes.js";
 import { openConfirmed, openDespite } from "../../support/open-confirmed.js";
@@ -192,6 +193,43 @@ describe("a unit", () => {
   it("that fits changes nothing, and that of a time is converted", async () => {
     const { time, lines } = await linesOf("converted", { ...GRID, length_units: "m", time_unit: "ms" });
     expect([time, lines]).toEqual([{ count: 1, origin: 1.5 }, []]);
+  });
+});
+
+describe("an origin beside values in cells", () => {
+  const GRID = { axes: "zyx", periodic: "xyz", time: 0, dx: 0.5, dy: 0.5, dz: 0.5, x0: 1, y0: 1, z0: 1 };
+  const drafted = async (said: object, answers: Answers = {}) => {
+    const path = await writeHdf5(join(SCRATCH, "cells.h5"), (file) => {
+      writeComponents(file);
+      for (const [name, value] of Object.entries({ ...GRID, ...said })) file.create_attribute(name, value);
+    });
+    const { axes, questions = [] } = recognise(path, answers)?.written ?? {};
+    return { axes, lines: questions.map(({ question }) => question) };
+  };
+
+  it.each([{ centering: "cell" }, { location: "Cell centres" }, { grid_location: "CellCenter" }, { cell_centered: 1 }])(
+    "is asked for if %o does not say which point it is",
+    async (said) => {
+      const { lines } = await drafted(said);
+      expect(lines).toContainEqual(
+        expect.stringMatching(/x0 of \/ is 1 and .* is ".*"; that this is the centre of the/),
+      );
+      const [corner, centre] = [await drafted(said, { cells: AXIS_NAMES }), await drafted(said, { cells: [] })];
+      expect([corner.lines, centre.lines]).toEqual([[], []]);
+      expect([corner.axes?.x, centre.axes?.x]).toMatchObject([{ origin: 1.25 }, { origin: 1 }]);
+    },
+  );
+
+  it("is the first centre half a cell inside a stated end, and the first node of nodes", async () => {
+    const inside = { centering: "cell", xmin: 0.75, ymin: 0.75, zmin: 0.75 };
+    for (const said of [inside, { centering: "node" }]) {
+      const { axes, lines } = await drafted(said);
+      expect([axes?.x, lines]).toMatchObject([{ origin: 1 }, []]);
+    }
+  });
+
+  it("has a red line if the values of its fields are on faces by a text of the file", async () => {
+    expect((await drafted({ centering: "face" })).lines).toContainEqual(expect.stringMatching(/^@centering is face; /));
   });
 });
 
