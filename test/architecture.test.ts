@@ -214,9 +214,9 @@ const CEILINGS: Readonly<Record<string, number>> = {
   "src/storage": 25_080,
   "src/storage/recognise": 6_000,
   "src/text": 1_049,
-  web: 10_500,
+  web: 10_504,
   bench: 4_500,
-  test: 71_770,
+  test: 71_798,
 };
 
 describe("the source", () => {
