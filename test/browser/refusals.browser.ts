@@ -159,6 +159,34 @@ describe.skipIf(reason !== "")(`refusals${reason}`, () => {
     expect(await page.textContent(".trouble")).toContain("Reload the page");
   });
 
+  it("takes no numbers from an answer that is not of the service", async () => {
+    const watched = await open("what=u.x&time=0.6&view.show=slice:z");
+    const { page } = watched;
+    // A page of a proxy, and numbers without a manifest, both as long as numbers would be.
+    const body = "<html>".padEnd(4 * 4096);
+    for (const [key, contentType] of [
+      [".", "text/html"],
+      [".", "application/octet-stream"],
+    ] as const) {
+      await page.route(/\/(?:grid|nodes)\?/, (route) => route.fulfill({ status: 200, contentType, body }));
+      await page.focus(".stage");
+      await page.keyboard.press(key);
+      await page.waitForSelector('.trouble:has-text("in place of the service")');
+      await settled(page);
+      expect(await colours(page, 0.1, 0.4)).toBe(1);
+      expect(await page.textContent(".readout b")).not.toContain("≈");
+      await page.unroute(/\/(?:grid|nodes)\?/);
+    }
+    const retry = page.locator('.trouble button:text-is("Retry")');
+    // Nodes and picture are asked again one after the other.
+    for (let tries = 0; tries < 3 && (await retry.count()) > 0; tries++) {
+      await retry.first().click();
+      await settled(page);
+    }
+    expect(await retry.count()).toBe(0);
+    expect(await colours(page, 0.1, 0.4)).toBeGreaterThan(50);
+  });
+
   it("names the stored time whose nodes it shows or saves between stored times", async () => {
     const watched = await open("what=u.x&time=0.69&view.show=four");
     const { page } = watched;

@@ -72,6 +72,8 @@ function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
+const FOREIGN = "A server in between has answered in place of the service.";
+
 /** Sends a request; retries while the service is unreachable or busy. Throws Refusal. */
 export async function send(path: string, init: RequestInit, signal: AbortSignal): Promise<Response> {
   for (let attempt = 0; ; attempt++) {
@@ -82,6 +84,8 @@ export async function send(path: string, init: RequestInit, signal: AbortSignal)
       return null;
     });
     reachable.value = response !== null;
+    if (response?.ok && response.headers.get("content-type")?.startsWith("text/html"))
+      throw new Refusal(0, "Foreign", FOREIGN);
     if (response?.ok) return response;
     const passing = response === null || response.status === 429 || response.status === 503;
     if (passing && (response === null || attempt < RETRIES)) {
@@ -112,9 +116,10 @@ export function addressOf({ dataset, call, ...members }: Question): string {
 export const manifests = new Map<string, string>();
 /** Says that a dataset is another than the one described: what is shown is old until the page is loaded again. */
 export const replaced = signal("");
-/** Throws Refusal for an answer of another version of its dataset than the one described. */
+/** Throws Refusal for an answer of another version of its dataset than the one described, or of none. */
 export function requireManifest({ dataset }: Question, manifest: unknown): void {
-  if (typeof manifest !== "string" || manifest === manifests.get(dataset)) return;
+  if (typeof manifest !== "string") throw new Refusal(0, "Foreign", FOREIGN);
+  if (manifest === manifests.get(dataset)) return;
   replaced.value = `${dataset} was replaced by other data. Reload the page to see them.`;
   throw new Refusal(409, "Replaced", replaced.value);
 }
@@ -128,9 +133,7 @@ export interface Numbers {
 /** The answer of a question for a grid of one quantity. */
 export async function askNumbers(question: Question, signal: AbortSignal): Promise<Numbers> {
   const response = await send(addressOf({ ...question, format: "f32" }), {}, signal);
-  const manifest = response.headers.get("fieldprobe-manifest");
-  if (manifest === null) throw new Refusal(0, "Foreign", "A server in between has answered in place of the service.");
-  requireManifest(question, manifest);
+  requireManifest(question, response.headers.get("fieldprobe-manifest"));
   requireOne((JSON.parse(response.headers.get("fieldprobe-columns") ?? "[]") as unknown[]).length);
   const unit = decodeURIComponent(response.headers.get("fieldprobe-unit") ?? "") || null;
   return { data: new Float32Array(await response.arrayBuffer()), unit };
@@ -140,8 +143,10 @@ export async function askJson<T>(question: Question | readonly Question[], signa
   const init = { method: "POST", body: JSON.stringify(question), headers: { "content-type": "application/json" } };
   const answer: unknown = await (await send("api/ask", init, signal)).json();
   const answers = Array.isArray(question) ? (answer as unknown[]) : [answer];
-  for (const [i, one] of [question].flat().entries())
-    requireManifest(one, (answers[i] as { manifest?: string }).manifest);
+  for (const [i, one] of [question].flat().entries()) {
+    const { manifest, problem } = answers[i] as { manifest?: string; problem?: object };
+    if (problem === undefined) requireManifest(one, manifest);
+  }
   return answer as T;
 }
 
