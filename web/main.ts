@@ -11,7 +11,7 @@ import { tab } from "./inspector.js";
 import { stepTime, togglePlay } from "./playing.js";
 import { wantPoint } from "./point.js";
 import { toggleRuler } from "./ruler.js";
-import { overStage, PARTS, sampleTable, wantSeries, welcome } from "./shell.js";
+import { chooseShow, overStage, PARTS, sampleTable, wantSeries, welcome } from "./shell.js";
 import { Stage } from "./stage.js";
 import { centreHere, fit, listen, step } from "./stage-input.js";
 import { picked, stroke, tool } from "./stage-state.js";
@@ -141,7 +141,7 @@ addEventListener("keydown", (event) => {
     "/": openQuantities,
     "?": openFind,
   };
-  const action = show === undefined ? actions[event.key] : () => change({ show });
+  const action = show === undefined ? actions[event.key] : () => chooseShow(show);
   if (action === undefined) return;
   event.preventDefault();
   action();

@@ -92,7 +92,7 @@ export function rove(event: KeyboardEvent): void {
 }
 
 /** Chooses an arrangement of panes; a comparison starts with another method. */
-function chooseShow(show: Show): void {
+export function chooseShow(show: Show): void {
   const { b, method } = view.peek();
   const isNew = show === "compare" && Object.keys(b).length === 0;
   // Quantities with derivatives are compared with splines, which have derivatives of their own.

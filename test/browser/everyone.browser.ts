@@ -123,6 +123,8 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
     expect(member("view.pins")).not.toBeNull();
     await press("3");
     expect(member("view.show") ?? "four").toBe("four");
+    await press("4");
+    expect(member("b.method")).toBe("M1Q4");
     // On a stretched axis the next node is as far as it is.
     await page.goto(view("walled", "x=1&y=0&z=1&view.show=slice:z"));
     await settled(page);
