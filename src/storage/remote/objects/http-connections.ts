@@ -29,7 +29,7 @@ export type NeededBytes = (head: HttpHead) => number;
 export class HttpConnections {
   readonly #options: Agent.Options;
   /** Loaded by the first request: the library takes longer to load than a picture of local files takes. */
-  #agent: Promise<Agent> | null = null;
+  #agent: Agent | null = null;
 
   constructor(lookup?: LookupFunction) {
     // Each request bounds its time by a signal and its bytes by `needed`.
@@ -43,8 +43,9 @@ export class HttpConnections {
    * @throws the reason of the signal, an error of the connection, or the error of `needed`
    */
   async send(address: string, request: HttpRequest, signal: AbortSignal, needed: NeededBytes): Promise<HttpAnswer> {
-    this.#agent ??= import("undici").then(({ Agent }) => new Agent(this.#options));
-    const agent = await this.#agent;
+    const { Agent } = await import("undici");
+    this.#agent ??= new Agent(this.#options);
+    const agent = this.#agent;
     const { origin, pathname, search } = new URL(address);
     const { method, headers, body } = request;
     return new Promise((resolve, reject) => {
