@@ -16,7 +16,7 @@ const NO_LENGTHS = /^(lon|lat)(gitude|itude|s)?s?(_|$)|^(model_)?lev(el)?s?(_|$)
 
 /** Names of texts that say which coordinates a grid has, and words for those that are not along x, y and z. */
 const SYSTEMS = /geom|coord|grid(?!_mapping)|mesh|system|topology/i;
-const CURVED = /cylind|spheric|\bpolar\b|curvilinear|toroid/i;
+const CURVED = /cylindrical|spherical|\bpolar\b|curvilinear|toroid/i;
 
 /** Asks about texts by which the coordinates are not along x, y and z, in attributes and small datasets. */
 function askSystem(contents: Contents, places: readonly string[], findings: Findings): void {

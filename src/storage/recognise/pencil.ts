@@ -30,7 +30,8 @@ export const PENCIL: ProducerRow = {
 /** Source: SHEAR_DELTA_Y of shear.f90, which snapshots keep as a persistent variable. @throws DataError for a shear */
 function requireUnsheared(contents: Contents): void {
   const path = "/persist/shear_delta_y";
-  const shift = contents.dataset(path) === null ? 0 : contents.numbers(path)[0];
+  if (contents.dataset(path) === null) return;
+  const [shift] = contents.numbers(path);
   const turns = shift / contents.numbers("/grid/Ly")[0];
   if (!(Math.abs(turns - Math.round(turns)) <= 1e-6))
     throw new DataError(`${path} is ${shift}: x is periodic after a shift along y, which is not served`);

@@ -80,7 +80,7 @@ const PLACES = new Set([
 const FLAGS = /^(is_?)?cell_?cent(er|re)(ed|d)?$/;
 /** Words for centres, nodes, and all other places. */
 const WORDS: readonly (readonly [place: Place, words: RegExp])[] = [
-  ["elsewhere", /(?<!sur)face|edge|corner|stag|^[xyz]$/i],
+  ["elsewhere", /(?<![a-z])[xyz]?[-_]?(face|edge|corner)s?(?![a-z])|(?<!un|non[-_ ]?)stag|^[xyz]$/i],
   [
     "centre",
     /^(?!$)((at|the|of|in|cells?|zones?|elements?|volumes?|(mid|cent)(dle|er|re|roid|point)?(s|ed|d)?|averaged?|data|grid|pixel)[-_ ,]*)+$/i,
