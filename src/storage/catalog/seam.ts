@@ -1,6 +1,6 @@
 /** How a field continues across the ends of an axis: it may be periodic, or an end may be stored twice. */
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
-import type { AxisName, Dataset, FieldName, Question, Triple } from "../dataset/dataset.js";
+import type { AxisName, Dataset, Question, Triple } from "../dataset/dataset.js";
 import { AXIS_NAMES, fieldNames } from "../dataset/dataset.js";
 
 const LINES = 48;
@@ -9,34 +9,22 @@ const STEPS = 512;
 /** Largest difference of nodes that count as equal, relative to the largest value: a few roundings of float32. */
 const EQUAL = 1e-6;
 
-class Lines {
-  readonly components: number;
-  readonly nodes: number;
-  readonly #dataset: Dataset;
-  readonly #axis: number;
-  readonly #field: FieldName;
-  readonly #open: StoredBricks;
-
-  constructor(dataset: Dataset, axis: number, open: StoredBricks) {
-    this.#dataset = dataset;
-    this.#axis = axis;
-    this.#open = open;
-    this.#field = fieldNames(dataset)[0];
-    this.components = dataset.fields[this.#field]?.components ?? 1;
-    this.nodes = dataset.axes[axis as 0 | 1 | 2].nodes;
-  }
-
+/** Lines of the first field along an axis, spread over the other two. */
+function linesOf(dataset: Dataset, axis: number, open: StoredBricks) {
+  const [field = ""] = fieldNames(dataset);
+  const components = dataset.fields[field]?.components ?? 1;
   /** Reads `length` nodes of a line, from node `from` on. */
-  read(line: number, from: number, length: number): Float32Array {
-    // Multiples of two irrational numbers spread the lines evenly over the other two axes.
+  const read = (line: number, from: number, length: number): Float32Array => {
+    // Multiples of two irrational numbers spread the lines evenly.
     const fractions = [(line * Math.SQRT2) % 1, (line * Math.E) % 1];
-    const { axes } = this.#dataset;
-    const first = axes.map(({ nodes }, at) => (at === this.#axis ? from : Math.floor((fractions.pop() ?? 0) * nodes)));
-    const count = axes.map((_, at) => (at === this.#axis ? length : 1));
-    const out = new Float32Array(length * this.components);
-    this.#open.readNodes(this.#field, 0, { first: first as unknown as Triple, count: count as unknown as Triple }, out);
+    const place = ({ nodes }: { nodes: number }) => Math.floor((fractions.pop() ?? 0) * nodes);
+    const first = dataset.axes.map((one, at) => (at === axis ? from : place(one))) as unknown as Triple;
+    const count = dataset.axes.map((_, at) => (at === axis ? length : 1)) as unknown as Triple;
+    const out = new Float32Array(length * components);
+    open.readNodes(field, 0, { first, count }, out);
     return out;
-  }
+  };
+  return { components, nodes: dataset.axes[axis as 0 | 1 | 2].nodes, read };
 }
 
 /**
@@ -45,13 +33,12 @@ class Lines {
  * @returns not much above 1 if the field is periodic, far above if it is not; NaN if it cannot be measured
  */
 export function seamRatio(dataset: Dataset, axis: number, open: StoredBricks): number {
-  const lines = new Lines(dataset, axis, open);
-  const { components, nodes } = lines;
+  const { components, nodes, read } = linesOf(dataset, axis, open);
   const length = Math.min(nodes, STEPS);
   let [seam, inside] = [0, 0];
   for (let n = 0; n < LINES; n++) {
-    const line = lines.read(n, 0, length);
-    const last = length < nodes ? lines.read(n, nodes - 1, 1) : line.subarray(-components);
+    const line = read(n, 0, length);
+    const last = length < nodes ? read(n, nodes - 1, 1) : line.subarray(-components);
     for (let c = 0; c < components; c++) {
       seam += (line[c] - last[c]) ** 2;
       for (let i = components + c; i < line.length; i += components) inside += (line[i] - line[i - components]) ** 2;
@@ -62,17 +49,16 @@ export function seamRatio(dataset: Dataset, axis: number, open: StoredBricks): n
 
 /** Whether the last node repeats the first on all lines of a varying field. The first that differs ends the search. */
 function isRepeated(dataset: Dataset, axis: number, open: StoredBricks): boolean {
-  const lines = new Lines(dataset, axis, open);
-  const { components, nodes } = lines;
+  const { components, nodes, read } = linesOf(dataset, axis, open);
   for (let n = 0; n < LINES; n++) {
-    const [first, last] = [lines.read(n, 0, 1), lines.read(n, nodes - 1, 1)];
+    const [first, last] = [read(n, 0, 1), read(n, nodes - 1, 1)];
     // A component may be 0 at the ends, except for rounding: what is equal depends on its size inside.
-    const inside = first.every((value, c) => value === last[c]) ? first : lines.read(n, Math.floor(nodes / 5), 1);
+    const inside = first.every((value, c) => value === last[c]) ? first : read(n, Math.floor(nodes / 5), 1);
     const most = [...first, ...last, ...inside].reduce((sum, value) => Math.max(sum, Math.abs(value)), 0);
     if (first.some((value, c) => !(Math.abs(value - last[c]) <= EQUAL * most))) return false;
   }
   for (let n = 0; n < LINES; n++) {
-    const line = lines.read(n, 0, nodes);
+    const line = read(n, 0, nodes);
     if (line.some((value, at) => value !== line[at % components])) return true;
   }
   return false;
