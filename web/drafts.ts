@@ -49,11 +49,11 @@ const draft = signal<Draft | null>(null);
 const pending = signal(0);
 const picture = signal<string | null>(null);
 const failure = signal("");
-const never = new AbortController().signal;
+const twoMinutes = () => AbortSignal.timeout(120_000);
 
 export async function readWaiting(): Promise<void> {
   try {
-    waiting.value = (await (await send("api/drafts", {}, never)).json()) as Waiting;
+    waiting.value = (await (await send("api/drafts", {}, twoMinutes())).json()) as Waiting;
   } catch {
     waiting.value = null;
   }
@@ -80,7 +80,7 @@ function run(steps: () => Promise<void>): void {
 
 /** Shows a draft, and its slice unless another draft or answer has followed by then. */
 async function readDraft(id: string, init: RequestInit = {}): Promise<void> {
-  const next = (await (await send(pathOf(id), init, never)).json()) as Draft;
+  const next = (await (await send(pathOf(id), init, twoMinutes())).json()) as Draft;
   draft.value = next;
   if (picture.peek() !== null) URL.revokeObjectURL(picture.peek() as string);
   picture.value = null;
@@ -89,7 +89,7 @@ async function readDraft(id: string, init: RequestInit = {}): Promise<void> {
     if (draft.peek() === next) picture.value = URL.createObjectURL(slice);
   };
   if (next.picture)
-    void send(`${pathOf(next.id)}?format=png`, {}, never)
+    void send(`${pathOf(next.id)}?format=png`, {}, twoMinutes())
       .then(show)
       .catch(report);
 }
@@ -112,11 +112,11 @@ function answer(id: string, body: object): void {
 
 function confirm(id: string): void {
   run(async () => {
-    const answer = await send(`${pathOf(id)}/confirm`, { method: "POST" }, never);
+    const answer = await send(`${pathOf(id)}/confirm`, { method: "POST" }, twoMinutes());
     const { dataset } = (await answer.json()) as { dataset: string };
     draft.value = null;
     isShown.value = false;
-    const list = (await (await send("api/datasets", {}, never)).json()) as { datasets: readonly Listed[] };
+    const list = (await (await send("api/datasets", {}, twoMinutes())).json()) as { datasets: readonly Listed[] };
     datasets.value = list.datasets;
     await open({ ...EMPTY, dataset }, "push");
     say(`${dataset} is served. To withdraw it, delete ${dataset}.dataset.json beside its file.`);
