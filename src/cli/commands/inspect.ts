@@ -269,8 +269,8 @@ async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void
     const isReady = draft !== null && open.length === 0 && flags.yes === true;
     try {
       if (isReady && taken.has(draft.written.name)) throw new MisuseError(nameTaken(draft.written.name));
-      if (isReady) taken.add(draft.written.name);
       if (isReady) tellWritten(confirm(draft, first, homeOf(first, paths.length === 1)));
+      if (isReady) taken.add(draft.written.name);
       if (isReady) continue;
     } catch (error) {
       if (!(error instanceof DataError || error instanceof MisuseError)) throw error;
