@@ -72,7 +72,7 @@ export function drawNormals(
   return [radius(0) * Math.cos(angle(1)), radius(0) * Math.sin(angle(1)), radius(2) * Math.cos(angle(3))];
 }
 
-/** Largest whole number, and one more, of the first of the float32 that number a particle. */
+/** The low part of a particle's number is below this, so that both parts are exact in float32. */
 const LOW = 2 ** 20;
 
 /** The numbers `first .. first + count - 1` of particles, three float32 each, which travel with their points. */

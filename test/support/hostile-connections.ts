@@ -123,18 +123,12 @@ const PIPELINING: readonly HostileCase[] = [
   mixes(
     "twenty pipelined, and one that is no HTTP",
     (version) => `${post(version).repeat(20)}\r\n\r\nnonsense\r\n\r\n`,
-    {
-      served: 20,
-      end: /<\/soap:Envelope>(\r\n0\r\n\r\n)?HTTP\/1\.1 400 /,
-    },
+    { served: 20, end: /<\/soap:Envelope>(\r\n0\r\n\r\n)?HTTP\/1\.1 400 / },
   ),
   mixes(
     "one good over HTTP/1.0 with another behind it",
     (version) => post(version).replace("HTTP/1.1", "HTTP/1.0") + post(version),
-    {
-      served: 1,
-      end: /<\/soap:Envelope>$/,
-    },
+    { served: 1, end: /<\/soap:Envelope>$/ },
   ),
   leaves("leaves with fifty requests unanswered", (socket, version) =>
     socket.write(post(version).repeat(50), () => socket.destroy()),

@@ -140,7 +140,12 @@ function* entriesBelow(folder: string): Generator<string> {
 /** A digest that changes with the descriptor, a file that it names, and whether one of them may be incomplete. */
 export function stateApart(location: string): string {
   const paths = [location, ...allFilesAt(location)];
-  const hash = createHash("sha256").update(`${beingWritten(paths)} ${paths.some(isFresh)}\n`);
+  return stampDigest(paths, `${beingWritten(paths)} ${paths.some(isFresh)}`);
+}
+
+/** A digest of sizes, times of writing and inodes of files. */
+export function stampDigest(paths: readonly string[], more = ""): string {
+  const hash = createHash("sha256").update(more);
   for (const path of paths) {
     const status = statusOf(path);
     hash.update(`${path}\n${status?.size} ${status?.mtimeMs} ${status?.ino}\n`);

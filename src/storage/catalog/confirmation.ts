@@ -64,16 +64,17 @@ const placedSets = (descriptor: Descriptor, folder: string): string[][] =>
     ),
   );
 
-/** The first files whose times are not those that they stated before; further times may follow. */
+/** The first files whose times are not those that they stated before; further times may follow in a series. */
 function otherTimes(before: readonly (readonly number[] | null)[] | undefined, sets: readonly (readonly string[])[]) {
-  if (before === undefined) return null;
-  for (const [i, now] of timesStatedBy(sets).entries()) {
-    const times = before[i] ?? [];
-    const k = times.findIndex((time, n) => now?.[n] !== time);
-    const [path] = sets[i] as [string];
-    if (sets.length === 1 && k < 0 && now !== null && now.length !== times.length)
+  for (const [i, [path = "", ...others]] of sets.entries()) {
+    const times = before?.[i] ?? [];
+    const now = times.length === 0 ? [] : timesStatedBy([path, ...others]);
+    if (typeof now === "string") return { path, text: now };
+    const k = times.findIndex((time, n) => now[n] !== time);
+    if (k >= now.length) return { path, text: "it lacks a time that it stated" };
+    if (k >= 0) return { path, text: `it states the time ${now[k]}, and stated ${times[k]}` };
+    if (sets.length === 1 && now.length > times.length)
       return { path, text: `it states ${now.length} times, and stated ${times.length}` };
-    if (k >= 0) return { path, text: `it states the time ${now?.[k] ?? "of no frame"}, and stated ${times[k]}` };
   }
   return null;
 }
@@ -122,7 +123,9 @@ export function confirmationOf(found: Recognised, varies: readonly string[], hom
       ? {}
       : { sources: found.sources.map((path) => (isApart ? path : relative(realpathSync(home), path))) }),
     ...(found.timeTable === null ? {} : { timeTable: found.timeTable }),
-    times: timesStatedBy(placedSets(found.descriptor, home)),
+    times: placedSets(found.descriptor, home)
+      .map((paths) => timesStatedBy(paths))
+      .map((stated) => (typeof stated === "string" ? null : stated)),
   };
   const moved = isApart && !isAddress(home) ? withPaths(members, realpathSync(home)) : members;
   return `${JSON.stringify({ ...moved, confirmed }, null, 2)}\n`;
@@ -166,22 +169,19 @@ export function renewed(location: string, path: string | null = null): string {
   const parsed = parseDescriptor(JSON.stringify(written));
   if ("problems" in parsed) throw new DataError(`${location}: ${parsed.problems.join("; ")}`);
   const { descriptor } = parsed;
-  const timeTable = descriptor.confirmed?.timeTable;
+  const { structure = {}, varies = [], times, timeTable = null } = descriptor.confirmed ?? {};
   const sets = fileSets(descriptor).map((names) => names.map((name) => resolve(dirname(location), name)));
   if (path !== null && sets[0]?.length === 1 && !sets.flat().includes(path)) sets.push([path]);
-  const other = otherTimes(descriptor.confirmed?.times, sets);
+  const other = otherTimes(times, sets);
   if (other !== null) throw new DataError(`${other.path}: ${other.text}; inspect it again without --same`);
-  const all = sets.map((paths) => {
-    return withFiles(paths, (file) => structureOf(file, descriptor, timeTable ?? null));
-  });
-  for (const [i, found] of all.entries()) {
-    const { structure = {}, varies = [] } = descriptor.confirmed ?? {};
-    const used = usedAmong(differences(structure, varies, found), sets[i] as string[]);
-    if (used === undefined) continue;
-    throw new DataError(`${sets[i]?.[0]}: ${used.text}, and describes it; inspect it again without --same`);
+  const all = sets.map((paths) => withFiles(paths, (file) => structureOf(file, descriptor, timeTable)));
+  for (const [i, paths] of sets.entries()) {
+    const used = usedAmong(differences(structure, varies, all[i] ?? new Map()), paths);
+    if (used !== undefined)
+      throw new DataError(`${paths[0]}: ${used.text}, which its description uses: inspect it again without --same`);
   }
-  const varies = varyingKeys(all);
-  const structure = Object.fromEntries([...(all[0] ?? [])].filter(([key]) => !varies.includes(key)));
-  const confirmed = { ...descriptor.confirmed, structure, varies };
+  const differing = varyingKeys(all);
+  const same = Object.fromEntries([...(all[0] ?? [])].filter(([key]) => !differing.includes(key)));
+  const confirmed = { ...descriptor.confirmed, structure: same, varies: differing };
   return `${JSON.stringify({ ...written, confirmed }, null, 2)}\n`;
 }

@@ -16,7 +16,7 @@ export interface Difference {
   readonly isGroup: boolean;
 }
 
-/** Tells lines of what a description does not use that are about a member of a structure. */
+/** Whether a line of `seen`, what a description does not use, is about what differs. */
 export function isAbout({ key }: Difference): (line: string) => boolean {
   const parts = key.split("{step}").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
   const pattern = new RegExp(`^${parts.join("[^/]+")} `);

@@ -94,9 +94,11 @@ function clockOf(first: readonly string[], last: readonly string[], time: number
   try {
     const base = recogniseSet(first, {});
     const stated = timesFrom(base, recogniseSet(last, {}))?.at(-1) ?? time;
-    return Math.abs(stated - time) <= 1e-9 * Math.abs(time) ? base : "its times are answers, which give it none";
+    return Math.abs(stated - time) <= 1e-9 * Math.abs(time)
+      ? base
+      : "times were answered for the others; inspect the whole series again to add it";
   } catch (error) {
-    if (error instanceof DataError) return error.message;
+    if (error instanceof DataError) return `the series cannot be read: ${error.message}`;
     throw error;
   }
 }
@@ -107,10 +109,9 @@ function joins(paths: readonly string[], descriptor: Descriptor, base: Recognise
   if (paths.some(isFresh)) return "it was written to within the last 30 s";
   try {
     const found = withFiles(paths, (file) => structureOf(file, descriptor, timeTable));
-    const all = differences(structure, varies, found);
-    const [other] = all;
-    const used = usedAmong(all, paths);
-    if (used !== undefined) return `${used.text}, and describes it`;
+    const [other, ...others] = differences(structure, varies, found);
+    const used = other && usedAmong([other, ...others], paths);
+    if (used !== undefined) return `${used.text}, which its description uses`;
     if (other !== undefined) return `${DIFFERS}${other.text}`;
     return timesFrom(base, recogniseSet(paths, {})) ?? "it does not state its time as the others do";
   } catch (error) {

@@ -25,6 +25,7 @@ import {
   describeApart,
   descriptorsIn,
   descriptorText,
+  stampDigest,
   stateApart,
   unclaimedWarning,
 } from "./apart.js";
@@ -104,10 +105,10 @@ function scanAll(folders: readonly string[], options: ChangesOptions, states: St
   const described = apart.map((location) =>
     candidateAt(location, options, (known) => {
       const state = stateApart(location);
-      const own = { state, changedMs: null, version: () => state };
+      const own = { state, changedMs: null, version: () => stampDigest([location]) };
       const observed = withChanges(own, location, states, known);
       const describe = () => describeAlone(location, observed.version(), roots, alone);
-      return { observed, examine: () => examine(describe(), options) };
+      return { observed, examine: () => withFileDigest(examine(describe(), options)) };
     }),
   );
   const addresses = folders.filter(isAddress).flatMap((address) => states.placesAt(address, options.known));
@@ -304,9 +305,7 @@ function observe(location: string, states: StoreStates, known: string | undefine
   const isDescriptor = basename(location) === DESCRIPTOR_NAME;
   const status = statusOf(location);
   const isFolder = isDescriptor || status?.isDirectory() === true;
-  const found: FileStatus[] = [];
-  if (!isFolder) found.push(statusAt(location, status));
-  else listBelow(isDescriptor ? dirname(location) : location, found);
+  const found = isFolder ? listBelow(isDescriptor ? dirname(location) : location) : [statusAt(location, status)];
   const written = found.map(({ path, written }) => `${path}\n${written}\n`);
   const changedMs = found.reduce((latest, { changedMs }) => Math.max(latest, changedMs), 0);
   const whole = `${written.join("")}${found.map(({ changedMs }) => changedMs).join()}`;
@@ -331,12 +330,11 @@ interface FileStatus {
 }
 
 function statusAt(path: string, status: Stats | undefined): FileStatus {
-  const written = `${status?.size} ${status?.mtimeMs} ${status?.ino}`;
-  return { path, written, changedMs: status?.ctimeMs ?? 0 };
+  return { path, written: `${status?.size} ${status?.mtimeMs} ${status?.ino}`, changedMs: status?.ctimeMs ?? 0 };
 }
 
 /** Lists everything below a folder but levels, which follow from it; folders reached by several links are listed once. */
-function listBelow(folder: string, found: FileStatus[], seen = new Set<string>()): void {
+function listBelow(folder: string, found: FileStatus[] = [], seen = new Set<string>()): FileStatus[] {
   for (const name of readdirSync(folder).sort()) {
     if (name.endsWith(LEVELS_SUFFIX)) continue;
     const path = folder + sep + name;
@@ -347,6 +345,7 @@ function listBelow(folder: string, found: FileStatus[], seen = new Set<string>()
     seen.add(place);
     listBelow(path, found, seen);
   }
+  return found;
 }
 
 /** Adds changes that reads have found in the stores of a descriptor, which is read again only if its state changes. */
@@ -367,6 +366,16 @@ function withChanges(
 }
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** An outcome whose digest is also that of the files which the dataset reads, and of no others. */
+function withFileDigest(outcome: CandidateOutcome): CandidateOutcome {
+  if ("problems" in outcome) return outcome;
+  const { dataset } = outcome;
+  const stamps = dataset.files.map((file) =>
+    [file.path, file.bytes, file.modifiedMs, file.inode, file.version].join(" "),
+  );
+  return { ...outcome, dataset: { ...dataset, digest: sha256([dataset.digest, ...stamps].join("\n")) } };
+}
 
 function examine(description: Description | Refused, options: Pick<ScanOptions, "chunkBytes">): CandidateOutcome {
   if ("problems" in description) return description;

@@ -259,16 +259,16 @@ export function usedAmong(all: readonly Difference[], paths: readonly string[]):
   }
 }
 
-/** Times that the files of each time state by themselves; null if they state none. */
-export function timesStatedBy(sets: readonly (readonly string[])[]): (readonly number[] | null)[] {
-  return sets.map((paths) => {
-    try {
-      return statedTimes(recogniseSet(paths, {}));
-    } catch (error) {
-      if (error instanceof DataError) return null;
-      throw error;
-    }
-  });
+/** Times that files state by themselves, in seconds of their calendar if they are dated, or why they cannot be read. */
+export function timesStatedBy(paths: readonly string[]): readonly number[] | string {
+  try {
+    const found = recogniseSet(paths, {});
+    const { start = 0, seconds = 1 } = found.dated ?? {};
+    return statedTimes(found)?.map((time) => start + time * seconds) ?? [];
+  } catch (error) {
+    if (error instanceof DataError) return error.message;
+    throw error;
+  }
 }
 
 function statedTimes(found: Recognised): readonly number[] | null {

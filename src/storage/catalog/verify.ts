@@ -93,7 +93,7 @@ function onceEach(texts: readonly string[]): string[] {
     const kind = text.replace(/^.*?: /, "");
     alike.set(kind, [...(alike.get(kind) ?? []), text]);
   }
-  const more = (count: number) => (count === 1 ? "" : ` The same of ${count - 1} more.`);
+  const more = (count: number) => (count === 1 ? "" : ` The same holds for ${count - 1} more.`);
   return [...alike.values()].map((all) => `${all[0]}${more(all.length)}`);
 }
 

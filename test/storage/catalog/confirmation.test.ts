@@ -51,6 +51,14 @@ function confirm(home: string, ...names: readonly string[]): string {
   return path;
 }
 
+/** A folder with a confirmed series of two times. */
+async function confirmedSeries(name: string): Promise<string> {
+  const home = folder(name);
+  for (const step of [0, 1]) await writeHdf5(join(home, `s_${step}.h5`), field(step, dt(step)));
+  confirm(home, "s_0.h5", "s_1.h5");
+  return home;
+}
+
 const scan = (home: string, descriptors: string | null = null) =>
   scanFolders([home], { chunkBytes: CHUNK_BYTES, descriptors });
 
@@ -178,21 +186,20 @@ describe("a confirmed series", () => {
   });
 
   it("takes a new file, and names those that wait", async () => {
-    const home = folder("growing");
-    for (const step of [0, 1]) await writeHdf5(join(home, `s_${step}.h5`), field(step, dt(step)));
-    confirm(home, "s_0.h5", "s_1.h5");
+    const home = await confirmedSeries("growing");
+    const digest = scan(home).datasets[0]?.digest;
     await writeHdf5(join(home, "s_2.h5"), field(3, dt(2)));
     await writeHdf5(join(home, "s_3.h5"), field(2.5, dt(2)));
     await writeHdf5(join(home, "s_4.h5"), field(4, mask(1, 1)));
     const early = scan(home);
-    expect(early.datasets[0]?.time.count).toBe(2);
-    expect(early.problems.map(({ message }) => message)).toContainEqual(
-      "waits as a file of its series: it was written to within the last 30 s",
-    );
+    // Neither a file that waits nor the time since the others were written is a change of the data.
+    expect(early.datasets[0]).toMatchObject({ time: { count: 2 }, digest });
+    expect(early.problems[0]?.message).toMatch(/^waits as .*: it was written to within the last 30 s$/);
     age(...[2, 3, 4].map((step) => join(home, `s_${step}.h5`)));
     const { datasets, problems } = scanFolders([home], { chunkBytes: CHUNK_BYTES, previous: early });
     const [series] = datasets;
     expect([series?.time.count, [...(series?.time.values ?? [])]]).toEqual([3, [0, 1, 3]]);
+    expect(series?.digest).not.toBe(digest);
     const waits = problems.map(({ location, message }) => `${location.slice(home.length + 1)}: ${message}`);
     expect(waits).toEqual([
       "s_3.h5: waits as a file of its series: its time 2.5 is not after 3, the last",
@@ -216,33 +223,39 @@ describe("a confirmed series", () => {
     writeFileSync(join(home, "s.dataset.json"), confirmationOf(found, found.varies, home, false));
     const { datasets, problems } = scan(home);
     expect(datasets[0]?.time).toMatchObject({ count: 3, step: 0.5 });
-    expect(problems[0]?.message).toBe("waits as a file of its series: its times are answers, which give it none");
+    expect(problems[0]?.message).toBe(
+      "waits as a file of its series: times were answered for the others; inspect the whole series again to add it",
+    );
+  });
+
+  it("waits when files with dates of their own change places", async () => {
+    const home = folder("dated");
+    const [first, second] = [0, 1].map((day) => join(home, `s_${day}.h5`)) as [string, string];
+    const since = (day: number) =>
+      field(6, (file) => file.create_attribute("time_units", `seconds since 2000-01-0${day} 00:00`));
+    for (const [day, path] of [first, second].entries()) await writeHdf5(path, since(day + 1));
+    confirm(home, "s_0.h5", "s_1.h5");
+    expect(scan(home).datasets[0]?.time.count).toBe(2);
+    for (const [day, path] of [second, first].entries()) await writeHdf5(path, since(day + 1));
+    expect(scan(home).problems[0]?.message).toContain("not as it was confirmed: it states the time");
   });
 
   it("waits for an answer about a file that states the grid otherwise", async () => {
-    const home = folder("otherwise");
-    for (const step of [0, 1]) await writeHdf5(join(home, `s_${step}.h5`), field(step));
-    confirm(home, "s_0.h5", "s_1.h5");
-    const late = join(home, "s_2.h5");
+    const home = await confirmedSeries("otherwise");
     const otherwise = (file: File) => (file.get("u") as H5Dataset).create_attribute("units", "cm/s");
-    await writeHdf5(late, field(2, otherwise));
+    const late = await writeHdf5(join(home, "s_2.h5"), field(2, otherwise));
     age(late);
-    const { problems } = scan(home);
-    expect(problems[0]?.message).toBe(
-      'waits as a file of its series: the attribute /u@units is new ("cm/s"), and describes it',
+    expect(scan(home).problems[0]?.message).toBe(
+      'waits as a file of its series: the attribute /u@units is new ("cm/s"), which its description uses',
     );
     expect(() => renewed(join(home, "s.dataset.json"), late)).toThrow("inspect it again without --same");
   });
 
   it("waits when a file is written again with another time", async () => {
-    const home = folder("again");
-    for (const step of [0, 1]) await writeHdf5(join(home, `s_${step}.h5`), field(step, dt(step)));
-    confirm(home, "s_0.h5", "s_1.h5");
+    const home = await confirmedSeries("again");
     await writeHdf5(join(home, "s_1.h5"), field(1.5, dt(1)));
     expect(scan(home)).toMatchObject({ datasets: [] });
-    expect(scan(home).problems[0]?.message).toMatch(
-      /^needs a look \(not as it was confirmed: it states the time 1\.5, and stated 1\)/,
-    );
+    expect(scan(home).problems[0]?.message).toMatch(/^needs a look \(.*: it states the time 1\.5, and stated 1\)/);
     const same = { paths: [join(home, "s.dataset.json")], texts: new Map(), descriptors: home, taken: [] };
     const isSame = () => answerDraft({ ...same, chunkBytes: CHUNK_BYTES, confirms: true });
     expect(isSame).toThrow("inspect it again without --same");
@@ -251,13 +264,13 @@ describe("a confirmed series", () => {
   });
 
   it.skipIf(!existsSync("/usr/bin/flock"))("waits for a file that a program holds to write", async () => {
-    const home = folder("held");
-    for (const step of [0, 1, 2]) await writeHdf5(join(home, `s_${step}.h5`), field(step, dt(step)));
-    confirm(home, "s_0.h5", "s_1.h5");
-    age(join(home, "s_2.h5"));
+    const home = await confirmedSeries("held");
+    const digest = scan(home).datasets[0]?.digest;
+    age(await writeHdf5(join(home, "s_2.h5"), field(2, dt(2))));
     const holder = spawn("flock", [join(home, "s_2.h5"), "-c", "echo held; exec cat"]);
     await once(holder.stdout, "data");
     const previous = scan(home);
+    expect(previous.datasets[0]?.digest).toBe(digest);
     expect(previous.problems.map(({ message }) => message)).toEqual([expect.stringMatching("is writing to it")]);
     const all = recogniseSeries(
       [0, 1, 2].map((step) => join(home, `s_${step}.h5`)),

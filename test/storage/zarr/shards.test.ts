@@ -58,11 +58,7 @@ describe("shards", () => {
     ["inside of gzip", { around: [gzip], wrap: (shard) => gzipSync(shard) }],
     [
       "inside of gzip twice, the index at the start",
-      {
-        location: "start",
-        around: [gzip, gzip],
-        wrap: (shard) => gzipSync(gzipSync(shard)),
-      },
+      { location: "start", around: [gzip, gzip], wrap: (shard) => gzipSync(gzipSync(shard)) },
     ],
   ])("are read %s", async (_, form) => {
     const store = shardStore(form);
