@@ -24,6 +24,13 @@ async function open(name: string, write: (file: File) => void) {
   return openConfirmed(await writeHdf5(join(SCRATCH, `${name}.h5`), write), CHUNK_BYTES);
 }
 
+/** Writes components on stated nodes, and more. */
+const onNodes = (more: (file: File) => void) => (file: File) => {
+  writeComponents(file);
+  writeTables(file);
+  more(file);
+};
+
 describe("a questionable file", () => {
   it.each(QUESTIONABLE.map((entry) => [entry.name, entry] as const))(
     "%s waits, and its draft says why",
@@ -235,11 +242,7 @@ describe("an origin beside values in cells", () => {
 
 describe("the time of one frame", () => {
   const describedAt = async (name: string, write: (file: File) => void) => {
-    const path = await writeHdf5(join(SCRATCH, `${name}.h5`), (file) => {
-      writeComponents(file);
-      writeTables(file);
-      write(file);
-    });
+    const path = await writeHdf5(join(SCRATCH, `${name}.h5`), onNodes(write));
     return recognise(path)?.written;
   };
 
@@ -276,15 +279,10 @@ describe("a file that says what changes nothing", () => {
     ["xmin", 0],
     ["xmin", -0.125],
   ])("is served with %s = %d, which may be meant for its nodes or cells", async (name, value) => {
-    const write = (file: File) => {
-      writeComponents(file);
-      writeTables(file);
-      file.create_attribute(name, value, [], "<d");
-    };
-    expect((await open(`${name}-${value}`, write)).questions.filter(({ about }) => about !== "snapshot")).toEqual(
-      (await open("plain", (file) => [writeComponents(file), writeTables(file)])).questions.filter(
-        ({ about }) => about !== "snapshot",
-      ),
+    const questionsOf = async (more: (file: File) => void) =>
+      (await open(`${name}-${value}`, onNodes(more))).questions.filter(({ about }) => about !== "snapshot");
+    expect(await questionsOf((file) => file.create_attribute(name, value, [], "<d"))).toEqual(
+      await questionsOf(() => {}),
     );
   });
 
@@ -295,12 +293,10 @@ describe("a file that says what changes nothing", () => {
     ["units", "SI"],
     ["extent", "0 2.75 0 2.25 0 2.5"],
   ])("is served with %s = %s", async (name, value) => {
-    const write = (file: File) => {
-      writeComponents(file);
-      writeTables(file);
-      file.create_attribute(name, value);
-    };
-    const { questions } = await open(`harmless-${name}`, write);
+    const { questions } = await open(
+      `harmless-${name}`,
+      onNodes((file) => file.create_attribute(name, value)),
+    );
     expect(questions.filter(({ about }) => ["scale", "spacing", "order"].includes(about))).toEqual([]);
   });
 
@@ -314,11 +310,7 @@ describe("a file that says what changes nothing", () => {
     ["whole_extent", [NODES.x, NODES.y, NODES.z].flatMap((count) => [0, count - 1])],
     ["box", ends.map((end) => end + 0.25)],
   ])("is served with %s = %j, the ends of its nodes or their numbers", async (name, value) => {
-    const write = (file: File) => {
-      writeComponents(file);
-      writeTables(file);
-      file.create_attribute(name, Float64Array.from(value));
-    };
+    const write = onNodes((file) => file.create_attribute(name, Float64Array.from(value)));
     const { questions } = await open(`box-${name}-${value.length}-${value[1]}`.replace(/[^\w.-]/g, ""), write);
     expect(questions.filter(({ about }) => about === "spacing")).toEqual([]);
   });
@@ -328,12 +320,10 @@ describe("a file that says what changes nothing", () => {
     ["a unit of length that is not that of the velocity", "units", "cm", "m/s"],
     ["a velocity without a unit that is known", "unit_system", "SI", "u_tau"],
   ])("is asked about %s", async (_name, name, units, own) => {
-    const write = (file: File) => {
-      writeComponents(file);
-      writeTables(file);
+    const write = onNodes((file) => {
       file.create_attribute(name, units);
       for (const path of ["u", "v", "w"]) (file.get(path) as H5Dataset).create_attribute("units", own);
-    };
+    });
     await expect(open(`above-${name}-${units}`, write)).rejects.toThrow(
       `"${own}" and the attribute ${name} of / is "${units}"`,
     );
