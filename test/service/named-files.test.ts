@@ -149,7 +149,11 @@ describe("a file under the dataset.json of a folder", () => {
       });
     }
     const shown = await fieldprobe("inspect", odd);
-    expect(shown.stdout).toMatch(/^.*odd\.h5 is not served: files beside .*dataset\.json are not, /);
+    const hidden = `is not served: ${descriptor} claims its folder and does not name it`;
+    expect(shown).toMatchObject({
+      stdout: expect.stringContaining(`${odd} ${hidden}: name it there, or `),
+      stderr: expect.stringMatching(`^fieldprobe: odd\\.h5 ${hidden}; it waits .*\\(exit code 1\\)\n$`),
+    });
     const all = await fieldprobe("inspect", "--all", home, "--yes");
     expect([all.status, all.stdout]).toEqual([1, expect.stringContaining("Not served: odd.h5, for ")]);
     expect(readdirSync(home)).toEqual(before);

@@ -81,8 +81,8 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = fal
     return null;
   }
   const above = flags.json === true || flags.isQuiet === true ? null : hiddenBy(first);
-  if (above !== null)
-    print([`${first} is not served: files beside ${above} are not, until that lists them or is removed.`]);
+  const hidden = above === null ? [] : [`is not served: ${above} claims its folder and does not name it`];
+  for (const text of hidden) print([`${first} ${text}: name it there, or add --yes --descriptors FOLDER.`]);
   const found = draftOf(paths, flags);
   if (found === null) {
     explainUnknown(first, flags.all);
@@ -90,9 +90,8 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = fal
   }
   if (flags.json === true) process.stdout.write(`${JSON.stringify(found.written, null, 2)}\n`);
   else if (flags.isQuiet !== true) {
-    const refusal = show(found, home, first, flags.all);
-    const isConfirmed = flags.yes === true && openLines(found.descriptor.questions).length === 0;
-    if (refusal !== null && !isConfirmed && !asks) reportRefusal(`${basename(first)} ${refusal}`);
+    const reasons = [...hidden, show(found, home, first, flags.all) ?? []].flat();
+    if (reasons.length > 0 && flags.yes !== true && !asks) reportRefusal(`${basename(first)} ${reasons.join("; it ")}`);
   }
   const { yes, descriptors } = flags;
   if (yes === true) {
@@ -433,7 +432,7 @@ function explainUnknown(path: string, isAll = false): void {
 
 const EXIT_CODES = `
 Exit code: 0 if the file is served as it is, or is confirmed now (--yes); 1 if it waits for an answer or cannot be
-served; 2 for misuse. With --json it is 0 if there is a descriptor; its list of questions says the same.`;
+served; 2 for misuse, as for --yes while a line is open. With --json it is 0 if there is a descriptor; its list of questions says the same.`;
 
 const namesIn = (text: string) => text.split(",").map((alias) => alias.trim());
 

@@ -119,7 +119,7 @@ describe("fieldprobe inspect", () => {
     writeFileSync(join(folder, "v.h5"), readFileSync(path));
     const answers = ["--dims", "x,y,z", "--periodic", "xyz", "--length", "1", "--origin", "0", "--times", "0.5"];
     const open = await fieldprobe("inspect", path, ...answers.slice(0, 4), "--yes");
-    expect([open.status, open.stderr]).toEqual([2, expect.stringMatching(/--yes: .* open or red: .*--length/)]);
+    expect([open.status, open.stderr]).toEqual([2, expect.stringMatching(/^.*--yes: .* open or red: .*--length.*\n$/)]);
     const red = await fieldprobe("inspect", path, ...answers, "--yes");
     expect([red.status, red.stderr]).toEqual([2, expect.stringMatching(/--yes: a line is open or red: --despite/)]);
     expect(red.stdout).toContain('@note = "a\\u001b[31mb"');
