@@ -5,7 +5,7 @@
  */
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import { parentOf } from "./evidence.js";
-import { type FoundFields, fieldDatasets, withNamed } from "./fields.js";
+import { type FoundFields, fieldDatasets, holdersIn, withNamed } from "./fields.js";
 import { describeFields } from "./generic.js";
 import { type Contents, Findings, type Layout } from "./layout.js";
 import { axisSaid } from "./stated-names.js";
@@ -52,7 +52,8 @@ function fieldsIn(contents: Contents): FoundFields | null {
   if (velocity === undefined || first === undefined) return null;
   if (/eastward/.test(contents.words(first, "standard_name")) && velocity.some(isProjected)) return null;
   const [pressure = null] = PRESSURES.flatMap(only);
-  return withNamed(contents, parentOf(first), { velocity, pressure, others: [] });
+  const [holder] = holdersIn(contents, parentOf(first));
+  return withNamed(contents, holder, { velocity, pressure, others: [] });
 }
 
 /** Whether an axis has coordinates whose attributes say which one it is. */

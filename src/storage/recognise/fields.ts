@@ -73,10 +73,7 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
     findings.addWarning(`${pairText(pair)}, and left out without a third; ${THIRD}.`);
   if (unread !== null) findings.addWarning(`${unread}, and is left out.`);
   const others = otherFields(contents, findings, chosen, velocity);
-  const place = series?.place ?? ((path: string) => path);
-  const used = new Set([...velocity, ...taken, ...others.flatMap(({ paths }) => paths)]);
-  const named = namedBeside(contents, chosen.holder, used);
-  return { velocity, pressure, others, named, steps: series?.steps ?? null, place };
+  return { ...withNamed(contents, chosen.holder, { velocity, pressure, others }), ...series };
 }
 
 /** Says which dataset with the name of a field has numbers of a form that is not read; null if there is none. */
@@ -101,7 +98,7 @@ interface FieldHolder {
 function candidatesIn(contents: Contents, holders: readonly Holder[]): readonly FieldHolder[] {
   const found = holders.flatMap((holder) => {
     const velocities = velocitiesIn(contents, holder);
-    const pressure = first(PRESSURES.map((name) => holder.paths.get(name)).filter((path) => rank(contents, path) >= 3));
+    const [[pressure = null] = []] = namedIn(contents, holder, PRESSURES);
     const others = othersIn(contents, holder);
     const none = velocities.length === 0 && pressure === null && others.length === 0;
     return none ? [] : [{ holder, velocities, pressure, others }];
@@ -189,10 +186,6 @@ function unnamedFields(contents: Contents, findings: Findings): FoundFields | nu
   return { velocity, pressure, others: [], named: [], steps: null, place: (path) => path };
 }
 
-function first(paths: readonly (string | undefined)[]): string | null {
-  return paths.find((path) => path !== undefined) ?? null;
-}
-
 /** @throws DataError for a path without a dataset */
 function requireDatasets(contents: Contents, paths: readonly string[]): void {
   for (const path of paths)
@@ -228,16 +221,11 @@ export function fieldDatasets(contents: Contents): string[] {
 /** Fields, and the other datasets of numbers in their group under names of their own. */
 export function withNamed(
   contents: Contents,
-  group: string,
+  holder: Holder,
   fields: Pick<FoundFields, "velocity" | "pressure" | "others">,
 ): FoundFields {
   const { velocity, pressure, others } = fields;
-  const used = new Set([
-    ...velocity,
-    ...(pressure === null ? [] : [pressure]),
-    ...others.flatMap(({ paths }) => paths),
-  ]);
-  const [holder] = holdersIn(contents, group) as [Holder];
+  const used = new Set([...velocity, pressure ?? [], ...others.flatMap(({ paths }) => paths)].flat());
   return { ...fields, named: namedBeside(contents, holder, used), steps: null, place: (path) => path };
 }
 
@@ -260,7 +248,7 @@ function groupsOf(contents: Contents): string[] {
   return all;
 }
 
-function holdersIn(contents: Contents, group: string): Holder[] {
+export function holdersIn(contents: Contents, group: string): Holder[] {
   const names = contents.datasets(group);
   const plain = new Map(names.map((name) => [name.toLowerCase(), join(group, name)]));
   const numbered = new Map<string, Map<string, string>>();
@@ -284,16 +272,14 @@ function velocitiesIn(contents: Contents, { paths }: Holder): string[][] {
 }
 
 /** The fields other than velocity and pressure: for each, the first dataset with one of its names. */
-function othersIn(contents: Contents, { paths }: Holder): OtherField[] {
+function othersIn(contents: Contents, holder: Holder): OtherField[] {
+  const { paths } = holder;
   return OTHERS.flatMap(({ field, whole, triples }) => {
-    const scalars = whole.flatMap((name) =>
-      rank(contents, paths.get(name)) >= 3 ? [[paths.get(name) as string]] : [],
-    );
-    const vectors = [
+    const vectors = () => [
       ...triples.flatMap((names) => tripleOf(contents, paths, names)),
       ...whole.flatMap((name) => vectorOf(contents, paths, name)),
     ];
-    const [found] = triples.length > 0 ? vectors : scalars;
+    const [found] = triples.length > 0 ? vectors() : namedIn(contents, holder, whole);
     return found === undefined ? [] : [{ field, paths: found }];
   });
 }
@@ -325,10 +311,15 @@ function tripleOf(contents: Contents, paths: Holder["paths"], names: readonly st
   return found.length === 3 && found.every((path) => rank(contents, path) >= 3) ? [found] : [];
 }
 
-function vectorOf(contents: Contents, paths: Holder["paths"], name: string): string[][] {
+/** A dataset by its name and its shape, which is empty if it is not there. */
+function shapeNamed(contents: Contents, paths: Holder["paths"], name: string) {
   const path = paths.get(name);
-  const shape = path === undefined ? [] : (contents.dataset(path)?.shape ?? []);
-  return path !== undefined && shape.length >= 4 && shape.includes(3) ? [[path]] : [];
+  return { path: path ?? "", shape: path === undefined ? [] : (contents.dataset(path)?.shape ?? []) };
+}
+
+function vectorOf(contents: Contents, paths: Holder["paths"], name: string): string[][] {
+  const { path, shape } = shapeNamed(contents, paths, name);
+  return shape.length >= 4 && shape.includes(3) ? [[path]] : [];
 }
 
 function rank(contents: Contents, path: string | undefined): number {
@@ -392,8 +383,7 @@ const pairText = (pair: readonly string[]): string => `${pair.join(" and ")} are
 /** Lengths of a dataset of the name of a vector that has no third component or no third axis, or null. */
 function flatVector(contents: Contents, { paths }: Holder): string | null {
   for (const name of VECTORS.filter((vector) => vector.length > 1)) {
-    const path = paths.get(name);
-    const shape = path === undefined ? [] : (contents.dataset(path)?.shape ?? []);
+    const { path, shape } = shapeNamed(contents, paths, name);
     const components = [3, 2].find((count) => shape[0] === count || shape.at(-1) === count);
     if ((shape.length !== 3 && shape.length !== 4) || components === undefined) continue;
     const needs = [
@@ -411,10 +401,8 @@ function refuseFlat(contents: Contents, holders: readonly Holder[]): void {
   for (const holder of holders) {
     const vector = flatVector(contents, holder);
     if (vector !== null) throw new DataError(vector);
-    const { paths } = holder;
     for (const name of [...VECTORS, ...TRIPLES.flat(), ...PRESSURES]) {
-      const path = paths.get(name);
-      const shape = path === undefined ? [] : (contents.dataset(path)?.shape ?? []);
+      const { path, shape } = shapeNamed(contents, holder.paths, name);
       if (shape.length === 1 || shape.length === 2)
         throw new DataError(
           `${path} is ${shape.join(" x ")}: arrays of fewer than three dimensions are not served; store each with a third dimension of one node (docs/datasets.md shows how)`,
