@@ -15,13 +15,12 @@ import { structureOf } from "../recognise/structure.js";
 import { withFiles } from "../united-file.js";
 import { isReferences } from "../zarr/kinds.js";
 import { claimedBy, descriptorsIn } from "./apart.js";
-import { differences, varyingKeys } from "./differences.js";
+import { differences, firstOf, varyingKeys } from "./differences.js";
 import { fileSets } from "./places.js";
 import { timesStatedBy, usedAmong } from "./series.js";
 import type { Description } from "./verify.js";
 
 const ENDING = ".dataset.json";
-const NAMED = 3;
 
 /** Whether a file is a confirmed description of files next to it. */
 export function isConfirmation(name: string): boolean {
@@ -47,9 +46,7 @@ export function changedSince({ descriptor, folder }: Description): string | null
     const found = withFiles(placed, (file) => structureOf(file, descriptor, confirmed.timeTable ?? null));
     const all = differences(confirmed.structure, confirmed.varies, found);
     if (all.length === 0) continue;
-    const more = all.length > NAMED ? `; and ${all.length - NAMED} more` : "";
-    const texts = all.slice(0, NAMED).map(({ text }) => text);
-    const look = needsLook(path, `not as it was confirmed: ${texts.join("; ")}${more}`);
+    const look = needsLook(path, `not as it was confirmed: ${firstOf(all)}`);
     return usedAmong(all, placed) === undefined ? `${look} --same` : look;
   }
   const other = otherTimes(confirmed.times, sets);

@@ -16,6 +16,19 @@ export interface Difference {
   readonly isGroup: boolean;
 }
 
+const NAMED = 3;
+
+/** The first of several differences, in words. */
+export function firstOf(all: readonly Difference[]): string {
+  const more = all.length > NAMED ? `; and ${all.length - NAMED} more` : "";
+  return (
+    all
+      .slice(0, NAMED)
+      .map(({ text }) => text)
+      .join("; ") + more
+  );
+}
+
 /** Whether a line of `seen`, what a description does not use, is about what differs. */
 export function isAbout({ key }: Difference): (line: string) => boolean {
   const parts = key.split("{step}").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));

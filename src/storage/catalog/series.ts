@@ -10,7 +10,7 @@ import { timesOf } from "../recognise/grid.js";
 import { BY_TIMES, Findings } from "../recognise/layout.js";
 import { type Recognised, recogniseOpen } from "../recognise/recognise.js";
 import { UnitedFile, withFiles } from "../united-file.js";
-import { type Difference, isAbout, varyingKeys } from "./differences.js";
+import { type Difference, differences, firstOf, isAbout, varyingKeys } from "./differences.js";
 
 type FieldInput = NonNullable<DescriptorInput["fields"]["velocity"]>;
 type SeriesPlace = { file: string; path: string };
@@ -45,7 +45,7 @@ interface SeriesFile {
   readonly step: string;
   readonly found: Recognised;
   /** Coordinates stated along each axis, as text. */
-  readonly grid: string;
+  readonly grid: readonly string[];
 }
 
 interface SeriesFrame {
@@ -75,14 +75,15 @@ export function recogniseSeries(paths: readonly string[], answers: Answers): Rec
   const [path] = first.paths as [string];
   for (const member of members.slice(1)) {
     const [other] = member.paths as [string];
-    if (shapeOf(member.found) !== shapeOf(first.found))
-      throw new DataError(`${other} is laid out differently from ${path}`);
+    const unlike = differences(shapeOf(first.found), [], new Map(Object.entries(shapeOf(member.found))));
+    if (unlike.length > 0) throw new DataError(`${other} is laid out differently from ${path}: ${firstOf(unlike)}`);
     if (member.found.units !== first.found.units)
       throw new DataError(
         `${other} states other units or labels than ${path}: ${member.found.units}, not ${first.found.units}`,
       );
-    if (member.grid !== first.grid)
-      throw new DataError(`${other} has other coordinates than ${path}: all frames must have the same`);
+    const axis = AXIS_NAMES.find((_, at) => member.grid[at] !== first.grid[at]);
+    if (axis !== undefined)
+      throw new DataError(`${other} has other coordinates than ${path} along ${axis}: all frames must have the same`);
   }
   const findings = new Findings();
   const frames = framesOf(members, answers, findings);
@@ -382,13 +383,17 @@ function inSeries(field: FieldInput, pattern: (file: string) => string, series: 
     : { ...field, ...at(field), ...series };
 }
 
-/** The parts of a description that must agree between the files of a series. */
-function shapeOf({ producer, written }: Recognised): string {
-  const text = JSON.stringify({ producer, axes: written.axes, fields: written.fields });
-  return text.replaceAll(/"file":"[^"]*"|"firstStep":\d+/g, "");
+/** The parts of a description that must agree between the files of a series, by member. */
+function shapeOf({ producer, written: { axes, fields } }: Recognised): Record<string, string> {
+  const parts = (value: unknown, key: string): [string, string][] => {
+    if (/(^|\.)(file|firstStep)$/.test(key)) return [];
+    if (typeof value !== "object" || value === null) return [[key, `${value}`]];
+    return Object.entries(value).flatMap(([name, part]) => parts(part, key === "" ? name : `${key}.${name}`));
+  };
+  return Object.fromEntries(parts({ producer, axes, fields }, ""));
 }
 
-function gridOf(paths: readonly string[], { descriptor }: Recognised): string {
+function gridOf(paths: readonly string[], { descriptor }: Recognised): string[] {
   return withFiles(paths, (file) =>
     AXIS_NAMES.map((name) => {
       const axis = descriptor.axes[name];
@@ -396,6 +401,6 @@ function gridOf(paths: readonly string[], { descriptor }: Recognised): string {
       const { coordinates } = axis;
       if (Array.isArray(coordinates)) return coordinates.join();
       return file.numbers(file.resolve(coordinates.path) ?? coordinates.path).join();
-    }).join("; "),
+    }),
   );
 }
