@@ -188,6 +188,16 @@ export class DataError extends FieldprobeError {
   }
 }
 
+/** What `read` returns, or what `instead` makes of its DataError. */
+export function readOr<T, D>(read: () => T, instead: (error: DataError) => D): T | D {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DataError) return instead(error);
+    throw error;
+  }
+}
+
 /** A worker thread failed in a way after which it cannot be trusted. */
 export class WorkerError extends FieldprobeError {
   constructor(message = "A worker failed while it computed this request.", cause?: unknown) {

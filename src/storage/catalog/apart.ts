@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
-import { DataError } from "../../shared/errors.js";
+import { readOr } from "../../shared/errors.js";
 import { reasonOf } from "../../shared/system.js";
 import { type Descriptor, parseDescriptor, placesIn } from "../dataset/descriptor.js";
 import { beingWritten, isFresh, realPath, statusOf } from "../dataset/files.js";
@@ -22,7 +22,11 @@ export function descriptorsIn(folder: string): string[] {
 
 /** The text of a descriptor, or the reason why there is none. Throws BusyError of a host. */
 export function descriptorText(location: string): { text: string } | { problems: string[] } {
-  if (isAddress(location)) return textAt(location);
+  if (isAddress(location))
+    return readOr(
+      () => ({ text: remoteText(location) }),
+      ({ message }) => ({ problems: [message] }),
+    );
   const status = statusOf(location);
   if (status !== undefined && !status.isFile() && !status.isDirectory())
     return { problems: ["it is not a regular file"] };
@@ -32,15 +36,6 @@ export function descriptorText(location: string): { text: string } | { problems:
     return { text: readFileSync(location, "utf8") };
   } catch (error) {
     return { problems: [`not readable: ${reasonOf(error)}`] };
-  }
-}
-
-function textAt(address: string): { text: string } | { problems: string[] } {
-  try {
-    return { text: remoteText(address) };
-  } catch (error) {
-    if (!(error instanceof DataError)) throw error;
-    return { problems: [error.message] };
   }
 }
 

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
-import { DataError } from "../../shared/errors.js";
+import { readOr } from "../../shared/errors.js";
 import { type Descriptor, frameCount, partsIn, timesIn } from "../dataset/descriptor.js";
 import { beingWritten, isFresh, placeOf, STEP_PLACE } from "../dataset/files.js";
 import type { Refusal } from "../dataset/scan.js";
@@ -91,33 +91,28 @@ function frameSteps(descriptor: Descriptor, pattern: string): string[] {
 
 /** The first files of a series if the last state its last time; otherwise why no further ones join. */
 function clockOf(first: readonly string[], last: readonly string[], time: number): Recognised | string {
-  try {
+  const clock = () => {
     const base = recogniseSet(first, {});
     const stated = timesFrom(base, recogniseSet(last, {}))?.at(-1) ?? time;
-    return Math.abs(stated - time) <= 1e-9 * Math.abs(time)
-      ? base
-      : "times were answered for the others; inspect the whole series again to add it";
-  } catch (error) {
-    if (error instanceof DataError) return `the series cannot be read: ${error.message}`;
-    throw error;
-  }
+    const isStated = Math.abs(stated - time) <= 1e-9 * Math.abs(time);
+    return isStated ? base : "times were answered for the others; inspect the whole series again to add it";
+  };
+  return readOr(clock, ({ message }) => `the series cannot be read: ${message}`);
 }
 
 function joins(paths: readonly string[], descriptor: Descriptor, base: Recognised): readonly number[] | string {
   const { structure = {}, varies = [], timeTable = null } = descriptor.confirmed ?? {};
   if (beingWritten(paths) !== undefined) return "a program is writing to it";
   if (paths.some(isFresh)) return "it was written to within the last 30 s";
-  try {
+  const times = () => {
     const found = withFiles(paths, (file) => structureOf(file, descriptor, timeTable));
     const [other, ...others] = differences(structure, varies, found);
     const used = other && usedAmong([other, ...others], paths);
     if (used !== undefined) return `${used.text}, which its description uses`;
     if (other !== undefined) return `${DIFFERS}${other.text}`;
     return timesFrom(base, recogniseSet(paths, {})) ?? "it does not state its time as the others do";
-  } catch (error) {
-    if (error instanceof DataError) return error.message;
-    throw error;
-  }
+  };
+  return readOr(times, ({ message }) => message);
 }
 
 /** The descriptor with these frames, numbered by the texts in the names of their files. */

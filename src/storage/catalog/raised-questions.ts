@@ -1,5 +1,5 @@
 /** Questions that only values and times raise: repeated end nodes, and times that float32 rounds. */
-import { DataError } from "../../shared/errors.js";
+import { readOr } from "../../shared/errors.js";
 import type { Dataset, Question, TimeAxis } from "../dataset/dataset.js";
 import type { Answers } from "../recognise/answers.js";
 import { splitLines } from "../recognise/draft.js";
@@ -28,13 +28,11 @@ export function raisedQuestions(dataset: Dataset): Question[] {
 }
 
 function questionOfEnds(dataset: Dataset): Question[] {
-  try {
-    const axes = repeatedEnds(dataset);
-    return axes.length === 0 ? [] : [repeatedQuestion(axes)];
-  } catch (error) {
-    if (error instanceof DataError) return [];
-    throw error;
-  }
+  const axes = readOr(
+    () => repeatedEnds(dataset),
+    () => [],
+  );
+  return axes.length === 0 ? [] : [repeatedQuestion(axes)];
 }
 
 function roundingOfTimes({ count, origin, step, values }: TimeAxis): number {

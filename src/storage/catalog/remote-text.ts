@@ -1,6 +1,6 @@
 /** Texts, sizes and checksums of files at an address. */
 import { createHash } from "node:crypto";
-import { DataError } from "../../shared/errors.js";
+import { DataError, readOr } from "../../shared/errors.js";
 import { RemoteFile } from "../remote/ranged-file.js";
 
 /** Most bytes of a text: descriptors and manifests are shorter. */
@@ -19,12 +19,10 @@ export function remoteText(address: string): string {
 
 /** The size of an object; null if it cannot be fetched. Throws BusyError. */
 export function remoteSize(address: string): number | null {
-  try {
-    return new RemoteFile(address).size;
-  } catch (error) {
-    if (error instanceof DataError) return null;
-    throw error;
-  }
+  return readOr(
+    () => new RemoteFile(address).size,
+    () => null,
+  );
 }
 
 /** @throws DataError, BusyError */

@@ -1,7 +1,7 @@
 /** Describes a series of files as one dataset. */
 import { basename, dirname, extname } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
-import { DataError } from "../../shared/errors.js";
+import { DataError, readOr } from "../../shared/errors.js";
 import { AXIS_NAMES, type Question } from "../dataset/dataset.js";
 import { type Descriptor, type DescriptorInput, frameCount, parseDescriptor, timesIn } from "../dataset/descriptor.js";
 import type { Answers } from "../recognise/answers.js";
@@ -251,25 +251,21 @@ export function timesFrom(base: Recognised, found: Recognised): readonly number[
 /** The first difference of files from a structure in something that describes them; what they state otherwise is free. */
 export function usedAmong(all: readonly Difference[], paths: readonly string[]): Difference | undefined {
   if (all.length === 0) return undefined;
-  try {
+  const used = () => {
     const { seen } = recogniseSet(paths, {});
     return all.find((one) => !one.isGroup && !seen.some(isAbout(one)));
-  } catch (error) {
-    if (error instanceof DataError) return all[0];
-    throw error;
-  }
+  };
+  return readOr(used, () => all[0]);
 }
 
 /** Times that files state by themselves, in seconds of their calendar if they are dated, or why they cannot be read. */
 export function timesStatedBy(paths: readonly string[]): readonly number[] | string {
-  try {
+  const times = () => {
     const found = recogniseSet(paths, {});
     const { start = 0, seconds = 1 } = found.dated ?? {};
     return statedTimes(found)?.map((time) => start + time * seconds) ?? [];
-  } catch (error) {
-    if (error instanceof DataError) return error.message;
-    throw error;
-  }
+  };
+  return readOr(times, ({ message }) => message);
 }
 
 function statedTimes(found: Recognised): readonly number[] | null {

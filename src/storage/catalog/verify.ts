@@ -1,5 +1,5 @@
 /** Verifies descriptions: compares every header with the axes, and collects all problems. */
-import { DataError } from "../../shared/errors.js";
+import { DataError, readOr } from "../../shared/errors.js";
 import { chooseBricking } from "../bricks/bricking.js";
 import type { Dataset, FieldName, FieldPart, FieldSource, Subject, TimeAxis, Walls } from "../dataset/dataset.js";
 import { AXIS_NAMES, KNOWN_FIELDS } from "../dataset/dataset.js";
@@ -339,12 +339,12 @@ function lengthOf({ name, field, frames, axes }: FieldCheck, dimension: string, 
 }
 
 function readPacking(file: StoredFile, path: string, where: string, stored: Stored): Packing {
-  try {
-    return packingOf(file.attributes(path), stored);
-  } catch (error) {
-    if (error instanceof DataError) throw new DataError(`${where}: ${error.message}`);
-    throw error;
-  }
+  return readOr(
+    () => packingOf(file.attributes(path), stored),
+    ({ message }) => {
+      throw new DataError(`${where}: ${message}`);
+    },
+  );
 }
 
 function remedyFor({ element, size }: Stored): string {

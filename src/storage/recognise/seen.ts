@@ -1,5 +1,5 @@
 /** What a file states and its description does not use, verbatim. */
-import { DataError } from "../../shared/errors.js";
+import { readOr } from "../../shared/errors.js";
 import { type Descriptor, frameCount, partsIn, placesIn } from "../dataset/descriptor.js";
 import { placeOf } from "../dataset/files.js";
 import { isPackingName } from "../dataset/packing.js";
@@ -41,12 +41,10 @@ export function unusedIn(contents: Contents, descriptor: Descriptor | null, time
     else for (const name of names) look(join(path, name));
   };
   const look = (path: string): void => {
-    try {
-      visit(path);
-    } catch (error) {
-      if (!(error instanceof DataError)) throw error;
-      lines.push(`${path} (${error.message})`);
-    }
+    readOr(
+      () => visit(path),
+      ({ message }) => lines.push(`${path} (${message})`),
+    );
   };
   look("/");
   return lines.slice(0, MOST_LINES);
@@ -65,12 +63,10 @@ function usedPaths(descriptor: Descriptor): Set<string> {
 
 /** Why a path leads neither to a group nor to a dataset. */
 function whyNone({ file }: Contents, path: string): string {
-  try {
-    return file.resolve(path) === null ? "a link to nothing" : "neither a group nor a dataset";
-  } catch (error) {
-    if (error instanceof DataError) return error.message;
-    throw error;
-  }
+  return readOr(
+    () => (file.resolve(path) === null ? "a link to nothing" : "neither a group nor a dataset"),
+    ({ message }) => message,
+  );
 }
 
 function datasetText(contents: Contents, path: string): string {
@@ -80,18 +76,11 @@ function datasetText(contents: Contents, path: string): string {
   const count = shape.reduce((product, length) => product * length, 1);
   const head = `${path} (${typeText(stored)}, ${shape.length === 0 ? "one number" : shape.join(" x ")})`;
   if (count > SMALL) return head;
-  try {
-    if (isNumeric(stored)) {
-      const values = contents.numbers(path);
-      const more = values.length > SHOWN ? `, ... ${values[values.length - 1]}` : "";
-      return `${head} = ${values.slice(0, SHOWN).join(", ")}${more}`;
-    }
-    const texts = contents.textsIn(path);
-    return texts === null
-      ? head
-      : `${head} = ${texts.slice(0, SHOWN).join(", ")}${texts.length > SHOWN ? ", ..." : ""}`;
-  } catch (error) {
-    if (error instanceof DataError) return head;
-    throw error;
-  }
+  const values = () => {
+    const all = isNumeric(stored) ? [...contents.numbers(path)] : contents.textsIn(path);
+    if (all === null) return head;
+    const last = isNumeric(stored) ? ` ${all.at(-1)}` : "";
+    return `${head} = ${all.slice(0, SHOWN).join(", ")}${all.length > SHOWN ? `, ...${last}` : ""}`;
+  };
+  return readOr(values, () => head);
 }

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { basename, dirname, relative } from "node:path";
-import { DataError } from "../../shared/errors.js";
+import { DataError, readOr } from "../../shared/errors.js";
 import { type Descriptor, frameCount, partsIn, placesIn } from "../dataset/descriptor.js";
 import { STEP_PLACE } from "../dataset/files.js";
 import { isNumeric, typeText } from "../dataset/stored.js";
@@ -44,7 +44,10 @@ export function structureOf(file: StoredFile, descriptor: Descriptor, timeTable:
     if (structure.size > MOST_MEMBERS) throw new DataError(`${file.path} has more than ${MOST_MEMBERS} members`);
   };
   const visit = (path: string): void => {
-    const resolved = resolvedIn(file, path);
+    const resolved = readOr(
+      () => file.resolve(path),
+      () => null,
+    );
     const key = withStep(path, roles);
     if (resolved === null) {
       add(key, "a link that is not followed");
@@ -133,21 +136,10 @@ function datasetText(file: StoredFile, path: string, key: string, roles: Roles):
 
 /** Source files of a virtual dataset; empty if they are not read. */
 export function sourcesAt(file: StoredFile, path: string): readonly string[] {
-  try {
-    return file.sources?.(path).files ?? [];
-  } catch (error) {
-    if (error instanceof DataError) return [];
-    throw error;
-  }
-}
-
-function resolvedIn(file: StoredFile, path: string): string | null {
-  try {
-    return file.resolve(path);
-  } catch (error) {
-    if (error instanceof DataError) return null;
-    throw error;
-  }
+  return readOr(
+    () => file.sources?.(path).files ?? [],
+    () => [],
+  );
 }
 
 const shortenedText = (text: string): string => (text.length <= SHORT_TEXT ? text : digest(Buffer.from(text)));
