@@ -3,20 +3,19 @@ import { createHash } from "node:crypto";
 import { type Dirent, readdirSync, type Stats } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
-import { BusyError, DataError } from "../../shared/errors.js";
+import { BusyError, DataError, readOr } from "../../shared/errors.js";
 import { isOutOfFiles, reasonOf } from "../../shared/system.js";
 import { type Descriptor, NAME_PATTERN, parseDescriptor, placesIn } from "../dataset/descriptor.js";
 import { isIn, RealPaths, realPath, STEP_PLACE, statusOf } from "../dataset/files.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver, LEVELS_SUFFIX } from "../dataset/folder-names.js";
 import type { CandidateOutcome, FolderScan, Refusal, Refused, ScanChanges } from "../dataset/scan.js";
 import { completeScan, statesOf } from "../dataset/scan.js";
-import type { StoredFile } from "../dataset/stored-file.js";
 import { isHdf5 } from "../hdf5-bytes/bytes.js";
 import { LibraryNeeded } from "../hdf5-bytes/filters.js";
 import { Hdf5File } from "../hdf5-bytes/hdf5-file.js";
 import { ROOM_BYTES } from "../hdf5-bytes/open-bytes.js";
 import { openFile } from "../open-file.js";
-import { isComplete, type Recognised, recogniseOpen } from "../recognise/recognise.js";
+import { isComplete, recogniseOpen } from "../recognise/recognise.js";
 import { StoreStates } from "../remote/store-states.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
 import {
@@ -440,29 +439,28 @@ function pathOf(address: string): string {
   }
 }
 
-interface SharedByFiles {
-  readonly paths: RealPaths;
-  readonly room: Buffer;
-}
-
 /** Examines a file without a descriptor. A symbolic link names the dataset after itself, not after its target. */
 function examineFile(
   location: string,
   digest: string,
   { chunkBytes }: Pick<ScanOptions, "chunkBytes">,
-  { paths, room }: SharedByFiles,
+  { paths, room }: { readonly paths: RealPaths; readonly room: Buffer },
 ): CandidateOutcome {
   const name = nameOf(location);
   if (!NAME_PATTERN.test(name)) return { problems: [`the name "${name}" is not 1 to 64 of A-Z a-z 0-9 _ . -`] };
   const { path, isFile } = isAddress(location) ? { path: location, isFile: false } : paths.look(location);
-  let file: StoredFile;
+  const file = readOr(
+    () => openFile(path, { named: true, isFile, room }),
+    (error) => refusalBy(error, location),
+  );
+  if ("problems" in file) return file;
   try {
-    file = openFile(path, { named: true, isFile, room });
-  } catch (error) {
-    return refusalBy(error, location);
-  }
-  try {
-    const found = recogniseFile(file, location, name);
+    const found = readOr(
+      () => recogniseOpen(file, {}, name),
+      (error) => refusalBy(error, location),
+    );
+    if (found === null)
+      return { problems: ["the layout of the file is not recognised; fieldprobe inspect shows what it holds"] };
     if ("problems" in found) return found;
     if (!isComplete(found)) return { problems: [needsLook(location)], names: [name], waits: true };
     const folder = isAddress(path) ? "." : dirname(path);
@@ -473,19 +471,6 @@ function examineFile(
   }
 }
 
-function recogniseFile(file: StoredFile, location: string, name: string): Recognised | { problems: string[] } {
-  try {
-    const found = recogniseOpen(file, {}, name);
-    if (found !== null) return found;
-    return { problems: ["the layout of the file is not recognised; fieldprobe inspect shows what it holds"] };
-  } catch (error) {
-    return refusalBy(error, location);
-  }
-}
-
-/** The problem of an error about data. Throws any other error. */
-function refusalBy(error: unknown, location: string): { problems: string[] } {
-  if (!(error instanceof DataError)) throw error;
-  const { message } = error;
+function refusalBy({ message }: DataError, location: string): { problems: string[] } {
   return { problems: [message.startsWith(location) ? message.slice(location.length).replace(/^:? /, "") : message] };
 }

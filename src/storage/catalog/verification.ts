@@ -2,7 +2,7 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
-import { DataError } from "../../shared/errors.js";
+import { DataError, readOr } from "../../shared/errors.js";
 import type { FileStamp } from "../dataset/dataset.js";
 import { fileStamp, isIn, RealPaths, realPath, statusOf } from "../dataset/files.js";
 import type { StoredFile } from "../dataset/stored-file.js";
@@ -137,13 +137,10 @@ export class Verification {
   }
 
   step<T>(member: string, run: () => T): T | null {
-    try {
-      return run();
-    } catch (error) {
-      if (!(error instanceof DataError)) throw error;
-      this.problems.push(`${member}: ${error.message}`);
+    return readOr(run, ({ message }) => {
+      this.problems.push(`${member}: ${message}`);
       return null;
-    }
+    });
   }
 
   close(): void {
