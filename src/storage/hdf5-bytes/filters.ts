@@ -157,7 +157,7 @@ function inflate(bytes: Uint8Array, { most }: FilterSetting): Uint8Array {
 }
 
 /** First bytes of all elements, then second ones, and so on; bytes that fill no element are last. */
-function unshuffle(bytes: Uint8Array, { elementBytes }: FilterSetting): Uint8Array {
+export function unshuffle(bytes: Uint8Array, { elementBytes }: Pick<FilterSetting, "elementBytes">): Uint8Array {
   if (elementBytes < 2) return bytes;
   const elements = Math.floor(bytes.length / elementBytes);
   const out = new Uint8Array(bytes.length);

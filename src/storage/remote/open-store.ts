@@ -9,7 +9,7 @@ import { type MissingChunks, STORE_BOUNDS, type StoreSettings } from "../../shar
 import type { Documents } from "../dataset/documents.js";
 import { undoAround } from "../zarr/codecs.js";
 import { sizeOf } from "../zarr/element-size.js";
-import { worksOnElements } from "../zarr/filters.js";
+import { ARRAYS, worksOnElements } from "../zarr/filters.js";
 import { isReferences } from "../zarr/kinds.js";
 import type { ShardFacts } from "../zarr/metadata.js";
 import { DOCUMENT_NAMES, entriesOf, expandConsolidated, readableDocument, shardFactsOf } from "../zarr/metadata.js";
@@ -26,14 +26,7 @@ const ENTRY_BYTES = 16;
 /** Most cached bytes of shards with codecs around them: each of their chunks needs the whole shard. */
 const SHARDS_BYTES = 128 * 1024 * 1024;
 const CONSTRUCTORS = {
-  float32: Float32Array,
-  float64: Float64Array,
-  int8: Int8Array,
-  uint8: Uint8Array,
-  int16: Int16Array,
-  uint16: Uint16Array,
-  int32: Int32Array,
-  uint32: Uint32Array,
+  ...ARRAYS,
   int64: BigInt64Array,
   uint64: BigUint64Array,
 } as const;

@@ -1,8 +1,10 @@
 /** Filters of numcodecs that state a type or an element size. */
 import type { Json } from "../dataset/documents.js";
+import { unshuffle as undo } from "../hdf5-bytes/filters.js";
 import { ELEMENT_TYPES } from "./element-size.js";
 
-const ARRAYS = {
+/** Constructors of arrays by the name of their type. */
+export const ARRAYS = {
   int8: Int8Array,
   uint8: Uint8Array,
   int16: Int16Array,
@@ -64,12 +66,8 @@ export function arrayFilter(name: string): object {
 /** Undoes a byte shuffle. Throws Error if the bytes are not whole elements. */
 export function unshuffle(bytes: Uint8Array, { elementsize = 4 }: Json): Uint8Array {
   const size = Number(elementsize);
-  const count = bytes.length / size;
-  if (!Number.isInteger(count)) throw new Error(`${bytes.length} bytes are not elements of ${size} bytes`);
-  const out = new Uint8Array(bytes.length);
-  for (let byte = 0; byte < size; byte++)
-    for (let i = 0; i < count; i++) out[i * size + byte] = bytes[byte * count + i];
-  return out;
+  if (bytes.length % size !== 0) throw new Error(`${bytes.length} bytes are not elements of ${size} bytes`);
+  return undo(bytes, { elementBytes: size });
 }
 
 const storedType = ({ dtype, astype }: Json): string => typeOf(astype ?? dtype).type;
