@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Inputs } from "../../src/jobs/inputs.js";
 import { type Job, type JobCut, UNFINISHED } from "../../src/jobs/job.js";
 import { bodyFile, type JobFolders, newId, tasksFolder } from "../../src/jobs/job-files.js";
@@ -30,6 +30,16 @@ const host = (changes: Partial<JobHost> = {}): JobHost => ({
 
 /** A part of a job that is a range: its other parts join the outputs. */
 const isRange = ({ part }: Parameters<JobHost["send"]>[0]): boolean => part !== null && "range" in part;
+
+/** Lets time pass, two seconds after two seconds, until the test is over. */
+function passTime(): void {
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  const passing = setInterval(() => vi.advanceTimersByTime(2_000));
+  onTestFinished(() => {
+    clearInterval(passing);
+    vi.useRealTimers().restoreAllMocks();
+  });
+}
 
 /** Runs a job of six points in three tasks to its end. */
 async function runJob(
@@ -146,54 +156,35 @@ describe("the result of a job", () => {
   });
 
   it("is kept once its bucket answers, without computing its tasks again", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout"] });
-    const passing = setInterval(() => vi.advanceTimersByTime(2_000));
+    passTime();
     const keep = vi.spyOn(FolderResults.prototype, "keep");
     for (let i = 0; i < 4; i++) keep.mockRejectedValueOnce(new BusyError("s3 does not answer"));
-    try {
-      const send = vi.fn(host().send);
-      const { state } = await runJob({ send });
-      const ranges = send.mock.calls.filter(([call]) => isRange(call));
-      expect([state, ranges.length, keep.mock.calls.length]).toEqual(["done", 3, 5]);
-      expect(warnings).toEqual(["a job waits for its bucket"]);
-    } finally {
-      clearInterval(passing);
-      vi.useRealTimers();
-      keep.mockRestore();
-    }
+    const send = vi.fn(host().send);
+    const { state } = await runJob({ send });
+    const ranges = send.mock.calls.filter(([call]) => isRange(call));
+    expect([state, ranges.length, keep.mock.calls.length]).toEqual(["done", 3, 5]);
+    expect(warnings).toEqual(["a job waits for its bucket"]);
   });
 
   it("is written again without computing its tasks where the queue had no room to say that it is done", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout"] });
-    const passing = setInterval(() => vi.advanceTimersByTime(2_000));
-    try {
-      const full = () => Promise.reject(Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" }));
-      const send = vi.fn(host().send);
-      const { state } = await runJob({ send }, (queue) => {
-        vi.spyOn(queue, "change").mockImplementationOnce(full).mockImplementationOnce(full);
-      });
-      expect([state, send.mock.calls.filter(([call]) => isRange(call)).length]).toEqual(["done", 3]);
-    } finally {
-      clearInterval(passing);
-      vi.useRealTimers();
-    }
+    passTime();
+    const full = () => Promise.reject(Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" }));
+    const send = vi.fn(host().send);
+    const { state } = await runJob({ send }, (queue) => {
+      vi.spyOn(queue, "change").mockImplementationOnce(full).mockImplementationOnce(full);
+    });
+    expect([state, send.mock.calls.filter(([call]) => isRange(call)).length]).toEqual(["done", 3]);
   });
 
   it("is not given up because the service was too busy before it failed once", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout"] });
-    const passing = setInterval(() => vi.advanceTimersByTime(2_000));
-    try {
-      const numbers = host();
-      const refusals = [...Array<number>(6).fill(503), 500];
-      const send: JobHost["send"] = async (call, signal) => {
-        const answer = await numbers.send(call, signal);
-        return { ...answer, status: refusals.shift() ?? 200 };
-      };
-      expect(await runJob({ send })).toMatchObject({ state: "done", problem: null });
-    } finally {
-      clearInterval(passing);
-      vi.useRealTimers();
-    }
+    passTime();
+    const numbers = host();
+    const refusals = [...Array<number>(6).fill(503), 500];
+    const send: JobHost["send"] = async (call, signal) => {
+      const answer = await numbers.send(call, signal);
+      return { ...answer, status: refusals.shift() ?? 200 };
+    };
+    expect(await runJob({ send })).toMatchObject({ state: "done", problem: null });
   });
 
   it("fails with the text of a refused call", async () => {

@@ -24,6 +24,14 @@ const source = {
 
 afterEach(() => void vi.restoreAllMocks());
 
+/** A sampler whose cache has so many bytes. */
+function samplerOf(bytes: number, workers = 1): Sampler {
+  const layout = memoryLayout(workers, bytes);
+  const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
+  new BrickCache(buffer, layout.cache, -1).initialise();
+  return new Sampler(buffer, layout, 0, () => undefined);
+}
+
 describe("sampler", () => {
   it("takes nothing over from a thread that died in the middle of a group and had its index", () => {
     const layout = memoryLayout(1, 1024 * 1024);
@@ -49,10 +57,7 @@ describe("sampler", () => {
   });
 
   it("looks at a point only a few times for its group where a cache holds little more than one stencil", () => {
-    const layout = memoryLayout(1, 16 * 16_384);
-    const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
-    new BrickCache(buffer, layout.cache, -1).initialise();
-    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const sampler = samplerOf(16 * 16_384);
     const wide = { ...axis, nodes: 32 };
     const grid: Axes = [wide, wide, wide];
     const cut = { edge: [4, 4, 4], count: [8, 8, 8] } as const;
@@ -82,10 +87,7 @@ describe("sampler", () => {
   });
 
   it("makes groups of expensive points, and of bricks that are slow to read, as small as a time slice asks", () => {
-    const layout = memoryLayout(1, 1024 * 1024);
-    const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
-    new BrickCache(buffer, layout.cache, -1).initialise();
-    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const sampler = samplerOf(1024 * 1024);
     let now = 0;
     vi.spyOn(performance, "now").mockImplementation(() => now);
     const read: number[] = [];
@@ -124,10 +126,7 @@ describe("sampler", () => {
   });
 
   it("reads ahead the bricks that a batch then finds, as many as there is time for", () => {
-    const layout = memoryLayout(1, 1024 * 1024);
-    const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
-    new BrickCache(buffer, layout.cache, -1).initialise();
-    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const sampler = samplerOf(1024 * 1024);
     const scheme = createScheme("velocity", "None", axes, { fd8Legacy: false }, undefined);
     const read: string[] = [];
     const load = (frame: number, brick: number, into: Float32Array): void => {
@@ -162,10 +161,7 @@ describe("sampler", () => {
     ],
     ["at the end, where a group may pin the whole cache", 17 * 16_384, [...eight.map(() => `ask ${eight}`), ...reads]],
   ])("reads bricks that arrive from a store %s", (_, cacheBytes, expected) => {
-    const layout = memoryLayout(3, cacheBytes);
-    const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
-    new BrickCache(buffer, layout.cache, -1).initialise();
-    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const sampler = samplerOf(cacheBytes, 3);
     const steps: string[] = [];
     let arrived = 0;
     const store = {
@@ -198,10 +194,7 @@ describe("sampler", () => {
   });
 
   it("asks a store once for each brick that a group combines, though all made of them exceeds the cache", () => {
-    const layout = memoryLayout(1, 18 * 16_384);
-    const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
-    new BrickCache(buffer, layout.cache, -1).initialise();
-    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const sampler = samplerOf(18 * 16_384);
     const wide = { ...axis, nodes: 32 };
     const grid: Axes = [wide, wide, wide];
     const cut = { edge: [8, 8, 8], count: [4, 4, 4] } as const;
@@ -270,10 +263,7 @@ describe("sampler", () => {
   });
 
   it("sorts particles with every eighth evaluation, and others always", () => {
-    const layout = memoryLayout(1, 1024 * 1024);
-    const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
-    new BrickCache(buffer, layout.cache, -1).initialise();
-    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const sampler = samplerOf(1024 * 1024);
     const scheme = createScheme("velocity", "None", axes, { fd8Legacy: false }, undefined);
     const count = 400;
     const sampling = { axes, scheme, sources: [source], frames: { frames: [0], weights: [1] }, sorted: false };
@@ -312,10 +302,7 @@ describe("sampler", () => {
   });
 
   it("leaves no bricks of a refused query to the next one", () => {
-    const layout = memoryLayout(1, 4 * 1024 * 1024);
-    const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
-    new BrickCache(buffer, layout.cache, -1).initialise();
-    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const sampler = samplerOf(4 * 1024 * 1024);
     const wide = { ...axis, nodes: 32 };
     const grid: Axes = [wide, wide, wide];
     const fine = { ...source, bricking: { edge: [4, 4, 4], count: [8, 8, 8] } as const };

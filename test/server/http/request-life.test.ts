@@ -258,16 +258,22 @@ it("counts points by the records of three numbers in their answers, which are gi
   expect(admission.points.held).toBe(0);
 });
 
-it.each([
-  [5 * POINTS, 5 * POINTS],
-  [1, POINTS],
-])("of which %i of work is foreseen takes its slot for %i", async (foreseen, work) => {
-  const asked: number[] = [];
+/** The work of each later request for a slot. */
+function askedSlots(): readonly number[] {
   const trySlot = admission.trySlot.bind(admission);
+  const asked: number[] = [];
   admission.trySlot = (asker) => {
     asked.push(asker.work);
     return trySlot(asker);
   };
+  return asked;
+}
+
+it.each([
+  [5 * POINTS, 5 * POINTS],
+  [1, POINTS],
+])("of which %i of work is foreseen takes its slot for %i", async (foreseen, work) => {
+  const asked = askedSlots();
   const { life, end } = begin();
   life.declareWork(foreseen);
   life.start({ operation: "GetVelocity", dataset: "flow" });
@@ -277,12 +283,7 @@ it.each([
 });
 
 it("of many small queries takes its slot again as a large one, once", async () => {
-  const asked: number[] = [];
-  const trySlot = admission.trySlot.bind(admission);
-  admission.trySlot = (asker) => {
-    asked.push(asker.work);
-    return trySlot(asker);
-  };
+  const asked = askedSlots();
   const { life, end } = begin();
   for (let i = 0; i < 100; i++) {
     const query = life.start({ operation: "GetVelocity", dataset: "flow" });

@@ -137,6 +137,11 @@ describe("a store in a bucket", () => {
   const bucket = useS3Bucket(join(SCRATCH, "s3"));
   const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
   const scan = (location = "s3://cubes/runs/flow.zarr") => scanFolders([location], OPTIONS);
+  const served = (location?: string): Dataset => {
+    const { datasets, problems } = scan(location);
+    expect(problems).toEqual([]);
+    return datasets[0] as Dataset;
+  };
 
   beforeAll(async () => {
     await loadHdf5();
@@ -148,24 +153,18 @@ describe("a store in a bucket", () => {
   });
 
   it("reads as its nodes", () => {
-    const { datasets, problems } = scan();
-    expect(problems).toEqual([]);
-    expect(datasets[0]?.name).toBe("flow");
-    expectNodes(datasets[0] as Dataset, "velocity", 3);
+    expect(served().name).toBe("flow");
+    expectNodes(served(), "velocity", 3);
   });
 
   it("reads as its nodes by gs:// too, listed as a folder", () => {
-    const { datasets, problems } = scan("gs://cubes/runs");
-    expect(problems).toEqual([]);
-    expectNodes(datasets[0] as Dataset, "velocity", 3);
+    expectNodes(served("gs://cubes/runs"), "velocity", 3);
   });
 
   it("is listed where its metadata are not consolidated", async () => {
     const velocity = array(["t", "z", "y", "x", "c"], { codec: "gzip" });
     await bucket.put("plain.zarr", knownObjects({ version: 3, arrays: { velocity, ...TABLES } }));
-    const { datasets, problems } = scan("s3://cubes/plain.zarr");
-    expect(problems).toEqual([]);
-    expectNodes(datasets[0] as Dataset, "velocity", 3);
+    expectNodes(served("s3://cubes/plain.zarr"), "velocity", 3);
   });
 
   it("may hold an HDF5 file, which is read by ranges", async () => {
@@ -175,9 +174,7 @@ describe("a store in a bucket", () => {
       file.create_dataset({ name: "time", data: Float64Array.of(0, 1, 2) });
     });
     await bucket.put("h5", new Map([["cube.h5", readFileSync(path)]]));
-    const { datasets, problems } = scan("s3://cubes/h5/cube.h5");
-    expect(problems).toEqual([]);
-    expectNodes(datasets[0] as Dataset, "pressure", 1);
+    expectNodes(served("s3://cubes/h5/cube.h5"), "pressure", 1);
   });
 
   it("is written by a conversion, which goes on where it was interrupted", async () => {
@@ -192,9 +189,7 @@ describe("a store in a bucket", () => {
     expect(scan("s3://cubes/out/flow.zarr").datasets).toEqual([]);
     const { kept, files } = await convertToZarr(source, target, options, () => {});
     expect([kept, files]).toEqual([5, 3 * 2 * 2 * 2]);
-    const { datasets, problems } = scan("s3://cubes/out/flow.zarr");
-    expect(problems).toEqual([]);
-    expectNodes(datasets[0] as Dataset, "velocity", 3);
+    expectNodes(served("s3://cubes/out/flow.zarr"), "velocity", 3);
     await expect(convertToZarr(source, target, options, () => {})).rejects.toThrow(/holds a store already/);
   });
 });
