@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import { DataError } from "../shared/errors.js";
 import type { AttributeValue } from "./dataset/stored.js";
-import type { StoredFile, VirtualSources } from "./dataset/stored-file.js";
+import { NO_SOURCES, type StoredFile, type VirtualSources } from "./dataset/stored-file.js";
 import { openFile } from "./open-file.js";
 
 /** Most elements of a dataset that several files may repeat. */
@@ -60,7 +60,7 @@ export class UnitedFile implements StoredFile {
   readonly readHyperslab: StoredFile["readHyperslab"] = (path, stored, box, buffer) =>
     this.fileOf(path).readHyperslab(path, stored, box, buffer);
   readonly lostScales = (path: string): number[] => this.fileOf(path).lostScales?.(path) ?? [];
-  readonly sources = (path: string): VirtualSources => this.fileOf(path).sources?.(path) ?? { files: [], missing: [] };
+  readonly sources = (path: string): VirtualSources => this.fileOf(path).sources?.(path) ?? NO_SOURCES;
 
   constructor(files: readonly StoredFile[]) {
     this.#files = files;

@@ -1,5 +1,5 @@
 /** Compares structures of files: those of a series, and a file with what was confirmed. */
-import type { Structure } from "../recognise/structure.js";
+import { MISSING, type Structure } from "../recognise/structure.js";
 
 /** Keys that differ between files. They are listed at confirmation and then ignored. */
 export function varyingKeys(all: readonly Structure[]): string[] {
@@ -47,7 +47,12 @@ export function differences(
   return keys.flatMap((key) => {
     const [before, now] = [known.get(key), found.get(key)];
     if (before === now) return [];
-    const what = key.includes("@") ? `the attribute ${key}` : key;
+    const [head = ""] = /^.* of source \d+(?=@|$)/.exec(key) ?? [];
+    const source = found.get(head);
+    // A source without values leaves a gap, whether it is gone or yet to come.
+    if (key === head ? isGap(before, now) : source?.endsWith(MISSING)) return [];
+    const of = source === undefined || key === head ? "" : ` (${nameIn(source)})`;
+    const what = `${key.includes("@") ? `the attribute ${key}` : key}${of}`;
     const isDigest = / = sha256 /.test(now ?? "") && now?.split(" = ")[0] === before?.split(" = ")[0];
     const change = now === undefined ? "is missing" : `is ${now}, and was ${before}`;
     const changed = isDigest ? "has other values than when it was confirmed" : change;
@@ -55,3 +60,8 @@ export function differences(
     return [{ key, text, isGroup: (now ?? before) === "group" }];
   });
 }
+
+const nameIn = (source = ""): string => source.slice(0, source.lastIndexOf(", "));
+
+const isGap = (before = "", now = ""): boolean =>
+  nameIn(before) === nameIn(now) && [before, now].some((text) => text.endsWith(MISSING));

@@ -38,6 +38,14 @@ export function isPackingName(name: string): boolean {
   return SPELLED.has(name.toLowerCase());
 }
 
+/** Values with which an attribute leaves stored numbers as they are. */
+const NEUTRAL = { scale_factor: 1, unitSI: 1, add_offset: 0, _FillValue: Number.NaN, missing_value: Number.NaN };
+
+export function changesValues(name: string, value: AttributeValue | null): boolean {
+  const number = value instanceof Float64Array && value.length === 1 ? value[0] : value;
+  return isPackingName(name) && !Object.is(number, NEUTRAL[name as keyof typeof NEUTRAL]);
+}
+
 const LIMITS = ["valid_range", "valid_min", "valid_max"];
 const MARKERS = ["_FillValue", "missing_value"];
 const SCALES = ["scale_factor", "add_offset"];

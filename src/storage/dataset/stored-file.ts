@@ -12,12 +12,25 @@ export interface StoredHyperslab extends Hyperslab {
   readonly path: string;
 }
 
+/** A dataset of which a virtual dataset consists. */
+export interface SourceDataset {
+  /** File and path, as the virtual dataset names them. */
+  readonly name: string;
+  /** Null if it is missing. */
+  readonly stored: Stored | null;
+  /** Attributes that the virtual dataset does not have, or has with other values. */
+  readonly attributes: Attributes;
+}
+
 /** Where the values of a virtual dataset come from. */
 export interface VirtualSources {
   /** Absolute paths of files, missing ones included. */
   readonly files: readonly string[];
   readonly missing: readonly string[];
+  readonly datasets: readonly SourceDataset[];
 }
+
+export const NO_SOURCES: VirtualSources = { files: [], missing: [], datasets: [] };
 
 /** An open file or store, read-only. Failures are DataErrors. */
 export interface StoredFile {

@@ -1,5 +1,5 @@
 /** Reads boxes of elements from the chunks of a dataset, and detects chunks that decode to a wrong length. */
-import { DataError } from "../../shared/errors.js";
+import { DataError, readOr } from "../../shared/errors.js";
 import type { ChunkIndex, Hyperslab, Stored, StoredChunk } from "../dataset/stored.js";
 import { swapped } from "./bytes.js";
 import { reachesBeyond } from "./chunk-index.js";
@@ -111,13 +111,10 @@ function chunkBytesOf({ chunks, size }: ChunkedDataset["stored"]): number {
 }
 
 function named<T>(where: string, first: readonly number[], read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof DataError)) throw error;
+  return readOr(read, (error) => {
     if (error instanceof ForeignFilter) throw new DataError(`${where} ${error.message}.`, error);
     throw new DataError(`${where}: the chunk at ${first.join(", ")} is damaged: ${error.message}.`, error);
-  }
+  });
 }
 
 function codingOf(
@@ -153,7 +150,8 @@ export function repeated(element: Uint8Array | null, length: number): Uint8Array
   return out;
 }
 
-function copyPart(
+/** Copies the elements that two boxes of a dataset share from the values of one into those of the other. */
+export function copyPart(
   values: Uint8Array,
   source: Hyperslab,
   { size }: Pick<Stored, "size">,
@@ -164,7 +162,7 @@ function copyPart(
   const lengths = offset.map((start, d) => Math.min(source.offset[d] + source.count[d], start + count[d]) - from[d]);
   // Dimensions that are complete in both join the run of the dimension before.
   let outer = count.length - 1;
-  let run = size * lengths[outer];
+  let run = size * (lengths[outer] ?? 1);
   while (outer > 0 && lengths[outer] === source.count[outer] && lengths[outer] === count[outer])
     run *= lengths[--outer];
   const place = (of: readonly number[], lengthsOf: readonly number[]) =>
@@ -173,7 +171,7 @@ function copyPart(
     lengthsOf.map((_, d) => lengthsOf.slice(d + 1).reduce((product, length) => product * length, size));
   const [inSource, inBox] = [steps(source.count), steps(count)];
   const [sourceStart, boxStart] = [place(source.offset, source.count), place(offset, count)];
-  const at = new Array<number>(outer).fill(0);
+  const at = new Array<number>(Math.max(outer, 0)).fill(0);
   for (;;) {
     let start = sourceStart;
     let target = boxStart;

@@ -14,7 +14,7 @@ import type {
   Stored,
 } from "../dataset/stored.js";
 import type { StoredFile, StoredHyperslab, VirtualSources } from "../dataset/stored-file.js";
-import { countElements, MAX_TABLE_BYTES, MAX_TEXTS } from "../dataset/stored-file.js";
+import { countElements, MAX_TABLE_BYTES, MAX_TEXTS, NO_SOURCES } from "../dataset/stored-file.js";
 import { type ByteRange, type FilePlace, pathOf, type RangedFile, swapped, whyNotHdf5 } from "./bytes.js";
 import { type Placement, readLayout, type StoredLayout, type ValuePlaces, valuePlaces } from "./chunk-index.js";
 import { type ChunkedDataset, isWholeChunk, readChunks, readWholeChunk, repeated } from "./chunk-reader.js";
@@ -249,7 +249,7 @@ export class Hdf5File implements StoredFile {
   }
 
   sources(path: string): VirtualSources {
-    if (!this.#dataset(path).stored.virtual) return { files: [], missing: [] };
+    if (!this.#dataset(path).stored.virtual) return NO_SOURCES;
     return this.#reading(`the sources of ${path} are not readable`, () => this.#virtual(path).sources());
   }
 
@@ -261,6 +261,7 @@ export class Hdf5File implements StoredFile {
     dataset.virtual ??= new VirtualDataset(
       readMappings(globalObject(this.#structure.read, address, index), stored.shape),
       stored,
+      this.attributes(path),
       dirname(this.path),
       (file) => (file === "." ? this : new Hdf5File(file, this.#undo)),
     );

@@ -3,13 +3,16 @@
  * sections IV.A.2.i (virtual layout), III.E and VIII (selections); H5S.c.
  */
 import { existsSync, realpathSync } from "node:fs";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { isAbsolute, relative, resolve, sep } from "node:path";
 import { DataError } from "../../shared/errors.js";
+import { changesValues } from "../dataset/packing.js";
 import { ReadBuffer } from "../dataset/read-buffer.js";
-import type { Hyperslab, Stored } from "../dataset/stored.js";
-import type { StoredFile, VirtualSources } from "../dataset/stored-file.js";
+import type { Attributes, Hyperslab, Stored } from "../dataset/stored.js";
+import type { SourceDataset, StoredFile, VirtualSources } from "../dataset/stored-file.js";
 import { unsigned } from "./bytes.js";
 import { checkSum } from "./checksum.js";
+import { copyPart, repeated } from "./chunk-reader.js";
+import { whyNotUndone } from "./filters.js";
 
 /** A box of a source, and the box of the virtual dataset with the same elements in the same order. */
 export interface VirtualPart {
@@ -92,11 +95,10 @@ function readSelection(view: DataView, at: number): { readonly box: Hyperslab | 
 
 const noBox = (): DataError => new DataError("a part of it has gaps or no end, which is not read");
 
-/** A box to read from a source, and its offset in the requested box. */
+/** A box to read from a source, and its place in the virtual dataset. */
 interface Piece {
   readonly from: Hyperslab;
-  readonly at: readonly number[];
-  readonly count: readonly number[];
+  readonly to: Hyperslab;
 }
 
 /**
@@ -127,38 +129,15 @@ export function pieceOf(part: VirtualPart, shape: readonly number[], box: Hypers
       }),
       count: axisOf.map((axis) => (axis < 0 ? 1 : (count[axis] as number))),
     },
-    at: first.map((start, d) => start - (box.offset[d] as number)),
-    count,
+    to: { offset: first, count },
   };
-}
-
-/** Copies the elements of a piece into a box. `size`: bytes of an element. */
-export function placePiece(
-  values: Uint8Array,
-  { at, count }: Piece,
-  box: Hyperslab,
-  size: number,
-  out: Uint8Array,
-): void {
-  const strides = box.count.map((_, d) => box.count.slice(d + 1).reduce((product, length) => product * length, size));
-  const run = (count.at(-1) ?? 1) * size;
-  const rows = count.slice(0, -1);
-  const index = rows.map(() => 0);
-  for (let from = 0; from < values.length; from += run) {
-    const to = at.reduce((sum, start, d) => sum + (start + (index[d] ?? 0)) * (strides[d] as number), 0);
-    out.set(values.subarray(from, from + run), to);
-    for (let d = rows.length - 1; d >= 0; d--) {
-      index[d] = (index[d] as number) + 1;
-      if ((index[d] as number) < (rows[d] as number)) break;
-      index[d] = 0;
-    }
-  }
 }
 
 /** The values of a virtual dataset. Elements without a source are missing data, never a fill value. */
 export class VirtualDataset {
   readonly #parts: readonly VirtualPart[];
   readonly #stored: Stored;
+  readonly #attributes: Attributes;
   readonly #folder: string;
   readonly #open: (file: string) => StoredFile;
   readonly #files = new Map<string, StoredFile>();
@@ -166,11 +145,18 @@ export class VirtualDataset {
   #sources: VirtualSources | null = null;
 
   /** @param folder in or below which its sources lie @param open opens a file, `.` for the dataset's own */
-  constructor(parts: readonly VirtualPart[], stored: Stored, folder: string, open: (file: string) => StoredFile) {
+  constructor(
+    parts: readonly VirtualPart[],
+    stored: Stored,
+    attributes: Attributes,
+    folder: string,
+    open: (file: string) => StoredFile,
+  ) {
     if (stored.element !== "float")
       throw new DataError("it is a virtual dataset of integers, which have no number for what is missing");
     this.#parts = parts;
     this.#stored = stored;
+    this.#attributes = attributes;
     this.#folder = realpathSync(folder);
     this.#open = open;
   }
@@ -178,16 +164,16 @@ export class VirtualDataset {
   /** The path of a source, whether it exists or not, `.` for the own file. Throws DataError if it leads elsewhere. */
   #pathOf(file: string): string {
     if (file === ".") return file;
-    const named = join(this.#folder, file);
+    const named = resolve(this.#folder, file);
     const path = existsSync(named) ? realpathSync(named) : named;
     const below = relative(this.#folder, path);
-    if (isAbsolute(file) || below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below))
+    if (below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below))
       throw new DataError(`its source ${file} lies outside of its folder, which is refused`);
     return path;
   }
 
   /** The dataset of a part, or the reason why its data are missing. Throws DataError if it is refused. */
-  #source(part: VirtualPart): { readonly file: StoredFile; readonly stored: Stored } | string {
+  #source(part: VirtualPart): { readonly file: StoredFile; readonly path: string; readonly stored: Stored } | string {
     const path = this.#pathOf(part.file);
     if (path !== "." && !existsSync(path)) return `${part.file} is missing`;
     let file = this.#files.get(path);
@@ -206,10 +192,15 @@ export class VirtualDataset {
     if (stored.virtual) throw new DataError(`its source ${part.file} is virtual too, which is not read`);
     if (stored.element !== this.#stored.element || stored.size !== this.#stored.size)
       throw new DataError(`its source ${part.file} holds ${stored.element}${8 * stored.size}`);
+    const isOutside = file.hasExternalStorage(resolved);
+    const why = isOutside ? "keeps its values in an external raw file" : whyNotUndone(stored.filters);
+    if (why !== null) throw new DataError(`its source ${part.file} ${why}`);
     if (file.isUnwritten(resolved)) return `${part.path} of ${part.file} was never written`;
     const { count } = part.source ?? (part.target.count.length === stored.shape.length ? part.target : { count: [] });
     const lacking = count.some((length, d) => (part.source?.offset[d] ?? 0) + length > (stored.shape[d] ?? 0));
-    return lacking ? `${part.path} of ${part.file} is only ${stored.shape.join(" x ")}` : { file, stored };
+    return lacking
+      ? `${part.path} of ${part.file} is only ${stored.shape.join(" x ")}`
+      : { file, path: resolved, stored };
   }
 
   /** The sources in their state at the first request. */
@@ -220,38 +211,58 @@ export class VirtualDataset {
 
   #findSources(): VirtualSources {
     const [files, missing] = [new Set<string>(), new Set<string>()];
+    const datasets = new Map<string, SourceDataset>();
     let covered = 0;
     for (const part of this.#parts) {
-      const [path, source] = [this.#pathOf(part.file), this.#source(part)];
-      if (path !== ".") files.add(path);
-      if (typeof source === "string") missing.add(source);
-      else {
-        pieceOf(part, source.stored.shape, part.target);
+      const [place, source] = [this.#pathOf(part.file), this.#source(part)];
+      if (place !== ".") files.add(place);
+      const name = `${part.file}:${part.path}`;
+      const known = datasets.get(name)?.stored ?? null;
+      if (typeof source === "string") {
+        missing.add(source);
+        if (known === null) datasets.set(name, { name, stored: null, attributes: new Map() });
+      } else {
+        const { file, path, stored } = source;
+        if (known === null) datasets.set(name, { name, stored, attributes: this.#unlike(file.attributes(path), name) });
+        pieceOf(part, stored.shape, part.target);
         covered += part.target.count.reduce((product, length) => product * length, 1);
       }
     }
     if (covered === 0) throw new DataError(`none of its sources has values (${[...missing][0] ?? "it names none"})`);
     const all = this.#stored.shape.reduce((product, length) => product * length, 1);
     if (covered < all && missing.size === 0) missing.add(`no source has ${all - covered} of its ${all} values`);
-    return { files: [...files], missing: [...missing] };
+    return { files: [...files], missing: [...missing], datasets: [...datasets.values()] };
+  }
+
+  /** Attributes that it does not have alike. @throws DataError if one changes the values of the source `name` */
+  #unlike(attributes: Attributes, name: string): Attributes {
+    const own = this.#attributes;
+    const unlike = [...attributes].filter(([key, value]) => !own.has(key) || `${own.get(key)}` !== `${value}`);
+    const [key, value] = unlike.find((attribute) => changesValues(...attribute)) ?? [];
+    if (key !== undefined)
+      throw new DataError(`its source ${name} states ${key} = ${value}, and it does not: give it the same attribute`);
+    return new Map(unlike);
   }
 
   read(box: Hyperslab, out: Uint8Array): void {
+    this.sources();
     const { size } = this.#stored;
     const nothing = size === 4 ? Float32Array.of(Number.NaN) : Float64Array.of(Number.NaN);
-    const element = new Uint8Array(nothing.buffer);
-    for (let at = 0; at < out.length; at += size) out.set(element, at);
+    out.set(repeated(new Uint8Array(nothing.buffer), out.length));
+    const end = ({ offset, count }: Hyperslab, d: number) => (offset[d] as number) + (count[d] as number);
     for (const part of this.#parts) {
-      if (part.target.offset.some((first, d) => !meets(first, part.target.count[d] as number, box, d))) continue;
+      const { target } = part;
+      if (box.offset.some((first, d) => end(target, d) <= first || end(box, d) <= (target.offset[d] as number)))
+        continue;
       const source = this.#source(part);
       if (typeof source === "string") continue;
       const piece = pieceOf(part, source.stored.shape, box);
       if (piece === null) continue;
-      const resolved = source.file.resolve(part.path) as string;
-      this.#requireWritten(source.file, resolved, source.stored, piece.from);
-      const values = source.file.readHyperslab(resolved, source.stored, piece.from, this.#buffer);
+      const { file, path, stored } = source;
+      this.#requireWritten(file, path, stored, piece.from);
+      const values = file.readHyperslab(path, stored, piece.from, this.#buffer);
       const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-      placePiece(bytes, piece, box, size, out);
+      copyPart(bytes, piece.to, stored, box, out);
     }
   }
 
@@ -268,8 +279,4 @@ export class VirtualDataset {
     for (const [path, file] of this.#files) if (path !== ".") file.close();
     this.#files.clear();
   }
-}
-
-function meets(first: number, length: number, { offset, count }: Hyperslab, d: number): boolean {
-  return first < (offset[d] as number) + (count[d] as number) && first + length > (offset[d] as number);
 }

@@ -1,9 +1,9 @@
 /** A layout recognises the files of one producer and describes them, with a reason for each decision. */
-import { DataError } from "../../shared/errors.js";
+import { DataError, readOr } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName, type Question, type Subject } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import type { AttributeValue, Stored } from "../dataset/stored.js";
-import type { StoredFile } from "../dataset/stored-file.js";
+import { NO_SOURCES, type SourceDataset, type StoredFile, type VirtualSources } from "../dataset/stored-file.js";
 import type { Answers } from "./answers.js";
 import type { DatedUnit } from "./dated-unit.js";
 
@@ -264,10 +264,23 @@ export class Contents {
     return found === null ? [] : (this.file.lostScales?.(found) ?? []);
   }
 
+  sources(path: string): readonly SourceDataset[] {
+    const found = this.#find(path, "dataset");
+    return found === null ? [] : sourcesAt(this.file, found).datasets;
+  }
+
   labels(path: string): (string | null)[] {
     const found = this.#find(path, "dataset");
     return found === null ? [] : this.file.labels(found);
   }
+}
+
+/** The sources of a virtual dataset; none if they are not read, which is a refusal wherever its values are needed. */
+export function sourcesAt(file: StoredFile, path: string): VirtualSources {
+  return readOr(
+    () => file.sources?.(path) ?? NO_SOURCES,
+    () => NO_SOURCES,
+  );
 }
 
 /** Asks for the order of the components of a vector that is stored as a whole, unless the user has said it. */

@@ -1,7 +1,7 @@
 /** Finds the producer of a file. */
 import { basename, extname } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
-import { DataError } from "../../shared/errors.js";
+import { DataError, readOr } from "../../shared/errors.js";
 import { AXIS_NAMES } from "../dataset/dataset.js";
 import type { Descriptor, DescriptorInput } from "../dataset/descriptor.js";
 import { NAME_PATTERN, parseDescriptor, partsIn } from "../dataset/descriptor.js";
@@ -28,7 +28,7 @@ import { PENCIL } from "./pencil.js";
 import { layoutOf } from "./producer.js";
 import { unusedIn } from "./seen.js";
 import { compareStatements } from "./statements.js";
-import { type Structure, sourcesAt, structureOf } from "./structure.js";
+import { type Structure, structureOf } from "./structure.js";
 import { THE_WELL } from "./the-well.js";
 import { VTKHDF } from "./vtkhdf.js";
 
@@ -121,6 +121,7 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string, 
     const parsed = parseDescriptor(JSON.stringify(written));
     if ("problems" in parsed)
       throw new DataError(`recognised as ${layout.producer}, but its description fails: ${parsed.problems.join("; ")}`);
+    const sources = new Set<string>();
     return {
       producer: layout.producer,
       descriptor: parsed.descriptor,
@@ -132,20 +133,12 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string, 
       timeTable: findings.timeTable,
       isKnown: layout.proposes !== true,
       seen: isLook ? unusedIn(contents, parsed.descriptor, findings.timeTable) : [],
-      structure: isLook ? structureOf(file, parsed.descriptor, findings.timeTable) : new Map(),
-      sources: isLook ? sourcesOf(file, parsed.descriptor) : [],
+      structure: isLook ? structureOf(file, parsed.descriptor, findings.timeTable, sources) : new Map(),
+      sources: [...sources],
       varies: [],
     };
   }
   return null;
-}
-
-function sourcesOf(file: StoredFile, { fields }: Descriptor): string[] {
-  const found = firstPaths(fields).flatMap((path) => {
-    const resolved = file.resolve(path);
-    return resolved === null ? [] : sourcesAt(file, resolved);
-  });
-  return [...new Set(found)];
 }
 
 /** Paths of the datasets of all fields at the first time. */
@@ -187,12 +180,12 @@ function nameRefusal(name: string): string {
 }
 
 function attempt(layout: Layout, contents: Contents) {
-  try {
-    return layout.recognise(contents);
-  } catch (error) {
-    if (!(error instanceof DataError)) throw error;
-    // What cannot be read says nothing of who wrote it.
-    if (error.message.startsWith(contents.file.path)) throw error;
-    throw new DataError(`recognised as ${layout.producer}, but ${error.message}`, error);
-  }
+  return readOr(
+    () => layout.recognise(contents),
+    (error) => {
+      // What cannot be read says nothing of who wrote it.
+      if (error.message.startsWith(contents.file.path)) throw error;
+      throw new DataError(`recognised as ${layout.producer}, but ${error.message}`, error);
+    },
+  );
 }

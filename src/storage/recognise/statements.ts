@@ -96,13 +96,20 @@ export function isOfLibrary(name: string): boolean {
   return OF_THE_LIBRARY.test(name);
 }
 
+/** Numbers that nothing applies, and labels of sources that their virtual dataset does not state alike. */
 function foreignAt(contents: Contents, path: string, defined: readonly string[]): Foreign[] {
-  return [...contents.attributes(path)].flatMap(([name, value]) => {
-    const isKnown = defined.includes(name) || isPackingName(name) || OF_THE_LIBRARY.test(name);
-    const isText = typeof value === "string" || (Array.isArray(value) && value.every((one) => typeof one === "string"));
-    if (isKnown || isText || contents.isSaid(path, name)) return [];
-    return [{ path, name, text: valueText(value) }];
-  });
+  const own = contents.attributes(path);
+  return [{ name: path, attributes: own }, ...contents.sources(path)].flatMap(({ name: place, attributes }) =>
+    [...attributes].flatMap(([name, value]) => {
+      const isKnown = defined.includes(name) || isPackingName(name) || OF_THE_LIBRARY.test(name);
+      const isText = [value].flat().every((one) => typeof one === "string");
+      const isSource = attributes !== own;
+      if (isKnown || (isText && !(isSource && LABELS.test(name)))) return [];
+      const text = valueText(value);
+      const isAlike = isSource && spelled(text) === spelled(valueText(own.get(name) ?? null));
+      return isAlike || (!isSource && contents.isSaid(path, name)) ? [] : [{ path: place, name, text }];
+    }),
+  );
 }
 
 function addForeign(all: readonly Foreign[], findings: Findings): void {
@@ -118,7 +125,7 @@ function addForeign(all: readonly Foreign[], findings: Findings): void {
   const rest = texts.length > LISTED ? `; and ${texts.length - LISTED} more` : "";
   findings.contradict(
     "values",
-    `Numbers that nothing applies: ${texts.slice(0, LISTED).join("; ")}${rest}.`,
+    `${all.some(({ text }) => text.startsWith('"')) ? "Statements" : "Numbers"} that nothing applies: ${texts.slice(0, LISTED).join("; ")}${rest}.`,
     "--despite values if the stored numbers are the values; else scale_factor and add_offset on the field",
   );
 }

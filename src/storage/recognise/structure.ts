@@ -3,13 +3,14 @@
  * shapes without time, attributes and small datasets. Chunks, filters, byte order and references may differ.
  */
 import { createHash } from "node:crypto";
-import { basename, dirname, relative } from "node:path";
+import { basename } from "node:path";
 import { DataError, readOr } from "../../shared/errors.js";
 import { type Descriptor, frameCount, partsIn, placesIn } from "../dataset/descriptor.js";
 import { STEP_PLACE } from "../dataset/files.js";
-import { isNumeric, typeText } from "../dataset/stored.js";
+import { type Attributes, isNumeric, typeText } from "../dataset/stored.js";
 import { MAX_TABLE_BYTES, type StoredFile } from "../dataset/stored-file.js";
 import { join } from "./evidence.js";
+import { sourcesAt } from "./layout.js";
 import { isOfLibrary, valueText } from "./statements.js";
 import { tableNamed } from "./usual-names.js";
 
@@ -23,6 +24,8 @@ const SMALL = 65_536;
 /** Characters up to which `shortenedText` keeps a value; of a longer value it keeps the digest. */
 const SHORT_TEXT = 60;
 const VARIES = "(differs from time to time)";
+/** Ending of the text of a source without values, which may come later. */
+export const MISSING = ", missing";
 
 interface Roles {
   /** By path, `{step}` included: the dimension of time, -1 if there is none. */
@@ -33,8 +36,13 @@ interface Roles {
   readonly coordinates: ReadonlySet<string>;
 }
 
-/** @throws DataError for too many members */
-export function structureOf(file: StoredFile, descriptor: Descriptor, timeTable: string | null): Structure {
+/** @param files receives those of which virtual datasets are made @throws DataError for too many members */
+export function structureOf(
+  file: StoredFile,
+  descriptor: Descriptor,
+  timeTable: string | null,
+  files = new Set<string>(),
+): Structure {
   const roles = rolesIn(descriptor, timeTable);
   const structure = new Map<string, string>();
   const seen = new Set<number | string>();
@@ -42,6 +50,23 @@ export function structureOf(file: StoredFile, descriptor: Descriptor, timeTable:
     const previous = structure.get(key);
     structure.set(key, previous === undefined || previous === text ? text : VARIES);
     if (structure.size > MOST_MEMBERS) throw new DataError(`${file.path} has more than ${MOST_MEMBERS} members`);
+  };
+  const addAttributes = (key: string, attributes: Attributes): void => {
+    for (const [name, value] of attributes) {
+      const isIgnored = isOfLibrary(name) && name !== "NAME";
+      if (!isIgnored) add(`${key === "/" ? "" : key}@${name}`, shortenedText(valueText(value)));
+    }
+  };
+  const addSources = (path: string, key: string): void => {
+    const sources = sourcesAt(file, path);
+    for (const one of sources.files) files.add(one);
+    for (const [n, { name, stored, attributes }] of sources.datasets.entries()) {
+      const hasTime = stored?.shape.length === file.describe(path).shape.length;
+      const lengths = stored?.shape.filter((_, at) => !hasTime || at !== roles.fields.get(key));
+      const text = stored === null ? MISSING : `, ${typeText(stored)} ${lengths?.join(" x ")}`;
+      add(`${key} of source ${n}`, name + text);
+      addAttributes(`${key} of source ${n}`, attributes);
+    }
   };
   const visit = (path: string): void => {
     const resolved = readOr(
@@ -60,10 +85,8 @@ export function structureOf(file: StoredFile, descriptor: Descriptor, timeTable:
     }
     seen.add(identity);
     const kind = file.kind(resolved);
-    for (const [name, value] of file.attributes(resolved)) {
-      const isIgnored = isOfLibrary(name) && name !== "NAME";
-      if (!isIgnored) add(`${key === "/" ? "" : key}@${name}`, shortenedText(valueText(value)));
-    }
+    addAttributes(key, file.attributes(resolved));
+    if (kind === "dataset") addSources(resolved, key);
     if (kind === "group") {
       add(key, "group");
       for (const name of file.names(resolved)) visit(join(path, name));
@@ -114,9 +137,7 @@ function datasetText(file: StoredFile, path: string, key: string, roles: Roles):
       shape[0] === roles.frames &&
       shape[0] > 1);
   const lengths = shape.filter((_, at) => at !== time && !(isOverTime && at === 0));
-  const sources = sourcesAt(file, path).map((source) => relative(dirname(file.path), source));
-  const of = sources.length === 0 ? "" : ` of ${shortenedText(sources.sort().join(", "))}`;
-  const head = `${`${typeText(stored)} ${lengths.join(" x ")}`.trim()}${of}`;
+  const head = `${typeText(stored)} ${lengths.join(" x ")}`.trim();
   const count = shape.reduce((product, length) => product * length, 1);
   const role = tableNamed(basename(path))?.role;
   // The coordinates of a mesh are kept in the description, however many its nodes are.
@@ -132,14 +153,6 @@ function datasetText(file: StoredFile, path: string, key: string, roles: Roles):
   }
   const texts = count <= 64 ? file.texts(path) : null;
   return texts === null ? head : `${head} = ${shortenedText(texts.join(", "))}`;
-}
-
-/** Source files of a virtual dataset; empty if they are not read. */
-export function sourcesAt(file: StoredFile, path: string): readonly string[] {
-  return readOr(
-    () => file.sources?.(path).files ?? [],
-    () => [],
-  );
 }
 
 const shortenedText = (text: string): string => (text.length <= SHORT_TEXT ? text : digest(Buffer.from(text)));

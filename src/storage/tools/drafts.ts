@@ -108,8 +108,10 @@ export function answerDraft({ paths, texts, descriptors, chunkBytes, confirms, t
   const [first] = paths as [string];
   const known = isChangedConfirmation(first) ? first : confirmationFor(first, descriptors);
   if (known !== null) return changedDraft(known, first, confirms);
-  const { name, ...answers } = withoutName(texts);
-  const found = readDraft(paths, answers.answers, name === undefined ? {} : { name });
+  const others = new Map(texts);
+  const [name] = others.get("name") ?? [];
+  others.delete("name");
+  const found = readDraft(paths, answersFrom(others), name === undefined ? {} : { name });
   if (found === null)
     throw new DataError(`${basename(first)} has no dataset of numbers in three dimensions, which a field needs`);
   const home = homeOf(first, paths.length === 1);
@@ -122,13 +124,6 @@ export function answerDraft({ paths, texts, descriptors, chunkBytes, confirms, t
 }
 
 export const nameTaken = (name: string): string => `another dataset is called ${name}; --name NAME keeps both`;
-
-function withoutName(texts: AnswerTexts): { readonly name?: string; readonly answers: Answers } {
-  const others = new Map(texts);
-  const [name] = others.get("name") ?? [];
-  others.delete("name");
-  return { answers: answersFrom(others), ...(name === undefined ? {} : { name }) };
-}
 
 /**
  * The view of files that differ from their confirmation, or of a file that waits to join its series; confirming again

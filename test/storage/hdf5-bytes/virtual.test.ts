@@ -35,6 +35,16 @@ function confirm(home: string, file: string, answers: Answers): void {
   writeFileSync(join(home, `${found.written.name}.dataset.json`), confirmationOf(found, [], home, false));
 }
 
+/** A rank of these lengths, with attributes. */
+const writeRank = (home: string, shape: number[], attributes: Readonly<Record<string, string | number>> = {}) =>
+  writeHdf5(join(home, "rank1.h5"), (file) => {
+    const data = new Float32Array(shape.reduce((product, length) => product * length, 1));
+    for (const name of "uvw") {
+      const dataset = file.create_dataset({ name, data, shape });
+      for (const [key, value] of Object.entries(attributes)) dataset.create_attribute(key, value);
+    }
+  });
+
 const scan = (home: string) => scanFolders([home], { chunkBytes: 2 ** 26 });
 
 /** Values of a frame; NaN in the planes of y, or z, that `lacks` names. */
@@ -58,8 +68,9 @@ describe("a virtual dataset", () => {
     ["early.h5", ENDS],
     ["latest.h5", ENDS],
     ["stacked.h5", { ...GRID, times: { origin: 0, step: 0.25 } }],
-  ])("of %s has the values of its sources, which are no datasets themselves", (file, answers) => {
+  ])("of %s, once confirmed, has the values of its sources, which are no datasets themselves", (file, answers) => {
     const home = folderOf(`served-${file}`, file);
+    expect(scan(home).problems).toContainEqual(expect.objectContaining({ location: join(home, file), waits: true }));
     confirm(home, file, answers);
     const { datasets, problems } = scan(home);
     expect(problems).toEqual([]);
@@ -76,11 +87,8 @@ describe("a virtual dataset", () => {
   ])("has missing data where a source is %s, names it, and takes it when it is there", async (kind, warning) => {
     const home = folderOf(kind, "early.h5");
     renameSync(join(home, "rank1.h5"), join(home, "later"));
-    const short = { data: new Float32Array(2 * 2 * N * N), shape: [2, 2, N, N] };
-    if (kind === "shorter")
-      await writeHdf5(join(home, "rank1.h5"), (file) => {
-        for (const name of "uvw") file.create_dataset({ name, ...short });
-      });
+    const short = [2, 2, N, N];
+    if (kind === "shorter") await writeRank(home, short);
     confirm(home, "early.h5", ENDS);
     const before = scan(home);
     const [lacking] = before.datasets as [Dataset];
@@ -94,6 +102,40 @@ describe("a virtual dataset", () => {
     expectFrames(after.datasets[0] as Dataset);
   });
 
+  it.each([
+    [{ scale_factor: 2 }, /its source rank1\.h5:\/u states scale_factor = 2, and it does not/],
+    [{ missing_value: -999 }, /its source rank1\.h5:\/u states missing_value = -999, and it does not/],
+    [{ units: "cm/s" }, /Statements that nothing applies: units = "cm\/s" of rank1\.h5:\/u and 2 more/],
+    [{ to_SI: 0.01 }, /Numbers that nothing applies: to_SI = 0\.01 of rank1\.h5:\/u and 2 more/],
+    [{ scale_factor: 1, _FillValue: Number.NaN, history: "by h5py" }, null],
+  ])("is refused or has a red line where a source alone has the attributes %o", async (attributes, text) => {
+    const home = folderOf(`attributes-${Object.entries(attributes).flat()}`.replace("/", ""), "early.h5");
+    await writeRank(home, [2, N / 2, N, N], attributes);
+    const { written } = recognise(join(home, "early.h5"), ENDS) as Recognised;
+    const red = (written.questions ?? []).flatMap(({ red, question }) => (red === true ? [question] : []));
+    writeFileSync(join(home, "dataset.json"), JSON.stringify({ ...written, questions: undefined }));
+    const all = [...red, ...scan(home).problems.map(({ message }) => message)];
+    expect(all).toEqual(text === null ? [] : expect.arrayContaining([expect.stringMatching(text)]));
+  });
+
+  it.each([
+    ["early.h5", [2, N / 2, N, N], { units: "cm/s" }, /@units \(rank1\.h5:\/u\) is new \("cm\/s"\)/],
+    [
+      "stacked.h5",
+      [3, N / 2, N, N + 1],
+      {},
+      /rank1\.h5:\/u, float32 3 x 6 x 7, and was rank1\.h5:\/u, float32 3 x 6 x 6/,
+    ],
+  ])("waits once a source of %s has other lengths %j or attributes %o", async (file, shape, attributes, text) => {
+    const home = folderOf(`waits-${file}`, file);
+    confirm(home, file, file === "early.h5" ? ENDS : { ...GRID, times: { origin: 0, step: 0.25 } });
+    expect(scan(home).problems).toEqual([]);
+    await writeRank(home, shape, attributes);
+    expect(scan(home).problems).toEqual([
+      expect.objectContaining({ message: expect.stringMatching(text), waits: true }),
+    ]);
+  });
+
   it("is not read once a source has changed", () => {
     const home = folderOf("changed", "latest.h5");
     confirm(home, "latest.h5", ENDS);
@@ -105,14 +147,6 @@ describe("a virtual dataset", () => {
       /velocity of frame 0 cannot be read/,
     );
     open.close();
-  });
-
-  it("waits until a person confirms it", () => {
-    const home = folderOf("waits", "latest.h5");
-    expect(scan(home).problems.map(({ location, waits }) => [location.split("/").at(-1), waits])).toContainEqual([
-      "latest.h5",
-      true,
-    ]);
   });
 
   it.each([
