@@ -121,8 +121,8 @@ interface RowModes {
   readonly length: number;
   readonly bins: Int32Array;
   readonly weights: Float64Array;
-  /** 1, or -1 for modes in the bin of their conjugates. */
-  readonly signs: Float64Array;
+  /** 1, or -1 for modes in the bins of their conjugates. */
+  readonly sign: 1 | -1;
   /** Wavenumbers, along x by mode. */
   readonly kx: Float64Array;
   readonly ky: number;
@@ -143,6 +143,8 @@ export class SpectrumRows {
   readonly #fractions: OfAxes<Float64Array> | null;
   /** Weighted |U|^2 of the row, set by `energy` and used by `gradients`, which follows it in `terms`. */
   readonly #squares: Float64Array;
+  /** For lines and modes: sums of a component; else 0. */
+  readonly #list: number;
 
   constructor(plan: SpectrumPlan) {
     this.#plan = plan;
@@ -167,60 +169,57 @@ export class SpectrumRows {
       transformed[0] && i > 0 && 2 * i !== nodes[0] ? 2 * scale : scale,
     );
     this.#squares = new Float64Array(length);
+    this.#list = isOfLines ? this.#bins * groupsOf(plan) : 0;
     const weights = isWeighted ? new Float64Array(length) : this.#weights;
-    const signs = new Float64Array(length).fill(1);
-    this.#row = { length, bins: new Int32Array(length), weights, signs, kx: this.#k[0], ky: 0, kz: 0 };
+    this.#row = { length, bins: new Int32Array(length), weights, sign: 1, kx: this.#k[0], ky: 0, kz: 0 };
   }
 
   /** Adds the modes of row (y, z). */
   add(y: number, z: number, columns: ModeRow): void {
     this.#place(y, z);
     const { components, terms } = this.#plan;
-    const own = columns.slice(0, components);
-    terms.forEach((term, t) => {
-      this.#addTerm(term, this.sums[t], own, columns.slice(components), () => this.#odd(y, z));
-    });
+    const [own, others] = [columns.slice(0, components), columns.slice(components)];
+    for (const [t, term] of terms.entries()) this.#addTerm(term, this.sums[t], own, others, y, z);
   }
 
-  #addTerm(term: SpectrumTerm, sums: Float64Array, own: ModeRow, others: ModeRow, odd: () => RowModes): void {
+  #addTerm(term: SpectrumTerm, sums: Float64Array, own: ModeRow, others: ModeRow, y: number, z: number): void {
     const row = this.#row;
-    const isOfLines = this.#plan.kind === "line" || this.#plan.kind === "modes";
-    const list = this.#bins * groupsOf(this.#plan);
-    if (term === "energy" && isOfLines)
-      for (const [c, one] of own.entries()) addSquares(row, squaresOf(row, [one], this.#squares), sums, c * list);
+    if (term === "energy" && this.#list > 0)
+      for (const [c, one] of own.entries()) addSquares(row, one, sums, c * this.#list);
     else if (term === "co") addCross(row, own[0], own[1], sums);
     else if (term === "quad") addQuadrature(row, own[0], own[1], sums);
     else if (term === "energy") addEnergies(row, squaresOf(row, own, this.#squares), sums);
     else if (term === "gradients") addGradients(row, this.#squares, sums);
-    else if (term === "helicity") addHelicity(odd(), own, sums);
-    else if (term === "transfer") addTransfer(odd(), own, others.slice(-6), sums);
-    else for (const [c, one] of own.entries()) addCross(this.#row, one, others[c], sums);
+    else if (term === "helicity") addHelicity(this.#odd(y, z), own, sums);
+    else if (term === "transfer") addTransfer(this.#odd(y, z), own, others.slice(-6), sums);
+    else for (const [c, one] of own.entries()) addCross(row, one, others[c], sums);
   }
 
+  /** Sets the wavenumbers, bins and weights of row (y, z). */
   #place(y: number, z: number): void {
-    const [{ kind, axis, nodes }, row] = [this.#plan, this.#row];
+    const [{ kind, axis, nodes, transformed }, row, size] = [this.#plan, this.#row, this.#bins];
+    const { bins, weights, kx, length } = row;
     row.ky = this.#k[1][y];
     row.kz = this.#k[2][z];
-    const rest = row.ky ** 2 + row.kz ** 2;
     if (this.#fractions !== null) {
-      const [alongX, alongY, alongZ] = this.#fractions;
+      const [[alongX, alongY, alongZ], ofModes] = [this.#fractions, this.#weights];
       const across = alongY[y] * alongZ[z];
-      const isAcross = !this.#plan.transformed[0];
-      for (let i = 0; i < row.length; i++) row.weights[i] = this.#weights[i] * across * (isAcross ? alongX[i] : 1);
+      for (let i = 0; i < length; i++) weights[i] = ofModes[i] * across * (transformed[0] ? 1 : alongX[i]);
     }
-    const [group, step] = [this.#groupAt(0, y, z), this.#groupAt(1, y, z) - this.#groupAt(0, y, z)];
-    for (let i = 0; i < row.length; i++) {
-      if (kind === "line") {
-        const at = axis === 0 ? i : axis === 1 ? y : z;
-        row.bins[i] = Math.min(at, nodes[axis as 0] - at) + this.#bins * (group + step * i);
-        row.signs[i] = 2 * at > nodes[axis as 0] ? -1 : 1;
-      } else if (kind === "modes") {
-        this.#placeMode(i, y, z);
-      } else {
-        const shell = Math.floor(Math.sqrt(row.kx[i] ** 2 + rest) / this.#unit + 0.5);
-        row.bins[i] = shell + (kind === "plane" ? [i, y, z][axis as 0] * this.#bins : 0);
-      }
+    if (this.#list > 0) {
+      // Modes with a negative first wavenumber go to the bins of their conjugates.
+      const first = transformed.indexOf(true);
+      row.sign = first > 0 && 2 * (first === 1 ? y : z) > nodes[first] ? -1 : 1;
+      const mode = (i: number, a: 1 | 2): number => (!transformed[a] ? 0 : row.sign < 0 && i > 0 ? nodes[a] - i : i);
+      const [group, next] = [this.#groupAt(0, y, z), this.#groupAt(1, y, z)];
+      const from = (mode(z, 2) * this.#modes[1] + mode(y, 1)) * this.#modes[0] + size * group;
+      const step = transformed[0] ? 1 : size * (next - group);
+      for (let i = 0; i < length; i++) bins[i] = from + step * i;
+      return;
     }
+    const [rest, unit] = [row.ky ** 2 + row.kz ** 2, this.#unit];
+    const [from, step] = kind === "shell" ? [0, 0] : axis === 0 ? [0, size] : [(axis === 1 ? y : z) * size, 0];
+    for (let i = 0; i < length; i++) bins[i] = Math.floor(Math.sqrt(kx[i] ** 2 + rest) / unit + 0.5) + from + step * i;
   }
 
   /** The index of a position along the resolved axes, x fastest. */
@@ -229,18 +228,6 @@ export class SpectrumRows {
     if (resolvedAxes === undefined) return 0;
     const [px, py, pz] = resolvedAxes;
     return ((pz ? z : 0) * (py ? nodes[1] : 1) + (py ? y : 0)) * (px ? nodes[0] : 1) + (px ? x : 0);
-  }
-
-  /** Sets the bin of a mode; modes with a negative first wavenumber go to the bin of their conjugate. */
-  #placeMode(x: number, y: number, z: number): void {
-    const { transformed, nodes } = this.#plan;
-    const first = transformed.indexOf(true);
-    const at = [x, y, z];
-    const isConjugate = 2 * at[first] > nodes[first];
-    const [mx, my, mz] = at.map((i, a) => (!transformed[a] ? 0 : isConjugate ? (nodes[a] - i) % nodes[a] : i));
-    const [wx, wy] = this.#modes;
-    this.#row.bins[x] = (mz * wy + my) * wx + mx + this.#bins * this.#groupAt(x, y, z);
-    this.#row.signs[x] = isConjugate ? -1 : 1;
   }
 
   /** The row with the wavenumbers of odd derivatives, which are 0 at the last mode of an even number of nodes. */
@@ -267,8 +254,8 @@ function squaresOf({ length, weights }: RowModes, columns: ModeRow, out: Float64
   return out;
 }
 
-function addSquares({ length, bins }: RowModes, squares: Float64Array, sums: Float64Array, at: number): void {
-  for (let i = 0; i < length; i++) sums[at + bins[i]] += squares[i];
+function addSquares({ length, bins, weights }: RowModes, { re, im }: Modes, sums: Float64Array, at: number): void {
+  for (let i = 0; i < length; i++) sums[at + bins[i]] += weights[i] * (re[i] * re[i] + im[i] * im[i]);
 }
 
 function addEnergies({ length, bins }: RowModes, squares: Float64Array, sums: Float64Array): void {
@@ -297,9 +284,9 @@ function addCross({ length, bins, weights }: RowModes, own: Modes, other: Modes,
 }
 
 /** Sums Im U* Q. */
-function addQuadrature({ length, bins, weights, signs }: RowModes, own: Modes, other: Modes, sums: Float64Array): void {
+function addQuadrature({ length, bins, weights, sign }: RowModes, own: Modes, other: Modes, sums: Float64Array): void {
   for (let i = 0; i < length; i++)
-    sums[bins[i]] += signs[i] * weights[i] * (own.re[i] * other.im[i] - own.im[i] * other.re[i]);
+    sums[bins[i]] += sign * weights[i] * (own.re[i] * other.im[i] - own.im[i] * other.re[i]);
 }
 
 /** Sums Re U* . P N, where N_i = -i k_j F(u_i u_j), and P projects onto the plane across k. F is not normalised. */
