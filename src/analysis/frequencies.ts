@@ -50,16 +50,46 @@ export function frequencySums(options: FrequencyOptions): number {
   return (series + (options.isPair ? 2 : 0)) * along * inTime + (options.axis === null ? 0 : 3 * along);
 }
 
-/** Subtracts the mean of some numbers, or the line of least squares through them. */
-function detrend(values: Float64Array, by: FrequencyOptions["detrend"]): void {
-  if (by === "none") return;
-  const n = values.length;
-  let mean = 0;
-  for (let j = 0; j < n; j++) mean += values[j] / n;
+/** Overwrites `out` with n numbers from `at` on, less their mean or their line of least squares, times the window. */
+function segmentAt(
+  values: Float64Array,
+  at: number,
+  by: FrequencyOptions["detrend"],
+  window: Float64Array,
+  out: Float64Array,
+): void {
+  const n = out.length;
   const middle = (n - 1) / 2;
-  let slope = 0;
-  if (by === "linear") for (let j = 0; j < n; j++) slope += ((j - middle) * values[j] * 12) / (n * (n * n - 1));
-  for (let j = 0; j < n; j++) values[j] -= mean + slope * (j - middle);
+  let [sum, slope] = [0, 0];
+  for (let j = 0; j < n; j++) sum += values[at + j];
+  if (by === "linear") for (let j = 0; j < n; j++) slope += ((j - middle) * values[at + j] * 12) / (n * (n * n - 1));
+  const mean = by === "none" ? 0 : sum / n;
+  for (let j = 0; j < n; j++) out[j] = (values[at + j] - (mean + slope * (j - middle))) * window[j];
+}
+
+/** Copies the values of all columns at a node; whether all are finite. */
+function gather(columns: readonly Float64Array[], node: number, out: Float64Array, at: number): boolean {
+  let sum = 0;
+  for (let c = 0; c < columns.length; c++) {
+    out[at + c] = columns[c][node];
+    sum += 0 * out[at + c];
+  }
+  return sum === 0;
+}
+
+/** Adds the energies of modes, each of which is the mean of those at `at` and at `other`. */
+function addEnergies(
+  [re, im]: readonly Float64Array[],
+  at: Int32Array,
+  other: Int32Array,
+  factors: Float64Array,
+  scale: number,
+  sums: Float64Array,
+): void {
+  for (let b = 0; b < at.length; b++) {
+    const [i, j] = [at[b], other[b]];
+    sums[b] += 0.5 * scale * factors[b] * (re[i] * re[i] + im[i] * im[i] + (re[j] * re[j] + im[j] * im[j]));
+  }
 }
 
 /** The state of a group of `shape` nodes, x fastest. */
@@ -77,6 +107,17 @@ export function frequenciesOf(
   const hann = (j: number): number => (1 - Math.cos((2 * Math.PI * j) / length)) / 2;
   const window = Float64Array.from({ length }, (_, j) => (options.window === "hann" ? hann(j) : 1));
   const square = window.reduce((sum, w) => sum + w * w, 0) / length;
+  // Two real segments a and b are a complex one, c = a + i b: |A_j|^2 + |B_j|^2 = (|C_j|^2 + |C_-j|^2) / 2.
+  const isPacked = axis === null && !isPair;
+  const places = (sign: number) =>
+    Int32Array.from({ length: bins }, (_, b) => b - (b % inTime) + ((length + sign * (b % inTime)) % length));
+  // Along an axis the sign of t is reversed.
+  const at = places(axis === null ? 1 : -1);
+  const other = isPacked ? places(-1) : at;
+  const isSingle = (i: number, n: number): boolean => i === 0 || 2 * i === n;
+  const factors = Float64Array.from({ length: bins }, (_, b) =>
+    (axis === null ? isSingle(b, length) : isSingle(Math.floor(b / inTime), nodes)) ? 1 : 2,
+  );
   const stride = axis === null ? 1 : axis === 0 ? 1 : axis === 1 ? shape[0] : shape[0] * shape[1];
   const leftOut = { missing: 0, infinite: 0 };
   let [weight, count] = [0, 0];
@@ -92,15 +133,14 @@ export function frequenciesOf(
   const gathered = new Float64Array(nodes * columns.length);
   const take = (w: number): void => {
     const scale = w / (segments * square * (nodes * length) ** 2);
-    for (let segment = 0; segment < segments; segment++) {
+    for (let segment = 0; segment < segments; segment += isPacked ? 2 : 1) {
       for (let s = 0; s < series; s++) {
         modes[s][1].fill(0);
         for (let i = 0; i < nodes; i++) {
           const [own, imaginary] = rows[s][i];
-          const at = i * columns.length + s * times + segment * step;
-          for (let j = 0; j < length; j++) own[j] = gathered[at + j];
-          detrend(own, options.detrend);
-          for (let j = 0; j < length; j++) own[j] *= window[j];
+          const from = i * columns.length + s * times + segment * step;
+          segmentAt(gathered, from, options.detrend, window, own);
+          if (isPacked && segment + 1 < segments) segmentAt(gathered, from + step, options.detrend, window, imaginary);
           inT.forward(own, imaginary);
         }
         const [real, imaginary] = modes[s];
@@ -116,22 +156,13 @@ export function frequenciesOf(
           }
         }
       }
-      for (let k = 0; k < along; k++)
-        for (let j = 0; j < inTime; j++) {
-          // Along an axis the sign of t is reversed.
-          const at = axis === null ? j : k * length + ((length - j) % length);
-          const isSingle = axis === null ? j === 0 || 2 * j === length : k === 0 || 2 * k === nodes;
-          const factor = (isSingle ? 1 : 2) * scale;
-          const bin = k * inTime + j;
-          for (let s = 0; s < series; s++) {
-            const [real, imaginary] = modes[s];
-            sums[s * bins + bin] += factor * (real[at] * real[at] + imaginary[at] * imaginary[at]);
-          }
-          if (!isPair) continue;
-          const [[a, b], [c, d]] = modes;
-          sums[2 * bins + bin] += factor * (a[at] * c[at] + b[at] * d[at]);
-          sums[3 * bins + bin] += factor * (a[at] * d[at] - b[at] * c[at]);
-        }
+      for (let s = 0; s < series; s++) addEnergies(modes[s], at, other, factors, scale, sums.subarray(s * bins));
+      for (let bin = 0; isPair && bin < bins; bin++) {
+        const [i, factor] = [at[bin], factors[bin] * scale];
+        const [[a, b], [c, d]] = modes;
+        sums[2 * bins + bin] += factor * (a[i] * c[i] + b[i] * d[i]);
+        sums[3 * bins + bin] += factor * (a[i] * d[i] - b[i] * c[i]);
+      }
     }
   };
   /** Adds conj(u_k(t)) u_k(t + dt), and |u_k(t)|^2 at these times, over all times. */
@@ -155,10 +186,10 @@ export function frequenciesOf(
   const lines = (columns[0]?.length ?? 0) / nodes;
   for (let line = 0; line < lines; line++) {
     const start = axis === null ? line : Math.floor(line / stride) * stride * nodes + (line % stride);
-    for (let c = 0; c < columns.length; c++)
-      for (let i = 0; i < nodes; i++) gathered[i * columns.length + c] = columns[c][start + i * stride];
     let isWhole = true;
-    for (let i = 0; i < nodes; i++) if (!isKnown(columns, start + i * stride, leftOut)) isWhole = false;
+    for (let i = 0; i < nodes; i++)
+      if (!gather(columns, start + i * stride, gathered, i * columns.length))
+        isWhole = isKnown(columns, start + i * stride, leftOut);
     if (!isWhole) continue;
     const w = weights === null ? 1 : weights[start];
     weight += w;
@@ -167,15 +198,4 @@ export function frequenciesOf(
     if (axis !== null) takeSteps(w);
   }
   return { sums, weight, count, ...leftOut };
-}
-
-/** Adds the sums of later nodes. */
-export function mergeFrequencies(a: Frequencies, b: Frequencies): Frequencies {
-  return {
-    sums: a.sums.map((sum, i) => sum + b.sums[i]),
-    weight: a.weight + b.weight,
-    count: a.count + b.count,
-    missing: a.missing + b.missing,
-    infinite: a.infinite + b.infinite,
-  };
 }

@@ -59,20 +59,3 @@ export function binned(columns: readonly Float64Array[], axes: readonly Bins[], 
   }
   return { counts, weights: inBins, weight, below, above, ...leftOut };
 }
-
-/** Adds later values; the counts and weights of the earlier ones are overwritten. */
-export function mergeBinned(into: Binned, from: Binned): Binned {
-  const add = (a: Float64Array, b: Float64Array): void => {
-    for (let i = 0; i < a.length; i++) a[i] += b[i];
-  };
-  add(into.counts, from.counts);
-  if (into.weights !== null && from.weights !== null) add(into.weights, from.weights);
-  return {
-    ...into,
-    weight: into.weight + from.weight,
-    below: into.below + from.below,
-    above: into.above + from.above,
-    missing: into.missing + from.missing,
-    infinite: into.infinite + from.infinite,
-  };
-}

@@ -122,14 +122,3 @@ function addPair(
   out[3 * n + 5] += third[a] + third[b];
   return true;
 }
-
-export function mergeIncrements(a: Increments, b: Increments): Increments {
-  const add = (x: Float64Array, y: Float64Array): Float64Array => x.map((value, i) => value + y[i]);
-  return {
-    pairs: add(a.pairs, b.pairs),
-    weight: add(a.weight, b.weight),
-    missing: add(a.missing, b.missing),
-    infinite: add(a.infinite, b.infinite),
-    sums: add(a.sums, b.sums),
-  };
-}

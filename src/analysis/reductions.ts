@@ -9,9 +9,9 @@ import {
   mergeExtremes,
 } from "./extremes.js";
 import { fragmentsOf, type MarkedBox, PART, type PartFragments, type StructureOptions } from "./fragments.js";
-import { type Frequencies, type FrequencyOptions, frequenciesOf, mergeFrequencies } from "./frequencies.js";
-import { type Binned, binned, binOf, edgeOf, mergeBinned } from "./histogram.js";
-import { type Increments, incrementsOf, mergeIncrements } from "./increments.js";
+import { type Frequencies, type FrequencyOptions, frequenciesOf } from "./frequencies.js";
+import { type Binned, binned, binOf, edgeOf } from "./histogram.js";
+import { type Increments, incrementsOf } from "./increments.js";
 import { isKnown, type LeftOut, type Moments, mergeMoments, momentsOf, NO_MOMENTS, shapeOf } from "./moments.js";
 import { nested } from "./nested.js";
 import { JoinedFragments } from "./structures.js";
@@ -150,7 +150,9 @@ export function mergeStates(reduction: AnyReduction, a: ReductionState, b: Reduc
       return mergeCovariances(a as Covariance, b as Covariance);
     case "histogram":
     case "joint":
-      return mergeBinned(a as Binned, b as Binned);
+    case "increments":
+    case "frequencies":
+      return added(a, b);
     case "conditional": {
       const [into, from] = [a as Conditional, b as Conditional];
       const bins = into.bins.slice();
@@ -161,21 +163,27 @@ export function mergeStates(reduction: AnyReduction, a: ReductionState, b: Reduc
     }
     case "extremes":
       return mergeExtremes(reduction, a as Extremes, b as Extremes);
-    case "increments":
-      return mergeIncrements(a as Increments, b as Increments);
     case "structures":
       (a as JoinedFragments).add(b as PartFragments);
       return a;
     case "digits":
       return mergeDigits(a as Digits, b as Digits);
-    case "frequencies":
-      return mergeFrequencies(a as Frequencies, b as Frequencies);
     case "gather":
       return {
         ...bothLeftOut(a as Gathered, b as Gathered),
         found: [...(a as Gathered).found, ...(b as Gathered).found],
       };
   }
+}
+
+/** Adds the numbers and the arrays of two states of one kind. */
+export function added<T extends ReductionState>(a: T, b: T): T {
+  const sums = Object.entries(a).map(([name, own]) => {
+    const other = b[name as keyof T] as never;
+    if (typeof own === "number") return [name, own + other];
+    return [name, own?.map((value: number, i: number) => value + other[i]) ?? null];
+  });
+  return Object.fromEntries(sums);
 }
 
 const bothLeftOut = (a: LeftOut, b: LeftOut): LeftOut => ({

@@ -85,11 +85,7 @@ export interface Track {
  * @param links  from each frame but the last to the next
  */
 export function followed(counts: readonly number[], links: readonly (readonly Link[])[]) {
-  const best = (of: readonly Link[]): Link | undefined =>
-    of.reduce<Link | undefined>(
-      (most, one) => (most === undefined || one.volume > most.volume ? one : most),
-      undefined,
-    );
+  const best = (of: readonly Link[]): Link | undefined => of.toSorted((a, b) => b.volume - a.volume)[0];
   const tracks: { first: number; last: number; begin: Track["begin"]; end: Track["end"] }[] = [];
   const frames: Followed[][] = [];
   for (const [k, count] of counts.entries()) {

@@ -40,12 +40,11 @@ export class Transform {
       const p = this.#factors[level];
       const stride = n / (m * p);
       for (let from = 0; p !== 2 && from < n; from += m * p) this.#join(re, im, from, m, p, stride);
-      for (let from = 0; p === 2 && from < n; from += 2 * m)
-        for (let k = 0; k < m; k++) {
-          const a = from + k;
+      for (let k = 0; p === 2 && k < m; k++) {
+        const c = cos[k * stride];
+        const s = sin[k * stride];
+        for (let a = k; a < n; a += 2 * m) {
           const b = a + m;
-          const c = cos[k * stride];
-          const s = sin[k * stride];
           const real = re[b] * c + im[b] * s;
           const imaginary = im[b] * c - re[b] * s;
           re[b] = re[a] - real;
@@ -53,6 +52,7 @@ export class Transform {
           re[a] += real;
           im[a] += imaginary;
         }
+      }
       m *= p;
     }
   }

@@ -1,8 +1,8 @@
 /** Answers `structure_functions`: moments of increments between nodes along axes, or between points. */
 import { compileExpression, compileScalar, componentsIn } from "../../../analysis/expression.js";
-import { type Increments, incrementsOf, mergeIncrements, termsOf } from "../../../analysis/increments.js";
+import { type Increments, incrementsOf, termsOf } from "../../../analysis/increments.js";
 import type { Moments } from "../../../analysis/moments.js";
-import type { AnyReduction, GroupAnswer } from "../../../analysis/reductions.js";
+import { type AnyReduction, added, type GroupAnswer } from "../../../analysis/reductions.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import { randomPoints } from "../points/point-columns.js";
@@ -173,7 +173,7 @@ async function overPairs(
           const pair = { axis: 0, separations: [1], orders, periodic: false } as const;
           const one = incrementsOf(values, [2, to - from, 1], pair);
           const known = sums[s];
-          sums[s] = known === undefined ? one : mergeIncrements(known, one);
+          sums[s] = known === undefined ? one : added(known, one);
         },
         PAIRS_TOGETHER,
       );
