@@ -52,32 +52,34 @@ export function numberOf(digits: readonly number[], widths: readonly number[]): 
 
 /** The exponent of NaN and infinities. */
 const EXPONENT = 0x7ff00000;
-/** Bits of the number of a count within its page: only pages with counts are searched for them. */
-const PAGE_BITS = 8;
 
-/** The digits of the values of a group. @param weights null if all weigh 1 */
+/**
+ * The digits of the values of a group. @param weights null if all weigh 1 @param tables memory of zeros, which are zeros
+ * again at the end
+ */
 export function digitsOf(
   { prefixes: ofGroups, widths, listed }: DigitsOptions,
   values: Float64Array,
   weights: Float64Array | null,
   group: number,
+  tables: Float64Array[],
 ): Digits {
   const prefixes = ofGroups[group];
   const starts = prefixes.map((digits) => wordsOf(digits, widths));
   const [lows, highs] = [0, 1].map((word) => Int32Array.from(starts, (one) => one[word]));
   const known = widths.slice(0, prefixes[0].length);
-  const bits = widths[known.length] ?? 0;
+  const bits = listed > 0 ? 0 : (widths[known.length] ?? 0);
   const place = known.reduce((sum, one) => sum + one, 0);
   const masks = known.map((one) => 2 ** one - 1);
   const [lowMask, highMask] = wordsOf(masks, widths);
-  const size = listed > 0 ? 0 : 2 ** bits;
-  const counts = new Uint32Array(size * starts.length);
-  const sums = new Float64Array(weights === null ? 0 : counts.length);
-  const pages = new Uint8Array(counts.length >> PAGE_BITS);
+  for (const t of [0, 1])
+    if ((tables[t]?.length ?? 0) < starts.length << bits) tables[t] = new Float64Array(starts.length << bits);
+  const [counts, sums] = tables;
   const found = starts.map((): number[] => []);
   const words = new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
   const leftOut = { missing: 0, infinite: 0 };
   let weight = 0;
+  // Closures over these variables would slow the loop.
   for (let i = 0; i < values.length; i++) {
     const top = words[2 * i + 1];
     if ((top & EXPONENT) === EXPONENT) {
@@ -89,37 +91,34 @@ export function digitsOf(
     const low = words[2 * i] ^ sign;
     const high = top ^ (sign | 0x80000000);
     let p = 0;
-    while (p < highs.length && ((high & highMask) !== highs[p] || (low & lowMask) !== lows[p])) p++;
+    while (place > 0 && p < highs.length && ((high & highMask) !== highs[p] || (low & lowMask) !== lows[p])) p++;
     if (p === highs.length) continue;
-    if (listed > 0) found[p].push(i);
+    if (bits === 0) found[p].push(i);
     else {
-      const at = p * size + (((place < 32 ? high : low) << place) >>> (32 - bits));
-      counts[at]++;
-      pages[at >> PAGE_BITS] = 1;
+      const at = (p << bits) + (((place < 32 ? high : low) << place) >>> (32 - bits));
+      if (counts[at]++ === 0) found[p].push(at);
       if (weights !== null) sums[at] += weights[i];
     }
   }
   const count = values.length - leftOut.missing - leftOut.infinite;
-  if (weights === null) weight = count;
-  const lists = found.map((nodes, p): DigitList => {
-    if (listed > 0) {
-      nodes.sort((a, b) => values[a] - values[b]);
-      const [ones, own] = [new Float64Array(nodes.length).fill(1), nodes.map((i) => weights?.[i] ?? 1)];
-      return { digits: Float64Array.from(nodes.map((i) => values[i])), counts: ones, weights: Float64Array.from(own) };
-    }
-    for (let at = p * size; at < (p + 1) * size; )
-      if (pages[at >> PAGE_BITS] === 0) at += 1 << PAGE_BITS;
-      else if (counts[at++] > 0) nodes.push(at - 1);
-    const [digits, numbers] = [new Float64Array(nodes.length), new Float64Array(nodes.length)];
-    const weighed = weights === null ? numbers : new Float64Array(nodes.length);
-    for (let d = 0; d < nodes.length; d++) {
-      digits[d] = nodes[d] - p * size;
-      numbers[d] = counts[nodes[d]];
-      if (weights !== null) weighed[d] = sums[nodes[d]];
-    }
-    return { digits, counts: numbers, weights: weighed };
-  });
-  return { lists, count, weight, ...leftOut };
+  const lists: DigitList[] = [];
+  for (const [p, nodes] of found.entries())
+    lists.push(bits === 0 ? valuesOf(nodes, values, weights) : digitsIn(nodes, p << bits, weights !== null, tables));
+  return { lists, count, weight: weights === null ? count : weight, ...leftOut };
+}
+
+function valuesOf(nodes: number[], values: Float64Array, weights: Float64Array | null): DigitList {
+  const sorted = Float64Array.from(nodes).sort((a, b) => values[a] - values[b]);
+  const [ones, own] = [sorted.map(() => 1), sorted.map((i) => weights?.[i] ?? 1)];
+  return { digits: sorted.map((i) => values[i]), counts: ones, weights: own };
+}
+
+/** Takes counts and weights out of the tables. */
+function digitsIn(places: number[], first: number, isWeighted: boolean, tables: readonly Float64Array[]): DigitList {
+  const sorted = Float64Array.from(places).sort();
+  const [counts, weights] = tables.map((table) => sorted.map((at) => table[at]));
+  for (const table of tables) for (const at of sorted) table[at] = 0;
+  return { digits: sorted.map((at) => at - first), counts, weights: isWeighted ? weights : counts };
 }
 
 /** Merges the list of later values. */

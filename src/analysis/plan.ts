@@ -78,14 +78,19 @@ export function distanceIn({ extent, coordinates, periods, kept, points }: Reduc
 }
 
 /** Reduces the columns of a part, each with the values of its nodes, x fastest. */
-export function reducePart(plan: ReductionPlan, box: PartBox, columns: readonly Float64Array[]): PartStates {
+export function reducePart(
+  plan: ReductionPlan,
+  box: PartBox,
+  columns: readonly Float64Array[],
+  tables: Float64Array[] = [],
+): PartStates {
   const [distance2, weights] = [distanceIn(plan), weightsIn(plan, box)];
   const nodes = box.count.reduce((product, n, a) => product * (plan.kept[a] ? 1 : n), 1);
   // Groups use the same memory one after another, unless the part is one group.
   const memories = nodes === columns[0]?.length ? [] : [...columns, weights].map(() => new Float64Array(nodes));
   const states = plan.reductions.map((): [number, ReductionState][] => []);
   for (const [group, corner] of groupsOf(plan, box)) {
-    const sample = { ...sampleOf(plan, box, columns, corner, distance2, weights, memories), group };
+    const sample = { ...sampleOf(plan, box, columns, corner, distance2, weights, memories), group, tables };
     for (const [r, reduction] of plan.reductions.entries()) states[r].push([group, reduceSample(reduction, sample)]);
   }
   return states;
@@ -126,20 +131,12 @@ function sampleOf(
   distance2: Sample["distance2"],
   weights: Float64Array | null,
   memories: readonly Float64Array[],
-): Omit<Sample, "group"> {
+): Omit<Sample, "group" | "tables"> {
   const { extent, coordinates, periods, cell, kept } = plan;
   const inner = count.map((n, a) => (kept[a] ? 1 : n)) as unknown as Sample["inner"];
   const [nx, ny, nz] = inner;
-  const picked = (values: Float64Array, c: number): Float64Array => {
-    if (nx * ny * nz === values.length) return values;
-    const out = memories[c];
-    for (let k = 0, n = 0; k < nz; k++)
-      for (let j = 0; j < ny; j++) {
-        const row = ((corner[2] + k) * count[1] + corner[1] + j) * count[0] + corner[0];
-        for (let i = row; i < row + nx; i++) out[n++] = values[i];
-      }
-    return out;
-  };
+  const picked = (values: Float64Array, c: number): Float64Array =>
+    nx * ny * nz === values.length ? values : pick(values, count, corner, inner, memories[c]);
   return {
     count: nx * ny * nz,
     columns: columns.map(picked),
@@ -151,6 +148,22 @@ function sampleOf(
       return (z * extent[1] + y) * extent[0] + from[0] + corner[0] + (n % nx);
     },
   };
+}
+
+/** Overwrites `out` with the values of a box within a part. */
+function pick(
+  values: Float64Array,
+  count: PartBox["count"],
+  [x, y, z]: PartBox["from"],
+  [nx, ny, nz]: PartBox["count"],
+  out: Float64Array,
+): Float64Array {
+  for (let k = 0, n = 0; k < nz; k++)
+    for (let j = 0; j < ny; j++) {
+      const row = ((z + k) * count[1] + y + j) * count[0] + x;
+      for (let i = row; i < row + nx; i++) out[n++] = values[i];
+    }
+  return out;
 }
 
 /** Merges states in the order in which they are added, on which the bits of sums depend. */

@@ -69,6 +69,8 @@ export interface Sample extends MarkedBox {
   nodeOf(index: number): number;
   readonly frame: number;
   readonly group: number;
+  /** Memory for counts of values, kept from sample to sample. */
+  readonly tables: Float64Array[];
   /** Nodes of the group along x, y and z, all of which are in the sample. */
   readonly inner: readonly [number, number, number];
   /** Squared distance between two nodes of the region; infinite if they are in different groups. */
@@ -127,7 +129,7 @@ export function reduceSample(reduction: AnyReduction, sample: Sample): Reduction
     case "gather":
       return gathered(reduction, sample);
     case "digits":
-      return digitsOf(reduction, column(reduction.of), sample.weights, sample.group);
+      return digitsOf(reduction, column(reduction.of), sample.weights, sample.group, sample.tables);
     case "frequencies":
       return frequenciesOf(reduction, reduction.of.map(column), sample.weights, sample.inner);
   }

@@ -12,11 +12,12 @@ const VALUES = Float64Array.from({ length: 5000 }, (_, i) => {
 const WEIGHTS = VALUES.map(() => 1 + Math.floor(3 * random()));
 const PARTS = [0, 1, 2].map((part) => [2000 * part, Math.min(2000 * (part + 1), 5000)] as const);
 
+const TABLES: Float64Array[] = [];
 /** The values of which a digit more is known than of `prefix`, or all that begin with it. */
 function found(widths: number[], prefix: number[], weights: Float64Array | null, listed: number): Digits {
   const options = { of: 0, widths, prefixes: [[prefix]], listed };
   const states = PARTS.map(([from, to]) =>
-    digitsOf(options, VALUES.subarray(from, to), weights?.subarray(from, to) ?? null, 0),
+    digitsOf(options, VALUES.subarray(from, to), weights?.subarray(from, to) ?? null, 0, TABLES),
   );
   return states.reduce((a, b) => mergeDigits(a, b));
 }
@@ -33,7 +34,6 @@ function sorted(p: number, weights: Float64Array | null): number {
   return Number.NaN;
 }
 const compare = (a: number, b: number) => a - b || Number(Object.is(b, -0)) - Number(Object.is(a, -0));
-
 const EIGHT = [8, 8, 8, 8, 8, 8, 8, 8];
 const FOUR = [18, 14, 16, 16];
 

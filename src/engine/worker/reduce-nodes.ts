@@ -16,6 +16,7 @@ interface StridedColumns extends ColumnsAtNodes {
 export class NodeReductions {
   readonly #columns: NodeColumns;
   readonly #values: Float64Array[] = [];
+  readonly #tables: Float64Array[] = [];
 
   constructor(columns: NodeColumns) {
     this.#columns = columns;
@@ -29,15 +30,12 @@ export class NodeReductions {
   ): PartStates {
     if (fill !== undefined) {
       const nodes = region.count[0] * region.count[1] * region.count[2];
-      return reducePart(
-        plan,
-        box,
-        plan.columns.map((_, c) => this.#column(c, nodes).fill(fill)),
-      );
+      const columns = plan.columns.map((_, c) => this.#column(c, nodes).fill(fill));
+      return reducePart(plan, box, columns);
     }
     const ahead = nodesAhead(plan, box, open.dataset.axes, region.first);
     const request = { ...plan, region, time: plan.times[box.frame], ahead, derived, cancel };
-    return reducePart(plan, box, this.evaluate(request, open, sampler));
+    return reducePart(plan, box, this.evaluate(request, open, sampler), this.#tables);
   }
 
   /** Evaluates columns, x fastest. The arrays are overwritten by the next evaluation. Throws as `reduce` does. */
