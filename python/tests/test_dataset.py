@@ -1,6 +1,7 @@
 """Values, shapes and errors of the calls. Expected numbers come from the stored nodes, from README.md, or from numpy."""
 
 import http.server
+import importlib.util
 import json
 import socket
 import threading
@@ -423,3 +424,17 @@ def test_many_particles_have_initial_velocities(dataset):
     many = dataset.paths(points=start, **options)
     few = dataset.paths(points=start[:7], **options)
     np.testing.assert_array_equal(many["x"][:7], few["x"])
+
+
+def test_an_answer_is_of_one_version_of_the_data(replaced, monkeypatch):
+    url, replace = replaced
+    dataset = fieldprobe.connect(url)["c"]
+    table, before = dataset.statistics("u", frame=0), dataset.digest
+    monkeypatch.setattr(dataset, "_points", 10)
+    with pytest.raises(fieldprobe.DatasetReplaced, match="c was replaced"):
+        dataset.values("u", np.zeros((30, 3)), frame=0, progress=lambda done, total: replace() if done == 10 else None)
+    if importlib.util.find_spec("pandas"):
+        with pytest.raises(fieldprobe.DatasetReplaced):
+            table.to_pandas()
+    assert (dataset.values("u", np.zeros((30, 3)), frame=0) == 2).all()
+    assert before == table["manifest"] and dataset.digest == dataset.statistics("u", frame=0)["manifest"] != before

@@ -8,13 +8,14 @@ array([-0.13712144,  0.04219034,  0.26850626], dtype=float32)
 
 from .asking import Grid, Rows, Table
 from .dataset import Dataset
-from .errors import FieldprobeError, ServiceError, ServiceUnreachable
+from .errors import DatasetReplaced, FieldprobeError, ServiceError, ServiceUnreachable
 from .jobs import Job
 from .local import serve
 from .service import Service, connect
 
 __all__ = [
     "Dataset",
+    "DatasetReplaced",
     "FieldprobeError",
     "Grid",
     "Job",

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import DatasetReplaced
 from .transport import Answer, Transport
 
 What = Union[str, Sequence[str]]
@@ -165,10 +166,16 @@ class Table(Dict[str, Any]):
     _asking: "Asking"
 
     def to_pandas(self) -> Any:
-        """The table as a ``pandas.DataFrame``; needs pandas. It is asked for once more, as CSV."""
+        """The table as a ``pandas.DataFrame``; needs pandas. It is asked for once more, as CSV.
+
+        Raises:
+            DatasetReplaced: if the dataset has been replaced since.
+        """
         import pandas
 
-        answer = self._asking._post({**self["question"], "format": "csv"}, "text/csv")
+        version = Version()
+        version.check(self._asking.name, self.get("manifest"))
+        answer = self._asking._post({**self["question"], "format": "csv"}, "text/csv", version)
         return pandas.read_csv(io.BytesIO(answer.body))
 
 
@@ -253,11 +260,27 @@ def _quantities(found: _Arrays) -> Dict[str, NDArray[Any]]:
     return quantities
 
 
+class Version:
+    """The version of the data that all requests of one answer must have found."""
+
+    def __init__(self) -> None:
+        self._manifest: Optional[str] = None
+
+    def check(self, name: str, manifest: Optional[str]) -> None:
+        """Keep the first manifest, and raise DatasetReplaced for another."""
+        if self._manifest is None:
+            self._manifest = manifest
+        elif manifest != self._manifest:
+            raise DatasetReplaced(f"{name} was replaced while it was asked: parts of one answer would be of two versions")
+
+
 class Asking:
     """Methods of a dataset beside its calls."""
 
     _transport: Transport
     _points: int
+    #: The manifest of the last answer; None before one.
+    _found: Optional[str] = None
     #: What each call answers: rows and grids are sent as arrays, tables as JSON.
     _kinds: Mapping[str, str]
 
@@ -293,21 +316,40 @@ class Asking:
     def _path_of(self, call: str) -> str:
         return f"/api/datasets/{quote(self.name, safe='')}/{call}"
 
-    def _post(self, question: Mapping[str, Any], accept: str) -> Answer:
-        return self._transport.post("/api/ask", json.dumps(question).encode(), JSON, None, accept)
+    def _post(self, question: Mapping[str, Any], accept: str, version: Optional[Version] = None) -> Answer:
+        return self._checked(self._transport.post("/api/ask", json.dumps(question).encode(), JSON, None, accept), version)
 
-    def _call(self, call: str, what: Optional[What], members: Mapping[str, Any], progress: Progress = False) -> Any:
+    def _post_points(
+        self, call: str, points: Any, query: Mapping[str, Any], accept: str, version: Optional[Version] = None
+    ) -> Answer:
+        return self._checked(self._transport.post(self._path_of(call), _npy(points), NPY, query, accept), version)
+
+    def _checked(self, answer: Answer, version: Optional[Version]) -> Answer:
+        """An answer, whose version of the data is noted, and compared with that of the others."""
+        self._found = answer.headers.get("fieldprobe-manifest")
+        if version is not None:
+            version.check(self.name, self._found)
+        return answer
+
+    def _call(
+        self,
+        call: str,
+        what: Optional[What],
+        members: Mapping[str, Any],
+        progress: Progress = False,
+        version: Optional[Version] = None,
+    ) -> Any:
         points = members.get("points")
         if call == "values" and points is not None and not isinstance(points, (str, Mapping)):
-            return self._values(what, points, members, progress)
+            return self._values(what, points, members, progress, version or Version())
         accept = JSON if self._kinds.get(call) == "table" else ZARR
         given = _given({"what": what, **members})
         given["format"] = "json" if self._kinds.get(call) == "table" else "zarr"
         if _is_many(points):
             given.pop("points")
-            answer = self._transport.post(self._path_of(call), _npy(points), NPY, _texts(given), accept)
+            answer = self._post_points(call, points, _texts(given), accept, version)
         else:
-            answer = self._post({"dataset": self.name, "call": call, **given}, accept)
+            answer = self._post({"dataset": self.name, "call": call, **given}, accept, version)
         return self._decoded(call, what, answer.body, answer.headers)
 
     def _decoded(self, call: str, what: Optional[What], body: bytes, headers: Mapping[str, str] = {}) -> Any:
@@ -325,16 +367,23 @@ class Asking:
             return rows
         return Grid(found)
 
-    def _values(self, what: Optional[What], points: Any, members: Mapping[str, Any], progress: Progress) -> Any:
-        """Values at points of shape (…, 3) or (…, 4), sent in parts."""
+    def _values(
+        self,
+        what: Optional[What],
+        points: Any,
+        members: Mapping[str, Any],
+        progress: Progress,
+        version: Version,
+    ) -> Any:
+        """Values at points of shape (…, 3) or (…, 4), sent in parts, all of one version of the data."""
         array = _places(points, 4 if _is_each(members.get("time")) else 3)
         flat = array.reshape(-1, array.shape[-1])
         given = _given({"what": what, **members, "points": None})
         query = {**_texts(given), "format": "zarr"}
         parts: List[_Arrays] = []
         for at in steps(len(flat), self._points, progress):
-            body = _npy(flat[at : at + self._points])
-            parts.append(_Arrays(self._transport.post(self._path_of("values"), body, NPY, query, ZARR).body))
+            some = flat[at : at + self._points]
+            parts.append(_Arrays(self._post_points("values", some, query, ZARR, version).body))
         # An address does not tell a list of one time from a time.
         is_list = any(isinstance(given.get(name), list) for name in ("time", "frame"))
         return _shaped(parts[0], array.shape[:-1], what, parts, len(flat[: self._points]), is_list)

@@ -35,17 +35,27 @@ class Dataset(Calls):
     def __init__(self, transport: Transport, description: Mapping[str, Any], limit: int) -> None:
         self._transport = transport
         self._points = min(POINTS_PER_REQUEST, limit)
-        #: What the service says of the dataset: axes, times, fields, units, source, warnings.
-        self.description: Dict[str, Any] = dict(description)
+        self._description: Dict[str, Any] = dict(description)
+        #: The manifest of the answer for which the description was asked.
+        self._described = str(description["digest"])
 
     @property
     def name(self) -> str:
         """The name of the dataset."""
-        return str(self.description["name"])
+        return str(self._description["name"])
+
+    @property
+    def description(self) -> Dict[str, Any]:
+        """What the service says of the dataset: axes, times, fields, units, source, warnings; of the last answer's data."""
+        found = self._found
+        if found not in (None, self._described):
+            self._description = self._transport.get(f"/api/datasets/{quote(self.name, safe='')}").json()
+            self._described = found
+        return self._description
 
     @property
     def digest(self) -> str:
-        """The SHA-256 that identifies the data."""
+        """The SHA-256 that identifies the data of the last answer."""
         return str(self.description["digest"])
 
     @property

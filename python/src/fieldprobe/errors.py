@@ -13,6 +13,10 @@ class ServiceUnreachable(FieldprobeError):
     """The service could not be reached, or its connection broke too often."""
 
 
+class DatasetReplaced(FieldprobeError):
+    """The dataset was replaced between the requests of one answer, which would have been of two versions: ask again."""
+
+
 class ServiceError(FieldprobeError):
     """The service refused or failed a request.
 
