@@ -1,9 +1,13 @@
 """The calls of giverny and pyJHTDB answer what the dataset answers."""
 
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
 import numpy as np
 import pytest
 
-from fieldprobe import former, giverny
+from fieldprobe import DatasetReplaced, former, giverny, transport
 from fieldprobe.pyjhtdb import libJHTDB
 
 POINTS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
@@ -65,6 +69,52 @@ def test_giverny_refuses_what_it_does_not_know(url):
         giverny.getData(dataset, "vorticity", 0.5, "pchip", "lag8", "field", POINTS)
     with pytest.raises(ValueError, match="spatial_operator must be"):
         giverny.getData(dataset, "velocity", 0.5, "pchip", "lag8", "curl", POINTS)
+    for option in ((0.0, 0.25), (0.9, -0.25), (0.9, 0)):
+        with pytest.raises(ValueError, match="option must lead from the time 0.5"):
+            giverny.getData(dataset, "velocity", 0.5, "pchip", "lag8", "field", POINTS, option)
+
+
+    backwards = giverny.getData(giverny.turb_dataset("isotropic32", url=url), "pressure", 0.6, "none", "lag4", "field", POINTS, (0.2, -0.25), True)
+    np.testing.assert_allclose(backwards[1], [0.6, 0.35])
+
+
+@pytest.mark.parametrize("library", ["giverny", "pyjhtdb"])
+def test_an_answer_of_several_requests_is_of_one_version(replaced, monkeypatch, library):
+    url, replace = replaced
+    series, both = giverny.turb_dataset("c", url=url), libJHTDB(url=url)
+    ask = {
+        "giverny": lambda: giverny.getData(series, "pressure", 0, "none", "lag4", "field", POINTS, (1, 1)),
+        "pyjhtdb": lambda: both.getData(0, POINTS, data_set="c", getFunction="getVelocityAndPressure"),
+    }[library]
+    assert (np.asarray(ask()) == 1).all()
+    post, posts = transport.Transport.post, []
+
+    def replacing(self, *given):
+        posts.append(post(self, *given))
+        if len(posts) == 1:
+            replace()
+        return posts[-1]
+
+    monkeypatch.setattr(transport.Transport, "post", replacing)
+    with pytest.raises(DatasetReplaced):
+        ask()
+    assert (np.asarray(ask()) == 2).all()
+
+
+@pytest.mark.parametrize(
+    "method, operator",
+    [(method, operator) for operator in ("gradient", "hessian", "laplacian") for method in ("none", "lag4", "lag8")]
+    + [("fd4lag4", "field"), ("fd6noint", "field"), ("m1q4", "hessian"), ("m2q8", "laplacian")],
+)
+def test_a_method_that_does_not_fit_is_refused_as_by_the_service(url, method, operator):
+    asked = giverny.turb_dataset("isotropic32", url=url)
+    with pytest.raises(ValueError, match=f"^{operator} takes the spatial methods .*, not "):
+        giverny.getData(asked, "velocity", 0.5, "pchip", method, operator, POINTS)
+    query = {"dataset": "isotropic32", "function": "GetVariable", "var": "velocity", "t": 0.5, "tint": "pchip"}
+    values = f"{url}/turbulence-svc/values?{urlencode({**query, 'authToken': 'T', 'sint': method, 'sop': operator})}"
+    with pytest.raises(HTTPError) as refused:
+        urlopen(Request(values, data=b"1\t2\t3"))
+    assert refused.value.code == 400
 
 
 def test_positions_are_those_of_heun_steps(url, dataset):
@@ -92,6 +142,13 @@ def test_pyjhtdb(url, dataset):
     assert positions.shape == (3, 2, 3)
     np.testing.assert_allclose(times, [0, 0.1, 0.2], atol=1e-6)
     np.testing.assert_array_equal(positions[0], POINTS.astype(np.float32))
+    legs, times = library.getPosition(0.0, 0.2, 0.03, POINTS, sinterp=6, steps_to_keep=2)
+    np.testing.assert_allclose(times, [0, 0.1, 0.2])
+    rows = dataset.paths(points=legs[1], time="0.1:0.2", step=0.03, method="Lag6", integrator="heun", last=True)
+    np.testing.assert_array_equal(legs[2], np.stack([rows["x"], rows["y"], rows["z"]], axis=-1).astype(np.float32))
+    for function in ("getVelocityGradient", "getPressureHessian"):
+        with pytest.raises(ValueError, match="takes the spatial methods None_Fd4, None_Fd6, None_Fd8, Fd4Lag4, splines from M"):
+            library.getData(0.5, POINTS, sinterp=4, getFunction=function)
     filtered = library.getBoxFilter(0.4, POINTS, field="velocity", filter_width=0.6)
     np.testing.assert_array_equal(filtered, dataset.values("filter(u)", POINTS, time=0.4, filter="box:0.6", time_method="nearest"))
     with pytest.raises(ValueError, match="7 is not the number of an interpolation"):

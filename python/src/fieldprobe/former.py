@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .asking import array_of
+from .asking import Version, array_of
 from .dataset import Dataset
 
 #: Fields by the words in names of operations.
@@ -24,6 +25,29 @@ FIELDS = {
 OPERATORS = {"": "{}", "Gradient": "grad({})", "Hessian": "hess({})", "Laplacian": "lap({})"}
 #: Places of xx, xy, xz, yy, yz, zz in a matrix by rows.
 _UPPER = [0, 1, 2, 4, 5, 8]
+
+
+_DIFFERENCES = ("None_Fd4", "None_Fd6", "None_Fd8", "Fd4Lag4")
+_VALUES = ("None", "Lag4", "Lag6", "Lag8")
+#: Spatial methods by operator, as the public service accepts them, and the first m of the splines MmQq.
+_METHODS = {
+    "": (_VALUES, 1),
+    "Gradient": (_DIFFERENCES, 1),
+    "Hessian": (_DIFFERENCES, 2),
+    "Laplacian": (_DIFFERENCES, None),
+    "Position": (_VALUES, None),
+}
+
+
+def check_method(spatial: str, operator: str) -> str:
+    """A spatial method, if an operator takes it. Raises ValueError, as the public service answers 400."""
+    names, least = _METHODS[operator]
+    spline = re.fullmatch(r"m(\d+)q\d+", spatial.lower())
+    fits = spatial.lower() in map(str.lower, names) if spline is None else least is not None and int(spline[1]) >= least
+    if not fits:
+        splines = [] if least is None else [f"splines from M{least}"]
+        raise ValueError(f"{operator.lower() or 'field'} takes the spatial methods {', '.join([*names, *splines])}, not {spatial}")
+    return spatial
 
 
 def how(spatial: str, temporal: str) -> Dict[str, str]:
@@ -47,10 +71,12 @@ def places(points: ArrayLike) -> NDArray[Any]:
     return array.reshape(-1, 3)
 
 
-def components(dataset: Dataset, field: str, operator: str, points: ArrayLike, **members: Any) -> NDArray[np.float32]:
+def components(
+    dataset: Dataset, field: str, operator: str, points: ArrayLike, version: Version, **members: Any
+) -> NDArray[np.float32]:
     """Components of a quantity in the public order, shape (points, components); Hessians have six for each component."""
     what = OPERATORS[operator].format(field)
-    values = np.asarray(dataset.values(what, places(points), **members))
+    values = np.asarray(dataset._call("values", what, {"points": places(points), **members}, version=version))
     flat = values.reshape(len(values), -1)
     if operator == "Hessian":
         flat = flat.reshape(len(values), -1, 9)[:, :, _UPPER].reshape(len(values), -1)
@@ -58,14 +84,20 @@ def components(dataset: Dataset, field: str, operator: str, points: ArrayLike, *
 
 
 def records(
-    dataset: Dataset, points: ArrayLike, start: float, end: float, dt: float, method: str, every: Optional[int] = None
+    dataset: Dataset,
+    points: ArrayLike,
+    start: float,
+    end: float,
+    dt: float,
+    method: str,
+    every: Optional[int] = None,
+    version: Optional[Version] = None,
 ) -> Tuple[NDArray[np.float32], NDArray[np.float64]]:
     """Positions of shape (points, records, 3) and their times, by Heun steps as the public service takes them."""
     recorded: Dict[str, Any] = {"last": True} if every is None else {"every": every}
-    span = slice(start, end)
-    rows = dataset.paths(
-        None, places(points), time=span, step=abs(dt), method=method, integrator="heun", **recorded
-    )
+    members = {"points": places(points), "time": slice(start, end), "step": abs(dt), "integrator": "heun"}
+    how = {"method": check_method(method, "Position"), **recorded}
+    rows = dataset._call("paths", None, {**members, **how}, version=version)
     count = np.size(points) // 3
     positions = np.stack([rows["x"], rows["y"], rows["z"]], axis=-1).reshape(count, -1, 3)
     return positions.astype(np.float32), np.asarray(rows["t"]).reshape(count, -1)[0]

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import former
+from .asking import Version
 from .dataset import Dataset
 from .service import connect
 
@@ -62,7 +63,7 @@ def getData(  # noqa: N802
         temporal_method: none or pchip.
         spatial_method: none, lag4, lag6, lag8, fd4noint, fd4lag4, fd6noint, fd8noint, or a spline such as m2q8.
         spatial_operator: field, gradient, hessian or laplacian.
-        option: ``(end time, interval)`` of a series of times; for positions ``(end time, dt)``.
+        option: ``(end time, interval)`` of a series of times, backwards if the interval is negative; for positions ``(end time, dt)``.
         return_times: whether the times come as a second result.
     """
     ask = dataset.dataset
@@ -72,11 +73,20 @@ def getData(  # noqa: N802
         return _answer(frames, [end], list("xyz"), points, return_times)
     fields = {one["name"]: one["components"] for one in ask.description["fields"]}
     field, operator, columns = _quantity(variable, spatial_operator, fields)
-    end, interval = option
-    times = [time] if end == -999.9 else list(np.arange(time, end + 0.5 * interval, interval))
-    how = former.how(_spatial(spatial_method), temporal_method)
-    frames = [former.components(ask, field, operator, points, time=float(t), **how) for t in times]
+    times = _times(time, *option)
+    how = former.how(former.check_method(_spatial(spatial_method), operator), temporal_method)
+    version = Version()
+    frames = [former.components(ask, field, operator, points, version, time=float(t), **how) for t in times]
     return _answer(frames, times, columns, points, return_times)
+
+
+def _times(start: float, end: float, interval: float) -> List[float]:
+    """Times from start by interval to end, an end missed by less than a millionth of an interval included."""
+    if end == -999.9:
+        return [start]
+    if interval == 0 or (end - start) / interval < 0:
+        raise ValueError(f"option must lead from the time {start} to its end time, not {end} by {interval}")
+    return [start + k * interval for k in range(int((end - start) / interval + 1e-6) + 1)]
 
 
 def _spatial(method: str) -> str:

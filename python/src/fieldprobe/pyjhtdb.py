@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import former
+from .asking import Version
 from .dataset import Dataset
 from .service import connect
 
@@ -52,10 +53,13 @@ class libJHTDB:  # noqa: N801 (pyJHTDB's name)
         make_modulo: bool = False,
     ) -> NDArray[np.float32]:
         """Values at points, shape ``(…, components)``; ``make_modulo`` needs nothing, periodic axes wrap anyway."""
-        how = former.how(_name(_spatial, sinterp), _name(_TEMPORAL.get, tinterp))
+        spatial, version, quantities = _name(_spatial, sinterp), Version(), _quantities(getFunction)
+        for _, operator in quantities:
+            former.check_method(spatial, operator)
+        how = former.how(spatial, _name(_TEMPORAL.get, tinterp))
         parts = [
-            former.components(self._dataset(data_set), field, operator, points, time=time, **how)
-            for field, operator in _quantities(getFunction)
+            former.components(self._dataset(data_set), field, operator, points, version, time=time, **how)
+            for field, operator in quantities
         ]
         return np.concatenate(parts, axis=1).reshape(*np.shape(points)[:-1], -1)
 
@@ -82,14 +86,22 @@ class libJHTDB:  # noqa: N801 (pyJHTDB's name)
         steps_to_keep: int = 1,
         data_set: str = "isotropic32",
     ) -> Tuple[NDArray[np.float32], np.ndarray]:
-        """Positions of shape ``(records, …, 3)`` and their times; ``steps_to_keep`` records after the start."""
+        """Positions of shape ``(records, …, 3)`` and their times; ``steps_to_keep`` records after the start, equally spaced."""
         if point_coords is None:
             raise ValueError("point_coords must hold the places where the particles start")
-        steps = max(1, round(abs((endtime - starttime) / dt)))
-        method, every = _name(_spatial, sinterp), max(1, steps // steps_to_keep)
-        positions, times = former.records(self._dataset(data_set), point_coords, starttime, endtime, dt, method, every)
-        shaped = positions.reshape(*np.shape(point_coords)[:-1], len(times), 3)
-        return np.moveaxis(shaped, -2, 0), times
+        dataset, method, version = self._dataset(data_set), _name(_spatial, sinterp), Version()
+        steps = abs((endtime - starttime) / dt)
+        every = round(steps / steps_to_keep)
+        if every > 0 and np.isclose(every * steps_to_keep, steps, rtol=1e-6):
+            positions, times = former.records(dataset, point_coords, starttime, endtime, dt, method, every)
+            found = list(np.moveaxis(positions, 1, 0))
+        else:
+            # As pyJHTDB: each record starts steps of its own, the last of them shortened.
+            times = np.linspace(starttime, endtime, steps_to_keep + 1)
+            found = [former.places(point_coords).astype(np.float32)]
+            for span in zip(times[:-1], times[1:]):
+                found.append(former.records(dataset, found[-1], *span, dt, method, version=version)[0][:, 0])
+        return np.stack(found).reshape(len(found), *np.shape(point_coords)), times
 
     def _dataset(self, name: str) -> Dataset:
         if name not in self._datasets:
