@@ -133,13 +133,7 @@ export class ModeFactors {
     const along = (of: (a: 0 | 1 | 2) => Float64Array): OfAxes<Float64Array> => [of(0), of(1), of(2)];
     this.#even = along((a) => wavenumbersAlong(plan, a));
     this.#odd = along((a) => this.#even[a].map((k, i) => (2 * i === plan.nodes[a] ? 0 : modified(plan, a, k))));
-    const known = new Map<string, OfAxes<Float64Array>>();
-    this.#filters = plan.components.map(({ filter }) => {
-      const text = JSON.stringify(filter);
-      const factors = known.get(text) ?? along((a) => filterFactors(plan, filter, a, this.#even[a]));
-      known.set(text, factors);
-      return factors;
-    });
+    this.#filters = plan.components.map(({ filter }) => along((a) => filterFactors(plan, filter, a, this.#even[a])));
     this.#amplitudes = new Float64Array(plan.transformed[0] ? (plan.nodes[0] >> 1) + 1 : plan.nodes[0]);
   }
 

@@ -12,17 +12,16 @@ export type RecordQuantity = (
   count: number,
 ) => ArrayLike<number>;
 
-/** Compiles a quantity; NaN if it needs a viscosity and there is none. `field`: a further field and its components. */
+/** Compiles a quantity; NaN if it needs a viscosity and there is none. */
 export function recordQuantity(
   { expression, operation, needsViscosity }: Pick<Quantity, "expression" | "operation" | "needsViscosity">,
   viscosity: number | null | undefined,
-  field: Readonly<Record<string, number>> = {},
 ): RecordQuantity {
   if (needsViscosity && viscosity == null)
     return (_records, _width, _first, count) => new Float64Array(count).fill(Number.NaN);
   const components: readonly string[] = RECORDS[operationOf(operation).result];
   const scalars = components.filter((name) => !/^[xyz]$/.test(name)).map((name) => [name, 1] as const);
-  const names = { fields: { ...FIELDS, ...field, ...Object.fromEntries(scalars) }, units: null };
+  const names = { fields: { ...FIELDS, ...Object.fromEntries(scalars) }, units: null };
   const { evaluate } = compileScalar(expression, { ...names, viscosity: viscosity ?? undefined });
   return (records, width, first, count) => {
     const input = (key: InputKey, c: number): Float64Array => {

@@ -56,15 +56,10 @@ function modeOf(i: number, nodes: number): number {
   return 2 * i > nodes ? i - nodes : i;
 }
 
-/** Wavenumbers along an axis in units of `unit`; 0 for an axis that is not transformed. */
-function wavenumbers({ transformed, nodes, periods }: TransformPlan, a: 0 | 1 | 2, unit: number): Float64Array {
+/** Signed wavenumbers of the modes of an axis in units of `unit`; 0 for an axis that is not transformed. */
+export function wavenumbersAlong({ transformed, nodes, periods }: TransformPlan, a: 0 | 1 | 2, unit = 1): Float64Array {
   const step = transformed[a] ? (2 * Math.PI) / periods[a] / unit : 0;
   return Float64Array.from({ length: nodes[a] }, (_, i) => step * modeOf(i, nodes[a]));
-}
-
-/** Signed wavenumbers of the modes of a transformed axis. */
-export function wavenumbersAlong(plan: TransformPlan, a: 0 | 1 | 2): Float64Array {
-  return wavenumbers(plan, a, 1);
 }
 
 /** Bins of the answer: shells, rings, or modes along the axis of lines. */
@@ -73,7 +68,7 @@ export function binsOf(plan: SpectrumPlan): number {
   if (kind === "line") return (nodes[axis as 0] >> 1) + 1;
   if (kind === "modes") return modesOf(plan).reduce((product, n) => product * n, 1);
   const unit = firstWavenumber(plan);
-  const furthest = ([0, 1, 2] as const).map((a) => Math.max(...wavenumbers(plan, a, unit).map(Math.abs)));
+  const furthest = ([0, 1, 2] as const).map((a) => Math.max(...wavenumbersAlong(plan, a, unit).map(Math.abs)));
   return Math.floor(Math.hypot(...furthest) + 0.5) + 1;
 }
 
@@ -94,11 +89,8 @@ export type SpectrumSums = readonly Float64Array[];
 
 export function emptySums(plan: SpectrumPlan): SpectrumSums {
   const size = groupsOf(plan) * binsOf(plan);
-  return plan.terms.map((term) => new Float64Array(size * listsOf(plan, term)));
-}
-
-function listsOf({ kind, components }: SpectrumPlan, term: SpectrumTerm): number {
-  return term === "energy" && (kind === "line" || kind === "modes") ? components : 1;
+  const lists = plan.kind === "line" || plan.kind === "modes" ? plan.components : 1;
+  return plan.terms.map((term) => new Float64Array(size * (term === "energy" ? lists : 1)));
 }
 
 /** Adds the sums of later rows to the sums of earlier rows. */
@@ -139,7 +131,7 @@ export class SpectrumRows {
   readonly #bins: number;
   readonly #modes: OfAxes<number>;
   readonly #weights: Float64Array;
-  /** For lines: weights along the axes across them; null if all lines weigh the same. */
+  /** For lines and modes: weights along the axes across them. */
   readonly #fractions: OfAxes<Float64Array> | null;
   /** Weighted |U|^2 of the row, set by `energy` and used by `gradients`, which follows it in `terms`. */
   readonly #squares: Float64Array;
@@ -150,27 +142,22 @@ export class SpectrumRows {
     this.#plan = plan;
     this.sums = emptySums(plan);
     this.#unit = firstWavenumber(plan);
-    this.#k = [wavenumbers(plan, 0, 1), wavenumbers(plan, 1, 1), wavenumbers(plan, 2, 1)];
+    this.#k = [wavenumbersAlong(plan, 0), wavenumbersAlong(plan, 1), wavenumbersAlong(plan, 2)];
     this.#bins = binsOf(plan);
     this.#modes = modesOf(plan);
     const { nodes, transformed } = plan;
     const length = transformed[0] ? (nodes[0] >> 1) + 1 : nodes[0];
     // Half of the modes stand for themselves and their conjugates; lines are averaged.
     const pointCount = nodes.reduce((product, n, a) => product * (transformed[a] ? n : 1), 1);
-    const isPlace = (a: number): boolean => plan.resolvedAxes?.[a] === true;
-    const lines = nodes.reduce((product, n, a) => product * (transformed[a] || isPlace(a) ? 1 : n), 1);
     const isOfLines = plan.kind === "line" || plan.kind === "modes";
-    const isWeighted = isOfLines && plan.weights.some((along, a) => along !== null && !transformed[a] && !isPlace(a));
-    this.#fractions = isWeighted
-      ? ([0, 1, 2].map((a) => fractionsOf(plan, a)) as unknown as OfAxes<Float64Array>)
-      : null;
-    const scale = isOfLines && !isWeighted ? 1 / (pointCount ** 2 * lines) : 1 / pointCount ** 2;
+    this.#fractions = isOfLines ? [fractionsOf(plan, 0), fractionsOf(plan, 1), fractionsOf(plan, 2)] : null;
+    const scale = 1 / pointCount ** 2;
     this.#weights = Float64Array.from({ length }, (_, i) =>
       transformed[0] && i > 0 && 2 * i !== nodes[0] ? 2 * scale : scale,
     );
     this.#squares = new Float64Array(length);
     this.#list = isOfLines ? this.#bins * groupsOf(plan) : 0;
-    const weights = isWeighted ? new Float64Array(length) : this.#weights;
+    const weights = isOfLines ? new Float64Array(length) : this.#weights;
     this.#row = { length, bins: new Int32Array(length), weights, sign: 1, kx: this.#k[0], ky: 0, kz: 0 };
   }
 
