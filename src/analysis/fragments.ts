@@ -47,8 +47,8 @@ export interface PartFragments extends LeftOut {
   readonly labels: Int32Array | null;
 }
 
-/** Offsets in a row: nodes, volume, two sums for the centre of each axis, bounds, then four numbers a property. */
-export const [NODES, VOLUME, CENTRE, LOW, HIGH, PROPERTIES] = [0, 1, 2, 8, 11, 14];
+/** Offsets in a row: nodes, volume, two sums for the centre of each axis, moments, bounds, then four numbers a property. */
+export const [NODES, VOLUME, CENTRE, FIRST, SECOND, LOW, HIGH, PROPERTIES] = [0, 1, 2, 8, 11, 17, 20, 23];
 
 /** Numbers of a row. */
 export const widthOf = (properties: number): number => PROPERTIES + 4 * properties;
@@ -150,9 +150,12 @@ function measure({ properties }: StructureOptions, box: MarkedBox, labels: Int32
     const volume = cell * (weights === null ? 1 : weights[i]);
     const isFirst = rows[at + NODES]++ === 0;
     rows[at + VOLUME] += volume;
-    for (let a = 0; a < 3; a++) {
+    for (let a = 0, product = at + SECOND; a < 3; a++) {
       rows[at + CENTRE + 2 * a] += volume * along[a].first[place[a]];
       rows[at + CENTRE + 2 * a + 1] += volume * along[a].second[place[a]];
+      const arm = volume * along[a].distances[place[a]];
+      rows[at + FIRST + a] += arm;
+      for (let b = a; b < 3; b++) rows[product++] += arm * along[b].distances[place[b]];
       const node = from[a] + place[a];
       rows[at + LOW + a] = isFirst ? node : Math.min(rows[at + LOW + a], node);
       rows[at + HIGH + a] = Math.max(rows[at + HIGH + a], node);
@@ -173,10 +176,11 @@ function addProperty(rows: Float64Array, at: number, isFirst: boolean, volume: n
   if (value > rows[at + 3]) rows[at + 3] = value;
 }
 
-/** Terms of sums for centres, at the nodes of a part along an axis: cosine and sine of the position in the period. */
+/** Distances of nodes from the first one of the region, and their cosine and sine in the period, or places, for centres. */
 function momentArms({ from, shape, coordinates, periods }: MarkedBox, a: number) {
   const places = coordinates[a].subarray(from[a], from[a] + shape[a]);
-  if (periods[a] === 0) return { first: places, second: new Float64Array(shape[a]) };
-  const turns = places.map((place) => (2 * Math.PI * (place - coordinates[a][0])) / periods[a]);
-  return { first: turns.map(Math.cos), second: turns.map(Math.sin) };
+  const distances = places.map((place) => place - coordinates[a][0]);
+  if (periods[a] === 0) return { distances, first: places, second: new Float64Array(shape[a]) };
+  const turns = distances.map((distance) => (2 * Math.PI * distance) / periods[a]);
+  return { distances, first: turns.map(Math.cos), second: turns.map(Math.sin) };
 }

@@ -2,6 +2,7 @@
 import { LimitError } from "../shared/errors.js";
 import {
   CENTRE,
+  FIRST,
   HIGH,
   join,
   LOW,
@@ -11,6 +12,7 @@ import {
   type PartFragments,
   PROPERTIES,
   rootOf,
+  SECOND,
   type StructureOptions,
   type Three,
   VOLUME,
@@ -25,6 +27,8 @@ export interface ConnectedSet {
   readonly low: readonly number[];
   readonly high: readonly number[];
   readonly wraps: readonly boolean[];
+  /** sum V r_a r_b / sum V by rows, r from the centroid; NaN if it covers a whole period of an axis that it wraps. */
+  readonly inertia: readonly number[];
   /** For each property: volume of its known nodes, integral, least and largest value. */
   readonly properties: readonly (readonly number[])[];
 }
@@ -276,17 +280,14 @@ export class JoinedFragments {
     });
     const wraps = [0, 1, 2].map((a) => ((crossed >> a) & 1) === 1);
     const bounds = wraps.map((wrapped, a) =>
-      wrapped
-        ? arcOf(
-            rows.map((row) => [row[LOW + a], row[HIGH + a]]),
-            this.#extent[a],
-          )
-        : null,
+      wrapped ? arcOf(rows, a, this.#extent[a]) : [sum[LOW + a], sum[HIGH + a]],
     );
-    const side = (at: number, end: 0 | 1) => bounds.map((bound, a) => bound?.[end] ?? sum[at + a]);
+    const [low, high] = [0, 1].map((end) => bounds.map((bound) => bound[end]));
+    const isWhole = wraps.some((on, a) => on && this.#extent[a] > 1 && high[a] - low[a] === this.#extent[a] - 1);
+    const inertia = isWhole ? new Array<number>(9).fill(Number.NaN) : secondMoments(rows, low, periods);
     const properties = this.#options.properties.map((_, p) => [...sum.subarray(PROPERTIES + 4 * p).subarray(0, 4)]);
     const [nodes, volume] = sum;
-    return { nodes, volume, centre, low: side(LOW, 0), high: side(HIGH, 1), wraps, properties };
+    return { nodes, volume, centre, low, high, wraps, inertia, properties };
   }
 
   #rowOf(fragment: number): Float64Array {
@@ -352,9 +353,9 @@ function addRow(row: Float64Array, sum: Float64Array): void {
   }
 }
 
-/** The arc of a circle of `n` nodes that intervals cover: all but the longest gap between them. */
-function arcOf(intervals: readonly (readonly [number, number])[], n: number): readonly [number, number] {
-  const sorted = intervals.toSorted(([a], [b]) => a - b);
+/** The arc of a circle of `n` nodes that fragments cover along an axis: all but the longest gap between them. */
+function arcOf(rows: readonly Float64Array[], a: number, n: number): readonly [number, number] {
+  const sorted = rows.map((row) => [row[LOW + a], row[HIGH + a]] as const).sort(([one], [other]) => one - other);
   const first = sorted[0][0];
   let reached = sorted[0][1];
   let [gap, low, high] = [0, 0, n - 1];
@@ -363,4 +364,21 @@ function arcOf(intervals: readonly (readonly [number, number])[], n: number): re
     reached = Math.max(reached, to);
   }
   return [low, high < low ? high + n : high];
+}
+
+/** Second moments about the centroid, by rows; fragments before the lowest node `low` are a period further. */
+function secondMoments(rows: readonly Float64Array[], low: readonly number[], periods: Three): readonly number[] {
+  const volume = rows.reduce((sum, row) => sum + row[VOLUME], 0);
+  // The first moments, then those of xx, xy, xz, yy, yz and zz.
+  const sums = new Float64Array(9);
+  for (const row of rows) {
+    const by = low.map((node, a) => (row[LOW + a] < node ? periods[a] : 0));
+    for (let a = 0, m = 0; a < 3; a++) {
+      sums[a] += row[FIRST + a] + row[VOLUME] * by[a];
+      for (let b = a; b < 3; b++, m++)
+        sums[3 + m] += row[SECOND + m] + row[FIRST + a] * by[b] + row[FIRST + b] * by[a] + row[VOLUME] * by[a] * by[b];
+    }
+  }
+  const means = sums.map((sum) => sum / volume);
+  return [3, 4, 5, 4, 6, 7, 5, 7, 8].map((m, ab) => means[m] - means[Math.floor(ab / 3)] * means[ab % 3]);
 }

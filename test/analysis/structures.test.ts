@@ -164,15 +164,29 @@ describe("structures joined from parts", () => {
     );
   });
 
-  it("have centres that cross the seam", () => {
-    const one: Case = { extent: [8, 4, 1], edge: [4, 2, 1], wraps: [true, false, false], connectivity: 6, share: 0.5 };
-    const values = new Float64Array(32);
-    for (const node of [7, 0, 1]) values[node] = 1;
-    const coordinates = [8, 4, 1].map((n) => Float64Array.from({ length: n }, (_, i) => i)) as never;
-    const [structure] = joinParts(values, one, coordinates).structures;
-    // Weights by number of node: 2 at 7, 1 at 0, 2 at 1.
-    expect(structure?.centre[0]).toBeCloseTo(0, 12);
-    expect(structure).toMatchObject({ nodes: 3, low: [7, 0, 0], high: [9, 0, 0], wraps: [true, false, false] });
+  it("have the second moments of an ellipsoid over seams, and none if they span a period", () => {
+    const one: Case = { ...(CASES[0] as Case), extent: [24, 16, 12], share: 0.5 };
+    const away = Array.from({ length: 24 * 16 * 12 }, (_, i) =>
+      [i % 24, Math.floor(i / 24) % 16, Math.floor(i / 384)].map((at, a) => ((at + 6) % (one.extent[a] as number)) - 6),
+    );
+    const inside = ([x = 0, y = 0, z = 0]) => (x + y) ** 2 / 80 + (x - y - 1) ** 2 / 30 + (z + 1.4) ** 2 / 9 < 1;
+    const coordinates = one.extent.map((n) => Float64Array.from({ length: n }, (_, i) => i + 0.3)) as never;
+    const momentsOf = (isIn: (r: readonly number[]) => boolean) =>
+      joinParts(
+        Float64Array.from(away, (r) => Number(isIn(r))),
+        one,
+        coordinates,
+      ).structures[0]?.inertia;
+    const weights = away.map((r, i) => (inside(r as never) ? 1 + (i % 3) : 0));
+    const mean = (of: (r: readonly number[]) => number) =>
+      away.reduce((sum, r, i) => sum + (weights[i] as number) * of(r), 0) / weights.reduce((sum, w) => sum + w, 0);
+    const along = (r: readonly number[], a: number) => r[a] as number;
+    for (const [i, moment] of momentsOf(inside as never)?.entries() ?? []) {
+      const [a, b] = [Math.floor(i / 3), i % 3] as const;
+      const product = mean((r) => along(r, a) * along(r, b));
+      expect(moment).toBeCloseTo(product - mean((r) => along(r, a)) * mean((r) => along(r, b)), 9);
+    }
+    expect(momentsOf(([, , z]) => z === 0)?.every(Number.isNaN)).toBe(true);
   });
 
   it("are ranked in steps, the largest volume first, with the same bits in whatever order their parts come", () => {

@@ -139,18 +139,6 @@ describe("structure_functions", () => {
 });
 
 describe("structures", () => {
-  it.each([
-    { connectivity: 6, nodes: [1113, 90, 72, 41, 2, 1, 1, 1] },
-    { connectivity: 18, nodes: [1206, 72, 42, 1] },
-    { connectivity: 26, nodes: [1278, 42, 1] },
-  ])("go on across seams with $connectivity neighbours", async ({ connectivity, nodes }) => {
-    const answer = await question("structures", { where: "norm(omega) > 2*rms(norm(omega))", what: "p", connectivity });
-    expect(answer.structures.map((one: { nodes: number }) => one.nodes)).toEqual(nodes);
-    close(answer.means["rms(norm(omega))"] * 2, 3.4815719743);
-    expect(answer.nodes).toBe(1321);
-    expect(Object.keys(answer.structures[0].properties)).toEqual(["p"]);
-  });
-
   it("label their nodes beside the table", async () => {
     const { labels, structures } = await question("structures", {
       where: "norm(omega) > 2*rms(norm(omega))",

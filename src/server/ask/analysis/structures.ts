@@ -1,5 +1,6 @@
 /** Answers `structures`: connected sets of nodes where a condition holds. */
 import { compileScalar } from "../../../analysis/expression.js";
+import { nested } from "../../../analysis/nested.js";
 import type { AnyReduction, GroupAnswer } from "../../../analysis/reductions.js";
 import type { ConnectedSet, JoinedFragments, RankedStructures } from "../../../analysis/structures.js";
 import { LimitError } from "../../../shared/errors.js";
@@ -115,7 +116,7 @@ async function inSlices<T>(work: Iterator<undefined, T>, slices: TimeSlices): Pr
 }
 
 function checkList(listed: number, properties: number, most: number): void {
-  const numbers = listed * (14 + 4 * properties);
+  const numbers = listed * (23 + 4 * properties);
   if (numbers <= most) return;
   throw new LimitError(
     "analysis.numbers",
@@ -124,7 +125,7 @@ function checkList(listed: number, properties: number, most: number): void {
 }
 
 function describeStructure(
-  { nodes, volume, centre, low, high, wraps, properties }: ConnectedSet,
+  { nodes, volume, centre, low, high, wraps, inertia, properties }: ConnectedSet,
   texts: readonly string[],
   { base }: AnalysedNodes,
 ): GroupAnswer {
@@ -138,20 +139,15 @@ function describeStructure(
     known === 0 ? { integral: null, mean: null, min: null, max: null } : { integral, mean: integral / known, min, max },
   ]);
   const box = [low.map(placeOf), high.map(placeOf)];
-  return { nodes, volume, centre, box, wraps, properties: Object.fromEntries(entries) };
+  const tensor = nested(inertia, [3, 3]);
+  return { nodes, volume, centre, box, wraps, inertia: tensor, properties: Object.fromEntries(entries) };
 }
 
 /** The index in the list, from 1, of the structure of each node, or 0. */
-function labelNumbers(fragments: Int32Array, ranked: RankedStructures): Int32Array {
-  const numbers = placesInList(ranked);
-  return fragments.map((fragment) => numbers[fragment] ?? 0);
-}
-
-/** The index in the list, from 1, of the structure of each fragment, or 0. */
-function placesInList({ listed, starts, members }: RankedStructures): Int32Array {
+function labelNumbers(fragments: Int32Array, { listed, starts, members }: RankedStructures): Int32Array {
   const numbers = new Int32Array(1 + members.length);
   for (const [i, structure] of listed.entries())
     for (let at = starts[structure] as number; at < (starts[structure + 1] as number); at++)
       numbers[(members[at] as number) + 1] = i + 1;
-  return numbers;
+  return fragments.map((fragment) => numbers[fragment] ?? 0);
 }
