@@ -25,8 +25,7 @@ describe.skipIf(reason !== "")(`cards${reason}`, () => {
   const openAt = (set: string, more = "") => openPage(stage.browser, `${stage.service.url}/view/${set}?${at}${more}`);
 
   it("draws the series at the crosshair and the values along a line through it", async () => {
-    const watched = await openAt("isotropic32", "&what=omega.z");
-    const { page } = watched;
+    const { page, faults } = await openAt("isotropic32", "&what=omega.z");
     await page.click("#tab-Point");
     await page.waitForSelector(".card svg");
     await settled(page);
@@ -45,12 +44,11 @@ describe.skipIf(reason !== "")(`cards${reason}`, () => {
     await page.click('.chips button:text-is("Line")');
     await page.waitForSelector('[role=img][aria-label*="along x at y = 3.6, z = 3.125"] svg');
     expect(await findingsOf(page)).toEqual([]);
-    expectClean(watched);
+    expectClean({ faults });
   });
 
   it("shows correlations, means around events and budgets by the service", async () => {
-    const watched = await openAt("isotropic32", "&what=u.x");
-    const { page } = watched;
+    const { page, faults } = await openAt("isotropic32", "&what=u.x");
     await page.click("#tab-Statistics");
     await page.click('.chips button:text-is("Correlation")');
     await page.waitForSelector(".card svg");
@@ -76,7 +74,7 @@ describe.skipIf(reason !== "")(`cards${reason}`, () => {
     await page.press('[aria-label="Given quantity"]', "Enter");
     await page.waitForSelector('.card[aria-label^="Mean of ux given 2*u.x"] svg');
     expect(await findingsOf(page)).toEqual([]);
-    expectClean(watched);
+    expectClean({ faults });
     // The mean 1.5 (1 - y^2) has the slope 3 at both walls: u_tau is the root of 3 nu.
     const channel = await openPage(stage.browser, `${stage.service.url}/view/walls?view.show=slice:z&view.flow=off`);
     await channel.page.click("#tab-Statistics");
@@ -102,8 +100,7 @@ describe.skipIf(reason !== "")(`cards${reason}`, () => {
   });
 
   it("prints questions that curl, the command line and Python answer alike", async () => {
-    const watched = await openAt("isotropic32", "&what=Q");
-    const { page } = watched;
+    const { page, faults } = await openAt("isotropic32", "&what=Q");
     await page.click(".bar .share");
     expect(await page.inputValue(".sheet input")).toBe(page.url());
     await page.click('button:text-is("Copy link")');
@@ -127,12 +124,11 @@ describe.skipIf(reason !== "")(`cards${reason}`, () => {
     await page.waitForSelector('.chips button[aria-pressed=true]:text-is("Plane xy")');
     const plane = JSON.parse(await shell(await text("curl"))) as { data: Record<string, number[][]> };
     expect(plane.data.Q?.length).toBeGreaterThan(16);
-    expectClean(watched);
+    expectClean({ faults });
   });
 
   it("runs questions as jobs, lists them, and shows the result of a large card", async () => {
-    const watched = await openAt("isotropic32", "&what=Q");
-    const { page } = watched;
+    const { page, faults } = await openAt("isotropic32", "&what=Q");
     await page.click(".bar .share");
     await page.click('button:text-is("Run as a job")');
     const link = page.locator(".jobs li >> nth=0 >> a");
@@ -162,6 +158,6 @@ describe.skipIf(reason !== "")(`cards${reason}`, () => {
     await page.fill(".finder input", "Jobs");
     await page.keyboard.press("Enter");
     await page.waitForSelector('.jobs li:has-text("statistics of isotropic32"):has-text("Done")');
-    expectClean(watched);
+    expectClean({ faults });
   });
 });

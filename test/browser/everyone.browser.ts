@@ -60,8 +60,7 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
   ])("axe-core finds nothing on %s at %i px with %s", async (name, width, more) => {
     // 320 by 256 are 1280 by 1024 at a zoom of 400 %.
     const viewport = { width, height: width === 320 ? 256 : 844 };
-    const watched = await openPage(stage.browser, view(name, more), { viewport });
-    const { page } = watched;
+    const { page, faults } = await openPage(stage.browser, view(name, more), { viewport });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
     expect.soft(await findingsOf(page)).toEqual([]);
     for (const scheme of ["light", "dark"] as const) {
@@ -71,7 +70,7 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
       await page.keyboard.press("Escape");
       expect.soft(await findingsOf(page), scheme).toEqual([]);
     }
-    expectClean(watched);
+    expectClean({ faults });
   });
 
   it.each(["/api/docs", "/service/turbulence.asmx"])("axe-core finds nothing on %s", async (path) => {
@@ -81,8 +80,7 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
   });
 
   it("is used by keyboard", async () => {
-    const watched = await openPage(stage.browser, view("isotropic32", "x=2&y=3&z=1&time=1&view.show=slice:z"));
-    const { page } = watched;
+    const { page, faults } = await openPage(stage.browser, view("isotropic32", "x=2&y=3&z=1&time=1&view.show=slice:z"));
     const member = (name: string) => new URL(page.url()).searchParams.get(name);
     const stops = new Set<string>();
     const hidden: string[] = [];
@@ -131,7 +129,7 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
     await page.focus(".stage");
     await press("ArrowUp");
     expect(Number(member("y"))).toBeCloseTo(Math.sin(Math.PI / 16), 7);
-    expectClean(watched);
+    expectClean({ faults });
   });
 
   it("works below a path of another server", async () => {

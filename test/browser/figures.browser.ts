@@ -21,8 +21,7 @@ describe.skipIf(reason !== "")(`figures${reason}`, () => {
   const at = "x=2.6&y=3.6&z=3.125&time=1&view.flow=off";
 
   it("are vectors with one picture a pane, in SVG, PNG and PDF", async () => {
-    const watched = await openPage(stage.browser, `${stage.service.url}/view/isotropic32?what=Q&${at}`);
-    const { page } = watched;
+    const { page, faults } = await openPage(stage.browser, `${stage.service.url}/view/isotropic32?what=Q&${at}`);
     await page.click(".bar .export");
     await page.waitForSelector(".preview svg");
     expect(await findingsOf(page)).toEqual([]);
@@ -53,13 +52,12 @@ describe.skipIf(reason !== "")(`figures${reason}`, () => {
     });
     expect(opened.some((text) => / Tj/.test(text) && / re\b| l\b/.test(text))).toBe(true);
     expect(bytes.toString("latin1")).toContain("/FontFile2");
-    expectClean(watched);
+    expectClean({ faults });
   });
 
   it("have the colours of the service's samples", async () => {
     const link = `${stage.service.url}/view/walls?what=u.x&view.show=slice:z&view.flow=off&view.range=u.x:0:1.5&view.map=cividis`;
-    const watched = await openPage(stage.browser, link);
-    const { page } = watched;
+    const { page, faults } = await openPage(stage.browser, link);
     await page.click(".bar .export");
     await page.waitForSelector(".preview svg image");
     const picture = pngIn((await page.getAttribute(".preview image", "href")) as string);
@@ -71,7 +69,7 @@ describe.skipIf(reason !== "")(`figures${reason}`, () => {
     expect(column[1]).toEqual([253, 234, 69]);
     for (let c = 0; c < 3; c++)
       expect(Math.abs((column[0]?.[c] as number) - (column[2]?.[c] as number))).toBeLessThan(3);
-    expectClean(watched);
+    expectClean({ faults });
   });
 
   it("are movies of 1920 by 1080, which end with their dialog and leave the view as it was", async () => {
@@ -91,8 +89,7 @@ describe.skipIf(reason !== "")(`figures${reason}`, () => {
   });
 
   it("saves the surface as a mesh, and a box of nodes as the service has it", async () => {
-    const watched = await openPage(stage.browser, `${stage.service.url}/view/isotropic32?what=Q&${at}`);
-    const { page } = watched;
+    const { page, faults } = await openPage(stage.browser, `${stage.service.url}/view/isotropic32?what=Q&${at}`);
     await page.click(".bar .export");
     await page.click('.sheet .chips button:text-is("Data")');
     const glb = readFileSync(await saved(page, 'button:text-is("GLB")'));
@@ -113,6 +110,6 @@ describe.skipIf(reason !== "")(`figures${reason}`, () => {
     const { data } = await (await fetch(`${stage.service.url}/api/datasets/isotropic32/nodes?${query}`)).json();
     expect(Number(rows[1]?.split(",").at(-1))).toBe(data.Q);
     await settled(page);
-    expectClean(watched);
+    expectClean({ faults });
   });
 });

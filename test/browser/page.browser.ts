@@ -48,8 +48,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
 
   it("reads out the number of its own question, whichever was shown before", async () => {
     const url = `${stage.service.url}/view/isotropic32?what=norm(omega)&${at}&view.show=slice:z&view.flow=off`;
-    const watched = await openPage(stage.browser, url);
-    const { page } = watched;
+    const { page, faults } = await openPage(stage.browser, url);
     for (const what of Object.keys(SYMBOLS)) {
       await choose(page, what);
       await settled(page);
@@ -60,7 +59,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
         .soft(Math.abs(value - right), `${what}: ${value}, not ${right}`)
         .toBeLessThan(6e-4 * Math.abs(right) + 1e-6);
     }
-    expectClean(watched);
+    expectClean({ faults });
   });
 
   it("writes beside no name a number of another, for all pairs, however late and in whatever order answers come", async () => {
@@ -72,8 +71,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
         shown: await preview(what, [2.6, 3.6, 3.125]),
       });
     const url = `${stage.service.url}/view/isotropic32?what=p&${at}&view.show=slice:z&view.flow=off`;
-    const watched = await openPage(stage.browser, url);
-    const { page } = watched;
+    const { page, faults } = await openPage(stage.browser, url);
     // A place under the pointer, too: there the picture's number stands beside the name.
     const cross = await page.locator(".stage").boundingBox();
     if (cross === null) throw new Error("there is no stage");
@@ -122,13 +120,12 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     }
     expect([...numbers].filter((one) => one.endsWith("served"))).toHaveLength(names.length);
     expect(numbers.size).toBeGreaterThan(names.length);
-    expectClean(watched);
+    expectClean({ faults });
   });
 
   it("asks nothing while the crosshair is dragged over what is loaded", async () => {
     const url = `${stage.service.url}/view/isotropic32?what=p&${at}&view.show=slice:z&view.flow=off`;
-    const watched = await openPage(stage.browser, url);
-    const { page, requests } = watched;
+    const { page, requests, faults } = await openPage(stage.browser, url);
     const before = requests.length;
     await page.mouse.move(300, 300);
     await page.mouse.down();
@@ -137,13 +134,12 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     await page.mouse.up();
     await settled(page);
     expect(requests.length).toBeGreaterThan(before);
-    expectClean(watched);
+    expectClean({ faults });
   });
 
   it("draws planes that agree on their common line", async () => {
     const url = `${stage.service.url}/view/isotropic32?what=norm(omega)&${at}&view.flow=off&view.show=four`;
-    const watched = await openPage(stage.browser, url);
-    const { page } = watched;
+    const { page, faults } = await openPage(stage.browser, url);
     const picture = await pictureOf(page, ".stage > canvas");
     // The crosshair is in the middle of each pane; xy is above xz.
     const row = (part: number) => rowIn(picture, Math.round(picture.height * part), 0, (picture.width >> 1) - 4);
@@ -152,7 +148,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     // A hundredth of the range is some 2.5 of 255 in each channel; half a pixel across the line is as much again.
     expect(off.reduce((sum, one) => sum + one, 0) / off.length).toBeLessThan(3.4);
     expect(new Set(above).size).toBeGreaterThan(20);
-    expectClean(watched);
+    expectClean({ faults });
   });
 
   it.each(["Q&view.show=slice:x", "norm(omega)&view.show=four"])(
@@ -186,8 +182,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
 
   it("draws statistics, and breaks neither the policy nor the rules of accessibility", async () => {
     const url = `${stage.service.url}/view/isotropic32?what=norm(omega)&${at}&view.show=slice:z&view.flow=off`;
-    const watched = await openPage(stage.browser, url);
-    const { page } = watched;
+    const { page, faults } = await openPage(stage.browser, url);
     for (const tab of ["Look", "Point", "Statistics", "Particles"]) {
       await page.click(`#tab-${tab}`);
       await settled(page);
@@ -201,12 +196,14 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
       const found = await findingsOf(page);
       expect.soft(found, tab).toEqual([]);
     }
-    expectClean(watched);
+    expectClean({ faults });
   });
 
   it("opens at / the dataset of a link of 1.0, and says that it reads no more of it", async () => {
-    const watched = await openPage(stage.browser, `${stage.service.url}/?dataset=walled&field=ux&axis=x&probe=1,0,2`);
-    const { page } = watched;
+    const { page, faults } = await openPage(
+      stage.browser,
+      `${stage.service.url}/?dataset=walled&field=ux&axis=x&probe=1,0,2`,
+    );
     expect(new URL(page.url()).pathname).toBe("/view/walled");
     expect(await page.textContent(".trouble")).toContain("Links of fieldprobe 1.0 are not read");
     await page.goto(`${stage.service.url}/view/walled?what=p&derivatives=Fd6&y=0.5&z=3&time=77&method=Lag5`);
@@ -217,7 +214,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     expect(await page.textContent(".readout small")).toContain("x 12.57  y 0.5000  z 3.000");
     await page.click(".trouble button");
     await page.locator(".trouble").waitFor({ state: "detached" });
-    expectClean(watched);
+    expectClean({ faults });
   });
 
   it("asks for a token where the service wants one, and keeps it in memory only", async () => {
@@ -253,8 +250,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
 
   it("draws the same after its context was lost, and nearly the same by half floats", async () => {
     const url = `${stage.service.url}/view/isotropic32?what=p&${at}&view.flow=off&view.show=four`;
-    const watched = await openPage(stage.browser, url);
-    const { page } = watched;
+    const { page, faults } = await openPage(stage.browser, url);
     const before = await pictureOf(page);
     await page.evaluate(async () => {
       const canvas = document.querySelector<HTMLCanvasElement>(".stage > canvas") as HTMLCanvasElement;
@@ -277,7 +273,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     // Edges of the surface move by less than a pixel; colours by less than one of 255.
     expect(off).toBeLessThan(0.5);
     expect(off).toBeGreaterThan(0);
-    expectClean(watched);
+    expectClean({ faults });
     expectClean(half);
   });
 });

@@ -31,10 +31,9 @@ describe.skipIf(reason !== "")(`pictures${reason}`, () => {
     const query = new URLSearchParams({ x: "2.6", y: "3.6", z: "3.125", "view.show": "slice:z", "view.flow": "off" });
     for (const [name, value] of Object.entries(members)) query.set(name, value);
     for (const what of ["u.x", "u.y"]) query.append("view.range", `${what}:-2:2`);
-    const watched = await openPage(stage.browser, `${stage.service.url}/view/${dataset}?${query}`, {
+    const { page, faults } = await openPage(stage.browser, `${stage.service.url}/view/${dataset}?${query}`, {
       reducedMotion: motion ?? "reduce",
     });
-    const { page } = watched;
     // Streaks grow stronger for some pictures.
     if (motion !== undefined)
       await page.evaluate(async () => {
@@ -42,7 +41,7 @@ describe.skipIf(reason !== "")(`pictures${reason}`, () => {
       });
     const numbers = await page.locator("[data-served], [data-second]").allTextContents();
     const found = { ...(await squaresOf(page)), numbers };
-    expectClean(watched);
+    expectClean({ faults });
     return found;
   }
 

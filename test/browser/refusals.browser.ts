@@ -188,8 +188,7 @@ describe.skipIf(reason !== "")(`refusals${reason}`, () => {
   });
 
   it("names the stored time whose nodes it shows or saves between stored times", async () => {
-    const watched = await open("what=u.x&time=0.69&view.show=four");
-    const { page } = watched;
+    const { page, faults } = await open("what=u.x&time=0.69&view.show=four");
     await page.mouse.move(200, 200);
     await page.waitForSelector('.readout small:has-text("picture")');
     const [x, y, z] = ((await page.textContent(".readout small")) as string).match(/[\d.]+/g) as string[];
@@ -212,7 +211,7 @@ describe.skipIf(reason !== "")(`refusals${reason}`, () => {
     await page.click('.sheet .chips button:text-is("Figure")');
     await page.waitForSelector(".preview svg");
     expect(await page.textContent(".sheet section p")).toMatch(/t = 0\.69.*surface of .*, nodes of t = 0\.6\b/i);
-    expectClean(watched);
+    expectClean({ faults });
   });
 
   it("tells screen readers what the service says at each place, none where nodes are missing", async () => {

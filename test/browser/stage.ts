@@ -100,7 +100,7 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
 }
 
 /** Fails if the page has done anything it must not do. */
-export function expectClean({ faults }: Watched): void {
+export function expectClean({ faults }: Pick<Watched, "faults">): void {
   expect(faults).toEqual({ violations: [], errors: [], foreign: [] });
 }
 

@@ -22,8 +22,7 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
     openPage(stage.browser, `${stage.service.url}/view/${set}?${query}`);
 
   it("measures a distance in lengths, nodes and scales of the flow", async () => {
-    const watched = await open(`what=p&${at}&view.show=slice:z&view.window=6`);
-    const { page } = watched;
+    const { page, faults } = await open(`what=p&${at}&view.show=slice:z&view.window=6`);
     const { scales } = await ask<{ scales: Record<string, number> }>(stage.service, {
       dataset: "isotropic32",
       call: "spectrum",
@@ -45,12 +44,11 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
     expect(Math.abs((eta as number) / (right / (scales.kolmogorov as number)) - 1)).toBeLessThan(0.006);
     await page.keyboard.press("Escape");
     await page.waitForFunction(() => document.querySelector(".ruler") === null);
-    expectClean(watched);
+    expectClean({ faults });
   });
 
   it("shows the structure under a click alone, with its measures", async () => {
-    const watched = await open(`what=Q&${at}&view.show=3d`);
-    const { page } = watched;
+    const { page, faults } = await open(`what=Q&${at}&view.show=3d`);
     const box = (await page.locator(".stage").boundingBox()) as { x: number; y: number; width: number; height: number };
     await page.click("#tab-Point");
     // The first of some places where the surface is met.
@@ -76,12 +74,11 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
     expect(await findingsOf(page)).toEqual([]);
     await page.click('button:text-is("Show all")');
     await page.waitForFunction(() => !document.body.textContent?.includes(", by volume"));
-    expectClean(watched);
+    expectClean({ faults });
   });
 
   it("follows pasted points by the chosen integrator, and saves their paths", async () => {
-    const watched = await open("time=1&view.flow=off&view.show=3d");
-    const { page } = watched;
+    const { page, faults } = await open("time=1&view.flow=off&view.show=3d");
     await page.click("#tab-Particles");
     await page.click('.chips button:text-is("At points")');
     await page.fill('textarea[aria-label="Points"]', "x y z\n1 2 3\n4 5");
@@ -97,12 +94,11 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
     const query = new URLSearchParams({ ...question, integrator: "heun", format: "csv" });
     const right = await (await fetch(`${stage.service.url}/api/datasets/isotropic32/paths?${query}`)).text();
     expect(await readFile(await download.path(), "utf8")).toBe(right);
-    expectClean(watched);
+    expectClean({ faults });
   });
 
   it("pours dye along a stroke and rides a particle through time", async () => {
-    const watched = await open(`what=p&${at}&view.show=slice:z`);
-    const { page } = watched;
+    const { page, faults } = await open(`what=p&${at}&view.show=slice:z`);
     await page.click("#tab-Particles");
     await page.click('button:text-is("Draw with dye")');
     await page.mouse.move(200, 200);
@@ -132,6 +128,6 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
     const { rows } = await ask<{ rows: number[][] }>(stage.service, path);
     const row = rows.find((one) => Math.abs((one[1] as number) - time) < 1e-6) as number[];
     for (let a = 0; a < 3; a++) close(place[a] as number, (row[a + 2] as number) % (2 * Math.PI));
-    expectClean(watched);
+    expectClean({ faults });
   });
 });
