@@ -91,9 +91,7 @@ function timesText(time: RequestedTimes): unknown {
 }
 
 function framesText(frame: RequestedFrames): unknown {
-  if (frame === "all") return frame;
-  if ("at" in frame) return frame.at;
-  if ("list" in frame) return [...frame.list];
+  if (frame === "all" || "at" in frame || "list" in frame) return timesText(frame);
   if ("node" in frame) return frame.node;
   return `${frame.first ?? ""}:${frame.end ?? ""}:${frame.stride}`;
 }

@@ -37,24 +37,15 @@ function figure(
   labelNames: readonly string[],
   read: () => Iterable<MetricSample>,
 ): void {
-  const common = { name: `fieldprobe_${name}`, help, labelNames, registers };
-  if (name.endsWith("_total")) {
-    new Counter({
-      ...common,
-      collect() {
-        this.reset();
-        for (const [labels, value] of read()) this.labels(...labels).inc(value);
-      },
-    });
-    return;
+  function collect(this: Counter | Gauge): void {
+    this.reset();
+    for (const [labels, value] of read())
+      if (this instanceof Gauge) this.labels(...labels).set(value);
+      else this.labels(...labels).inc(value);
   }
-  new Gauge({
-    ...common,
-    collect() {
-      this.reset();
-      for (const [labels, value] of read()) this.labels(...labels).set(value);
-    },
-  });
+  const settings = { name: `fieldprobe_${name}`, help, labelNames, registers, collect };
+  if (name.endsWith("_total")) new Counter(settings);
+  else new Gauge(settings);
 }
 
 /** Counts that are copied when they are scraped: requests are many, scrapes are few. */
@@ -136,11 +127,7 @@ function plainFigures(
 ): void {
   const plain: readonly (readonly [name: string, help: string, read: () => number])[] = [
     ["ready", "1 when the catalogue is loaded and the pool answers.", () => (engine.status().ready ? 1 : 0)],
-    [
-      "workers",
-      "Worker threads that can take work; all but one start with the first work for them.",
-      () => engine.status().workers,
-    ],
+    ["workers", "Worker threads that can take work; all but one start with it.", () => engine.status().workers],
     ["workers_configured", "Worker threads that may run at once.", () => engine.status().workersConfigured],
     ["batches_queued", "Batches that wait for a worker.", () => engine.status().queued],
     ["batches_running", "Batches on a worker.", () => engine.status().running],
