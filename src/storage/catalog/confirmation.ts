@@ -6,8 +6,9 @@ import { accessSync, constants, existsSync, readFileSync, realpathSync } from "n
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
+import { shellText } from "../../shared/shell-text.js";
 import { type Descriptor, type DescriptorInput, parseDescriptor } from "../dataset/descriptor.js";
-import { realPath, shellText } from "../dataset/files.js";
+import { realPath } from "../dataset/files.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH } from "../dataset/folder-names.js";
 import { openLines } from "../recognise/draft.js";
 import type { Recognised } from "../recognise/recognise.js";

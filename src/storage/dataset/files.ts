@@ -78,9 +78,6 @@ export class RealPaths {
   }
 }
 
-/** A path as a shell reads it. */
-export const shellText = (path: string): string => (/[^\w./:@%+=,-]/.test(path) ? `"${path}"` : path);
-
 /** `{step:0Nd}`, the number of a step, or `{step}`, a listed text, in a path. */
 export const STEP_PLACE = /\{step(?::0(\d{1,2})d)?\}/;
 

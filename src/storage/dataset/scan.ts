@@ -1,7 +1,7 @@
 /** Records of a scan of data folders: candidates, changes and datasets. */
 import { sep } from "node:path";
+import { shellText } from "../../shared/shell-text.js";
 import type { Dataset } from "./dataset.js";
-import { shellText } from "./files.js";
 
 export interface Refusal {
   readonly location: string;
