@@ -40,11 +40,6 @@ export function mapOf(now: View, range: Range, what: string): MapName {
 /** Whether a map is light where most values are: lines and texts over it are dark then, whatever the stage is. */
 export const isLightMap = (map: MapName): boolean => map === "vik";
 
-/** The map of a surface: light in the middle, so that it is lit well. */
-function surfaceMap(range: Range): MapName {
-  return range.low < 0 && range.high > 0 ? "vik" : "batlow";
-}
-
 /** A note on the samples of a volume that has not all nodes. */
 export function samplesOf(volume: Volume | null): string {
   if (volume === null || volume.stride === 1) return "";
@@ -254,9 +249,11 @@ export function surfaceLayer(now: View): { layer: SurfaceLayer; isPending: boole
   const middle = low.map((one, a) => (one + high[a]) / 2) as unknown as Vec3;
   const side = isBelow(surface.what) ? -1 : 1;
   const fine = isolatedIn(fineOf(surface, set), set, now.surface.value, side, isolated.value);
+  // Light in the middle, so that the surface is lit well.
+  const map = range.low < 0 && range.high > 0 ? "vik" : "batlow";
   const layer: SurfaceLayer = {
     ...{ dataset: set, fine, level: now.surface.value, colour, range },
-    ...{ side, map: surfaceMap(range), low, high, faint: null },
+    ...{ side, map, low, high, faint: null },
     camera: cameraOf([now.camera[0], now.camera[1], now.camera[2] * distanceFactor()], middle, sizeOf(set)),
   };
   const brush = brushOf(now, { dataset: set, time: now.time ?? 0 });

@@ -1,6 +1,6 @@
 /** Downloads: files that the page makes, and answers for which a link would need the token. */
 import { say } from "../notify.js";
-import { hasToken, type Question, rootOf, send } from "../state/ask.js";
+import { hasToken, jsonOf, type Question, rootOf, send } from "../state/ask.js";
 
 export function save(blob: Blob, name: string): void {
   const link = document.createElement("a");
@@ -24,8 +24,7 @@ function request(path: string, init: RequestInit, name: string): void {
 
 /** Saves the answer of a question that may be too long for an address. */
 export function saveAnswer(question: Question, name: string): void {
-  const headers = { "content-type": "application/json" };
-  request("api/ask", { method: "POST", body: JSON.stringify(question), headers }, name);
+  request("api/ask", jsonOf(question), name);
 }
 
 /** Turns a click on a download link into a request with the token, if there is one. */

@@ -98,6 +98,10 @@ export async function send(path: string, init: RequestInit, signal: AbortSignal)
   }
 }
 
+export function jsonOf(body: unknown, method = "POST"): RequestInit {
+  return { method, body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+}
+
 /** A member as a text: lists with commas, points with semicolons, objects as JSON. */
 export function textOf(value: unknown): string {
   if (!Array.isArray(value)) return typeof value === "object" ? JSON.stringify(value) : String(value);
@@ -140,8 +144,7 @@ export async function askNumbers(question: Question, signal: AbortSignal): Promi
 }
 
 export async function askJson<T>(question: Question | readonly Question[], signal: AbortSignal): Promise<T> {
-  const init = { method: "POST", body: JSON.stringify(question), headers: { "content-type": "application/json" } };
-  const answer: unknown = await (await send("api/ask", init, signal)).json();
+  const answer: unknown = await (await send("api/ask", jsonOf(question), signal)).json();
   const answers = Array.isArray(question) ? (answer as unknown[]) : [answer];
   for (const [i, one] of [question].flat().entries()) {
     const { manifest, problem } = answers[i] as { manifest?: string; problem?: object };

@@ -1,6 +1,6 @@
 /** Jobs of the service: questions that run in the background, their progress and their results. */
 import { signal } from "@preact/signals-core";
-import { type Question, Refusal, requireManifest, rootOf, send } from "./ask.js";
+import { jsonOf, type Question, Refusal, requireManifest, rootOf, send } from "./ask.js";
 
 export interface Job {
   readonly id: string;
@@ -32,10 +32,8 @@ export async function readJobs(): Promise<void> {
 }
 
 export async function startJob({ dataset, call, ...members }: Question, format: string): Promise<Job> {
-  const body = JSON.stringify({ ...members, format, job: true });
-  const headers = { "content-type": "application/json" };
   const path = `api/datasets/${encodeURIComponent(dataset)}/${call}`;
-  const job = (await (await send(path, { method: "POST", body, headers }, never)).json()) as Job;
+  const job = (await (await send(path, jsonOf({ ...members, format, job: true }), never)).json()) as Job;
   jobs.value = [job, ...jobs.peek().filter(({ id }) => id !== job.id)];
   void readJobs().catch(() => {});
   return job;
