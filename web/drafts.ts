@@ -7,7 +7,7 @@ import { repeat } from "lit-html/directives/repeat.js";
 import { setting } from "./controls.js";
 import { opened } from "./export/jobs-list.js";
 import { copy, say } from "./notify.js";
-import { send } from "./state/ask.js";
+import { jsonOf, send } from "./state/ask.js";
 import type { Listed } from "./state/dataset.js";
 import { EMPTY } from "./state/link.js";
 import { datasets, open } from "./state/model.js";
@@ -33,6 +33,8 @@ interface Draft extends Readonly<Record<Lists, readonly string[]>> {
   readonly notes: readonly Line[];
   readonly answers: Readonly<Record<string, string | readonly string[]>>;
   readonly series: boolean;
+  /** Names the draft that it shows. */
+  readonly shown: string;
   readonly picture: boolean;
   readonly mayConfirm: boolean;
   readonly command: string;
@@ -106,13 +108,14 @@ export function openDrafts(wanted = draft.peek()?.id): void {
 }
 
 function answer(id: string, body: object): void {
-  const headers = { "content-type": "application/json" };
-  run(() => readDraft(id, { method: "PATCH", headers, body: JSON.stringify(body) }));
+  run(() => readDraft(id, jsonOf(body, "PATCH")));
 }
 
-function confirm(id: string): void {
+function confirm({ id, shown }: Draft): void {
   run(async () => {
-    const answer = await send(`${pathOf(id)}/confirm`, { method: "POST" }, twoMinutes());
+    const request = send(`${pathOf(id)}/confirm`, jsonOf({ shown }), twoMinutes());
+    // What is refused because it has changed is shown anew.
+    const answer = await request.catch((error: unknown) => readDraft(id).then(() => Promise.reject(error)));
     const { dataset } = (await answer.json()) as { dataset: string };
     draft.value = null;
     isShown.value = false;
@@ -127,7 +130,7 @@ function confirm(id: string): void {
 const bullets = (title: string, texts: readonly string[], style = "") =>
   texts.length === 0
     ? nothing
-    : html`<section><h3>${title}</h3><ul class=${style}>${texts.map((text) => html`<li>${text}</li>`)}</ul></section>`;
+    : html`<section>${title === "" ? nothing : html`<h3>${title}</h3>`}<ul class=${style}>${texts.map((text) => html`<li>${text}</li>`)}</ul></section>`;
 
 /** Keys of lines, kept while their questions change: neither text nor focus moves from one field to another. */
 function keysOf(lines: readonly Line[]): string[] {
@@ -204,7 +207,7 @@ function draftView(one: Draft): TemplateResult {
       isChanged
         ? html`<button @click=${() => answer(id, Object.fromEntries(Object.keys(one.answers).map((flag) => [flag, null])))}>Take answers back</button>`
         : nothing
-    }<button class="primary" ?disabled=${!mayConfirm || pending.value > 0} @click=${() => confirm(id)}>Confirm</button>${
+    }<button class="primary" ?disabled=${!mayConfirm || pending.value > 0} @click=${() => confirm(one)}>Confirm</button>${
       mayConfirm
         ? nothing
         : html`<span class="quiet">${problems.length > 0 ? "What cannot be served cannot be confirmed." : "Answer what is open first."}</span>`

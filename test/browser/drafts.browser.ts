@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
-import { writeHdf5 } from "../support/cubes.js";
+import { fill, writeHdf5 } from "../support/cubes.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 import { expectClean, findingsOf, launch, openPage, reason, settled } from "./stage.js";
@@ -15,14 +15,14 @@ describe.skipIf(reason !== "")(`adding data${reason}`, () => {
   const folder = scratchFolder();
   let service: RunningService;
   let browser: Browser;
-  beforeAll(async () => {
-    const data = new Float32Array(N ** 3 * 3);
-    for (let z = 0, at = 0; z < N; z++)
-      for (let y = 0; y < N; y++)
-        for (let x = 0; x < N; x++) for (let c = 0; c < 3; c++) data[at++] = valueAt(x, y, z, c);
-    await writeHdf5(join(folder, "bare.h5"), (file) => {
-      file.create_dataset({ name: "u", data, shape: [N, N, N, 3] });
+  const write = (note: string) =>
+    writeHdf5(join(folder, "bare.h5"), (file) => {
+      const values = fill(["z", "y", "x", "c"], [N, N, N, 3], ({ x, y, z, c }) => valueAt(x, y, z, c));
+      file.create_dataset({ name: "u", data: Float32Array.from(values), shape: [N, N, N, 3] });
+      file.create_attribute("note", note);
     });
+  beforeAll(async () => {
+    await write("first");
     service = await serveTestData([], { DATA: folder, STATE: scratchFolder() });
     browser = await launch();
   });
@@ -32,8 +32,7 @@ describe.skipIf(reason !== "")(`adding data${reason}`, () => {
   });
 
   it("shows what waits where nothing is served, takes answers, and opens the dataset once it is confirmed", async () => {
-    const watched = await openPage(browser, `${service.url}/`);
-    const { page } = watched;
+    const { page, faults } = await openPage(browser, `${service.url}/`);
     await page.waitForSelector('.stage :text("The service has no dataset yet.")');
     expect(await page.innerText(".crumbs button >> nth=0")).toBe("No dataset");
     expect(await page.innerText(".stage")).not.toContain("Loading");
@@ -44,7 +43,7 @@ describe.skipIf(reason !== "")(`adding data${reason}`, () => {
     expect(await findingsOf(page)).toEqual([]);
     // Whatever is asked is answered, each while the answers before are on their way, until nothing is open.
     const answers: Record<string, string> = {
-      ...{ dims: "z,y,x,c", spacing: "0.25", length: "2", origin: "0,0,0", periodic: "xyz", faces: "open" },
+      ...{ dims: "z,y,x,c", spacing: "0.25", length: "2", origin: "0,0,0", periodic: "xyz", walls: "none" },
     };
     const inputs = page.locator('.sheet section input[aria-label*=": "]');
     const given = new Set<string>();
@@ -66,6 +65,12 @@ describe.skipIf(reason !== "")(`adding data${reason}`, () => {
     expect(await page.innerText('pre[aria-label="Command"]')).toContain(
       `fieldprobe inspect ${folder}/bare.h5 --dims z,y,x,c `,
     );
+    // What has changed since it was shown is shown anew.
+    await write("second");
+    await page.click('.sheet button:text-is("Confirm"):not([disabled])');
+    await page.waitForSelector('.sheet [role=alert]:has-text("the attribute @note is")');
+    await page.waitForSelector('.sheet details :text("second")', { state: "attached" });
+    expect(faults.errors.splice(0)).toEqual([expect.stringContaining("409")]);
     await page.click('.sheet button:text-is("Confirm"):not([disabled])');
     await page.waitForFunction(() => location.pathname.endsWith("/view/bare"));
     await settled(page);
@@ -73,7 +78,7 @@ describe.skipIf(reason !== "")(`adding data${reason}`, () => {
     const { rows } = (await answer.json()) as { rows: number[][] };
     expect(rows[0]?.at(-1)).toBeCloseTo(valueAt(3, 2, 1, 0), 6);
     expect(await page.isVisible(".empty")).toBe(false);
-    expectClean(watched);
+    expectClean({ faults });
     await page.context().close();
   });
 });

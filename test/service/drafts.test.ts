@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
 import { digestToken } from "../../src/server/http/auth.js";
-import { writeHdf5 } from "../support/cubes.js";
+import { fill, writeHdf5 } from "../support/cubes.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
@@ -14,12 +14,9 @@ const STEP = 0.25;
 const valueAt = (x: number, y: number, z: number, c: number) => c + x / N + y / N ** 2 + z / N ** 3;
 
 async function writeBare(folder: string, name = "u.h5", attributes: Readonly<Record<string, number>> = {}) {
-  const data = new Float32Array(N ** 3 * 3);
-  for (let z = 0, at = 0; z < N; z++)
-    for (let y = 0; y < N; y++)
-      for (let x = 0; x < N; x++) for (let c = 0; c < 3; c++) data[at++] = valueAt(x, y, z, c);
+  const values = fill(["z", "y", "x", "c"], [N, N, N, 3], ({ x, y, z, c }) => valueAt(x, y, z, c));
   await writeHdf5(join(folder, name), (file) => {
-    file.create_dataset({ name: "u", data, shape: [N, N, N, 3] });
+    file.create_dataset({ name: "u", data: Float32Array.from(values), shape: [N, N, N, 3] });
     file.create_attribute("note", "\u001b[31mred");
     for (const [key, value] of Object.entries(attributes)) file.create_attribute(key, value);
   });
@@ -35,6 +32,7 @@ interface Draft {
   readonly mayConfirm: boolean;
   readonly command: string;
   readonly picture: boolean;
+  readonly shown: string;
 }
 
 async function send(url: string, method = "GET", body?: unknown, headers: Readonly<Record<string, string>> = {}) {
@@ -120,6 +118,27 @@ describe("a service on this machine alone", () => {
     const [row = []] = (json as { rows: number[][] }).rows;
     expect(row.at(-1)).toBeCloseTo(valueAt(3, 2, 1, 0), 6);
     expect((await send(url)).status).toBe(404);
+  });
+
+  it.each([true, false])("confirms no draft that has changed since it was shown: named %s", async (isNamed) => {
+    const name = `changed-${isNamed}`;
+    await writeBare(folder, `${name}.h5`);
+    await service.reload();
+    const url = `${draftsUrl()}/${await idOf(`${name}.h5`)}`;
+    const { shown } = (await send(url, "PATCH", ANSWERS)).json as Draft;
+    await writeBare(folder, `${name}.h5`, { nu: 0.1 });
+    const body = isNamed ? { shown } : undefined;
+    const late = await send(`${url}/confirm`, "POST", body);
+    expect(late).toMatchObject({
+      status: 409,
+      json: { detail: expect.stringContaining("attribute @nu is new (0.1)") },
+    });
+    expect(existsSync(join(folder, `${name}.dataset.json`))).toBe(false);
+    // What was shown before is not confirmed either.
+    if (isNamed) expect(await send(`${url}/confirm`, "POST", body)).toMatchObject({ status: 409 });
+    const anew = ((await send(url)).json as Draft).shown;
+    expect(await send(`${url}/confirm`, "POST", { shown: anew, name: "x" })).toMatchObject({ status: 400 });
+    expect(await send(`${url}/confirm`, "POST", { shown: anew })).toMatchObject({ status: 201 });
   });
 
   it("takes the files of a series together", async () => {

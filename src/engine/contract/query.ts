@@ -401,7 +401,7 @@ export interface Engine {
   /** Files that wait for a person, with their reasons. */
   waiting(): readonly WaitingFile[];
   /** Reads the draft of waiting files; confirms it if no question is open. Throws RequestError, DataError. */
-  draft(request: Pick<DraftRequest, "paths" | "texts" | "confirms">): Promise<DraftView>;
+  draft(request: Pick<DraftRequest, "paths" | "texts" | "confirms" | "shown">): Promise<DraftView>;
   held(): readonly HeldBricks[];
   /** Null without a cluster. */
   regions(): RegionCounts | null;

@@ -206,7 +206,7 @@ class FieldEngine implements Engine {
     return this.#catalog.waiting;
   }
 
-  async draft(request: Pick<DraftRequest, "paths" | "texts" | "confirms">): Promise<DraftView> {
+  async draft(request: Pick<DraftRequest, "paths" | "texts" | "confirms" | "shown">): Promise<DraftView> {
     const [descriptors, chunkBytes] = [descriptorFolder(this.#config), this.#config.limits["engine.chunkBytes"]];
     const taken = this.datasets().flatMap(({ name, aliases }) => [name, ...aliases]);
     const task = { kind: "draft", ...request, descriptors, chunkBytes, taken } as const;

@@ -7,6 +7,7 @@ import type { DraftView } from "../../engine/contract/query.js";
 import { isAddress } from "../../shared/addresses.js";
 import { type Config, isLoopbackHost } from "../../shared/config.js";
 import { AuthError, DataError, NotFoundError, RequestError } from "../../shared/errors.js";
+import { shellText } from "../../shared/shell-text.js";
 import { readJsonBody } from "../../text/json-body.js";
 import { compute, tokenOf } from "../http/compute.js";
 import { negotiate } from "../http/negotiate.js";
@@ -28,6 +29,8 @@ const OF_PROXIES = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
 const FORBIDDEN = "Data that wait are for tokens with the right manage (fieldprobe token add NAME --manage).";
 
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+
 type Texts = ReadonlyMap<string, readonly string[]>;
 
 /** What a person has answered about a file. */
@@ -35,6 +38,8 @@ interface Said {
   readonly texts: Texts;
   /** Whether the files that differ in one number are read as one dataset. */
   readonly series: boolean;
+  /** What was shown with these answers; undefined if nothing was. */
+  readonly structure: DraftView["structure"];
 }
 
 interface Waiting {
@@ -61,7 +66,7 @@ class Drafts {
     for (const { location, series: pattern } of waiting)
       if (pattern !== null) series.set(pattern, [...(series.get(pattern) ?? []), location]);
     return waiting.map(({ location, message, series: pattern }) => ({
-      id: createHash("sha256").update(location).digest("hex").slice(0, 16),
+      id: digestOf(location).slice(0, 16),
       location,
       why: message,
       series: pattern === null ? [location] : (series.get(pattern) as string[]),
@@ -77,20 +82,25 @@ class Drafts {
 
   /** Runs steps after earlier ones for the same draft, with their answers. Keeps no reply: that holds its request. */
   inTurn<T>({ location }: Waiting, steps: (said: Said) => Promise<T>): Promise<T> {
-    const run = () => steps(this.#said.get(location) ?? { texts: new Map(), series: false });
+    const run = () => steps(this.#said.get(location) ?? { texts: new Map(), series: false, structure: undefined });
     const turn = (this.#turns.get(location) ?? Promise.resolve()).then(run);
     const ended = Promise.allSettled([turn]).then(() => undefined);
     this.#turns.set(location, ended);
     return turn;
   }
 
-  /** Reads a draft, and keeps the answers if it can be read with them. Throws RequestError. */
-  async read(waiting: Waiting, said: Said, confirms = false): Promise<DraftView> {
-    const paths = said.series ? waiting.series : [waiting.location];
+  /** Reads a draft, and keeps its answers; confirms no other structure than was shown. Throws RequestError. */
+  async read(waiting: Waiting, { texts, series, structure }: Said, confirms = false): Promise<DraftView> {
+    const paths = series ? waiting.series : [waiting.location];
     try {
-      const view = await this.#service.engine.draft({ paths, texts: said.texts, confirms });
+      const view = await this.#service.engine.draft({
+        paths,
+        texts,
+        confirms,
+        shown: confirms ? structure : undefined,
+      });
       if (confirms && view.open.length + view.problems.length === 0) this.#said.delete(waiting.location);
-      else this.#said.set(waiting.location, said);
+      else this.#said.set(waiting.location, { texts, series, structure: view.structure });
       return view;
     } catch (error) {
       // What the file does not allow is for the person to read, not a failure of the service.
@@ -138,8 +148,15 @@ async function givenIn(life: RequestLife, { method, headers }: FastifyRequest): 
   return body;
 }
 
-/** Adds answers: texts, numbers, or lists of them; null takes an answer back. */
-function withAnswers(before: Said, given: object): Said {
+/** Names a draft by its answers and structure. */
+const nameOf = ({ texts, series, structure }: Said): string =>
+  digestOf(JSON.stringify([[...texts], series, [...(structure ?? [])]]));
+
+/** Adds answers: texts, numbers, or lists; null takes one back. Throws HttpRefusal if `shown` is an earlier draft. */
+function withAnswers(before: Said, { shown, ...given }: { readonly shown?: unknown }): Said {
+  if (shown !== undefined && shown !== nameOf(before))
+    throw new HttpRefusal(409, "The draft is another than the one shown: read it again.");
+  if (shown !== undefined && Object.keys(given).length > 0) throw wrong("shown", "answers go before it, by PATCH");
   const texts = new Map(before.texts);
   let { series } = before;
   for (const [flag, value] of Object.entries(given)) {
@@ -149,7 +166,7 @@ function withAnswers(before: Said, given: object): Said {
     } else if (value === null) texts.delete(flag);
     else texts.set(flag, textsOf(flag, value));
   }
-  return { texts, series };
+  return { texts, series, structure: Object.keys(given).length > 0 ? undefined : before.structure };
 }
 
 function textsOf(flag: string, value: unknown): readonly string[] {
@@ -161,12 +178,13 @@ function textsOf(flag: string, value: unknown): readonly string[] {
 }
 
 function documentOf({ config }: Service, waiting: Waiting, said: Said, view: DraftView) {
-  const { slice, refusal: _, ...texts } = view;
+  const { slice, refusal: _, structure, ...texts } = view;
   const mayConfirm = view.open.length === 0 && view.problems.length === 0;
   return {
     ...{ id: waiting.id, ...texts, file: shownPath(waiting.location, config), files: waiting.series.length },
     answers: Object.fromEntries([...said.texts].map(([flag, all]) => [flag, all.length === 1 ? all[0] : all])),
     series: said.series,
+    shown: nameOf({ ...said, structure }),
     picture: slice !== null,
     mayConfirm,
     command: commandOf(waiting, said, mayConfirm),
@@ -179,10 +197,6 @@ function commandOf({ location, series, why }: Waiting, said: Said, mayConfirm: b
   const paths = (said.series ? series : [location]).map(shellText);
   const flags = [...said.texts].flatMap(([flag, all]) => all.map((text) => `--${flag} ${shellText(text)}`));
   return same ?? ["fieldprobe inspect", ...paths, ...flags, ...(mayConfirm ? ["--yes"] : [])].join(" ");
-}
-
-function shellText(text: string): string {
-  return /^[\w./:=,+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 async function sendPicture(reply: FastifyReply, life: RequestLife, { slice }: DraftView): Promise<FastifyReply> {
@@ -278,7 +292,8 @@ export function draftRoutes(api: FastifyInstance, service: Service): void {
       schema: {
         summary: "Confirm what a file is taken for",
         description:
-          "Keeps the draft, with the answers so far and those of the body; its dataset is served from then on.",
+          "Keeps the draft, with the answers so far and those of the body; its dataset is served from then on. With " +
+          "`shown`, as the draft gives it, instead of answers: 409 if the draft is another by now.",
         params,
         body: ANSWERS,
         response: { 201: DRAFT, ...FAILURES },

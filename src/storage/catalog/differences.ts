@@ -21,12 +21,8 @@ const NAMED = 3;
 /** The first of several differences, in words. */
 export function firstOf(all: readonly Difference[]): string {
   const more = all.length > NAMED ? `; and ${all.length - NAMED} more` : "";
-  return (
-    all
-      .slice(0, NAMED)
-      .map(({ text }) => text)
-      .join("; ") + more
-  );
+  const texts = all.slice(0, NAMED).map(({ text }) => text);
+  return texts.join("; ") + more;
 }
 
 /** Whether a line of `seen`, what a description does not use, is about what differs. */

@@ -59,7 +59,9 @@ export function grown(description: Description): Grown {
     if (typeof own === "string" || !isLate || (own.length > 1 && frames === null)) {
       const late = isLate ? "it holds several times" : `its time ${own[0]} is not after ${last}, the last`;
       const why = typeof own === "string" ? own : late;
-      waiting.push(...paths.map((path) => ({ location: path, message: waitText(path, why), waits: true as const })));
+      const message = (path: string) =>
+        why.startsWith(DIFFERS) ? `${needsLook(path, why)} --same` : `waits as a file of its series: ${why}`;
+      waiting.push(...paths.map((path) => ({ location: path, message: message(path), waits: true as const })));
     } else {
       times.push(...own);
       steps.push(...own.map(() => step));
@@ -72,10 +74,6 @@ export function grown(description: Description): Grown {
 
 /** Whether a file waits as its structure differs, and not its time. */
 export const isOfStructure = ({ message }: Refusal): boolean => message.includes(`(${DIFFERS}`);
-
-function waitText(path: string, why: string): string {
-  return why.startsWith(DIFFERS) ? `${needsLook(path, why)} --same` : `waits as a file of its series: ${why}`;
-}
 
 function patternsOf(field: Descriptor["fields"][string] | undefined): string[] {
   return partsIn(field)

@@ -269,7 +269,8 @@ export function timesStatedBy(paths: readonly string[]): readonly number[] | str
 }
 
 function statedTimes(found: Recognised): readonly number[] | null {
-  const isRequested = questionsOf(found).some(({ about }) => about === "snapshot" || about === "times");
+  const { questions, assumed } = found.descriptor;
+  const isRequested = [...questions, ...assumed].some(({ about }) => about === "snapshot" || about === "times");
   return found.dated === null && isRequested ? null : timesIn(found.descriptor);
 }
 
@@ -295,10 +296,6 @@ function ofAll(members: readonly SeriesFile[], list: (found: Descriptor) => read
           question: `In ${files.slice(0, 3).join(", ")}${files.length > 3 ? ` and ${files.length - 3} more` : ""}: ${question.question}${more}`,
         },
   );
-}
-
-function questionsOf({ descriptor }: Recognised): readonly Question[] {
-  return [...descriptor.questions, ...descriptor.assumed];
 }
 
 const withoutQuestions = ({ questions: _, assumed: __, ...members }: DescriptorInput): DescriptorInput => members;
@@ -342,7 +339,8 @@ function fieldsOf(
     folder + (patterns.find((one) => one.replace("{step}", first.step) === basename(file)) ?? (patterns[0] as string));
   return Object.fromEntries(
     Object.entries(first.found.written.fields).map(([name, field]) => {
-      const labels = frames.map(({ member }) => firstStepOf(member.found, name));
+      const fieldIn = ({ found }: SeriesFile) => found.written.fields[name as "velocity"] as FieldInput | undefined;
+      const labels = frames.map(({ member }) => fieldIn(member)?.firstStep ?? 0);
       const [firstStep = 0, second] = labels;
       const stepIncrement = second === undefined ? 1 : Math.max(second - firstStep, 1);
       const isStepped = /\{step/.test(JSON.stringify(field));
@@ -358,10 +356,6 @@ function fieldsOf(
       return [name, inSeries(field as FieldInput, named, { ...listed, ...own }, numbered)];
     }),
   ) as DescriptorInput["fields"];
-}
-
-function firstStepOf({ written }: Recognised, name: string): number {
-  return (written.fields[name as "velocity"] as FieldInput | undefined)?.firstStep ?? 0;
 }
 
 function inSeries(field: FieldInput, pattern: (file: string) => string, series: object, numbered: boolean): FieldInput {

@@ -217,10 +217,11 @@ async function writeDocuments(
   const documents = new Map<string, object>();
   for (const [field, cut] of cuts) documents.set(field, fieldDocument(dataset, cut, options));
   for (const table of tablesOf(dataset)) {
-    documents.set(table.path, tableDocument(table));
+    const { path, shape, type, dimensions } = table;
+    documents.set(path, arrayDocument({ shape, chunks: shape, type, fill: 0, codecs: PLAIN_CODECS, dimensions }));
     const { buffer, byteOffset, byteLength } = table.values;
-    const key = ["c", ...table.shape.map(() => 0)].join("/");
-    await target.write(`${table.path}/${key}`, new Uint8Array(buffer, byteOffset, byteLength));
+    const key = ["c", ...shape.map(() => 0)].join("/");
+    await target.write(`${path}/${key}`, new Uint8Array(buffer, byteOffset, byteLength));
   }
   if (dataset.forcing.kind === "modes")
     documents.set("forcing", { zarr_format: 3, node_type: "group", attributes: {} });
@@ -244,10 +245,6 @@ function fieldDocument(dataset: Dataset, { nodes, chunk, chunks, components }: C
     codecs: options.shard === 0 ? inner : [{ name: "sharding_indexed", configuration }],
     dimensions: ["time", "z", "y", "x", ...(components === 3 ? ["component"] : [])],
   });
-}
-
-function tableDocument({ type, shape, dimensions }: SmallArray): object {
-  return arrayDocument({ shape, chunks: shape, type, fill: 0, codecs: PLAIN_CODECS, dimensions });
 }
 
 /** Coordinates and times, for readers that do not know descriptors, and the modes of a force. */

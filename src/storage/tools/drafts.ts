@@ -13,6 +13,7 @@ import {
   placeOfConfirmation,
   renewed,
 } from "../catalog/confirmation.js";
+import { differences, firstOf } from "../catalog/differences.js";
 import { grown, isOfStructure } from "../catalog/growth.js";
 import { fileSets } from "../catalog/places.js";
 import { measured } from "../catalog/raised-questions.js";
@@ -20,13 +21,14 @@ import { nameOf } from "../catalog/scan-folders.js";
 import { recogniseSeries } from "../catalog/series.js";
 import { describedBy } from "../catalog/source.js";
 import { verify } from "../catalog/verify.js";
-import { NAME_PATTERN, parseDescriptor } from "../dataset/descriptor.js";
+import { type DescriptorInput, NAME_PATTERN, parseDescriptor } from "../dataset/descriptor.js";
 import { beingWritten, realPath } from "../dataset/files.js";
 import { writeWhole } from "../dataset/write-whole.js";
 import { type AnswerTexts, answersFrom } from "../recognise/answer-texts.js";
 import type { Answers } from "../recognise/answers.js";
 import { openLines } from "../recognise/draft.js";
 import { type Recognised, recognise } from "../recognise/recognise.js";
+import type { Structure } from "../recognise/structure.js";
 import { type DraftView, describeDraft } from "./report.js";
 
 export interface GivenNames {
@@ -99,15 +101,18 @@ export interface DraftRequest {
   /** Largest chunk of the files and largest brick, in bytes. */
   readonly chunkBytes: number;
   readonly confirms: boolean;
+  /** The structure that a person has seen, which alone is confirmed; absent: any. */
+  readonly shown?: Structure | undefined;
   /** Names of datasets that there are. */
   readonly taken: readonly string[];
 }
 
 /** Reads a draft; writes its confirmation if requested and no line is open. Throws RequestError, DataError. */
-export function answerDraft({ paths, texts, descriptors, chunkBytes, confirms, taken }: DraftRequest): DraftView {
+export function answerDraft(request: DraftRequest): DraftView {
+  const { paths, texts, descriptors, chunkBytes, confirms, taken, shown } = request;
   const [first] = paths as [string];
   const known = isChangedConfirmation(first) ? first : confirmationFor(first, descriptors);
-  if (known !== null) return changedDraft(known, first, confirms);
+  if (known !== null) return changedDraft(known, first, request);
   const others = new Map(texts);
   const [name] = others.get("name") ?? [];
   others.delete("name");
@@ -115,12 +120,21 @@ export function answerDraft({ paths, texts, descriptors, chunkBytes, confirms, t
   if (found === null)
     throw new DataError(`${basename(first)} has no dataset of numbers in three dimensions, which a field needs`);
   const home = homeOf(first, paths.length === 1);
-  const view = describeDraft(found, home, basename(first), chunkBytes);
+  const varies = new Set(found.varies);
+  const structure = new Map([...found.structure].filter(([key]) => !varies.has(key)));
+  const draft = describeDraft(found, home, basename(first), chunkBytes);
+  const view = { ...draft, structure, problems: [...draft.problems, ...changesSince(shown, structure)] };
   if (confirms && view.problems.length === 0 && openLines(found.descriptor.questions).length === 0) {
     if (taken.includes(view.name)) throw new RequestError("InvalidRequest", nameTaken(view.name), { member: "name" });
     keepDraft(found, first, home, descriptors, chunkBytes);
   }
   return view;
+}
+
+/** One line that lists what differs from the structure that was shown; none if nothing does. */
+function changesSince(shown: Structure | undefined, structure: Structure): string[] {
+  const all = shown === undefined ? [] : differences(Object.fromEntries(shown), [], structure);
+  return all.length === 0 ? [] : [`it has changed since it was shown: ${firstOf(all)}.`];
 }
 
 export const nameTaken = (name: string): string => `another dataset is called ${name}; --name NAME keeps both`;
@@ -129,17 +143,18 @@ export const nameTaken = (name: string): string => `another dataset is called ${
  * The view of files that differ from their confirmation, or of a file that waits to join its series; confirming again
  * accepts the new structure.
  */
-function changedDraft(location: string, path: string, confirms: boolean): DraftView {
+function changedDraft(location: string, path: string, { confirms, shown }: DraftRequest): DraftView {
   const text = renewed(location, path === location ? null : path);
   const found = describedBy(location);
   const late = "problems" in found ? undefined : grown(found).waiting.find((one) => one.location === path);
-  const problems = late === undefined || isOfStructure(late) ? [] : [late.message];
+  const { name, title = "", confirmed } = JSON.parse(text) as DescriptorInput;
+  const structure = new Map(Object.entries(confirmed?.structure ?? {}));
+  const problems = late === undefined || isOfStructure(late) ? changesSince(shown, structure) : [late.message];
   if (confirms && problems.length === 0) writeWhole(location, text);
-  const { name, title = "" } = JSON.parse(text) as { readonly name: string; readonly title?: string };
   const none = { what: [], mind: [], assumed: [], look: [], slice: null, varies: [], unused: [] };
   return {
     ...{ file: basename(path), name, producer: title, problems, ...none, open: [], notes: [] },
     why: problems.length > 0 ? [] : ["it is not as it was confirmed; confirming takes it for the same (--same)"],
-    refusal: null,
+    ...{ refusal: null, structure },
   };
 }

@@ -9,6 +9,7 @@ import { type Stored, typeText } from "../dataset/stored.js";
 import { openFile } from "../open-file.js";
 import { flagOf, openLines } from "../recognise/draft.js";
 import type { Recognised } from "../recognise/recognise.js";
+import type { Structure } from "../recognise/structure.js";
 import { inShades, lookAt, type Slice } from "./look.js";
 
 const SEEN = 40;
@@ -49,6 +50,8 @@ export interface DraftView {
   /** Lines that need no answer. */
   readonly notes: readonly DraftLine[];
   readonly refusal: string | null;
+  /** What its confirmation would hold for, if it is read to be confirmed. */
+  readonly structure?: Structure;
 }
 
 type Shown = Pick<Recognised, "descriptor" | "producer" | "reasons" | "warnings" | "seen" | "varies" | "isKnown">;
