@@ -22,13 +22,6 @@ const TERMS: readonly (readonly [string, string])[] = [
   ["p-diff", "Pressure diffusion"],
   ["p-strain", "Pressure strain"],
 ];
-const NAMES: Readonly<Record<string, string>> = {
-  k: "turbulent energy",
-  uu: "⟨uu⟩",
-  vv: "⟨vv⟩",
-  ww: "⟨ww⟩",
-  uv: "⟨uv⟩",
-};
 
 const wallsOf = ({ axes }: Dataset) => axes.find(({ faces }) => faces?.[0] === "wall" && faces[1] === "wall");
 
@@ -67,7 +60,7 @@ export const budget: CardKind = {
     const rest = folded(result.sum ?? []);
     const outside = rest.filter((_, i) => y_plus[i] > 1).map(Math.abs);
     return {
-      title: `Budget of the ${NAMES[chosen.value]}, all times, both walls`,
+      title: `Budget of the ${chosen.value === "k" ? "turbulent energy" : `⟨${chosen.value}⟩`}, all times, both walls`,
       chart: { x: { label: "y⁺", isLog: true }, y: { label: "in u_τ⁴/ν" }, curves, zero: true },
       rows: [
         ["u_τ", shortNumber(u_tau)],

@@ -9,7 +9,6 @@ export interface Quantity {
   readonly title: string;
   readonly words?: string;
   readonly needs?: "velocity" | "pressure" | "viscosity";
-  readonly signed?: boolean;
   /** Whether its distribution has heavy tails, which a symmetric logarithmic scale shows better. */
   readonly heavyTailed?: boolean;
   readonly group: string;
@@ -24,7 +23,6 @@ const GRADIENT: readonly Quantity[] = AXES.flatMap((component, i) =>
     title: `Velocity gradient ${component}${axis}`,
     words: `du${component}d${axis} du/d${axis}`,
     needs: "velocity" as const,
-    signed: true,
     group: "Velocity gradient",
   })),
 );
@@ -37,10 +35,9 @@ export const QUANTITIES: readonly Quantity[] = [
     symbol: `u${axis}`,
     title: `Velocity ${axis}`,
     needs: "velocity" as const,
-    signed: true,
     group: "Velocity",
   })),
-  { what: "p", symbol: "p", title: "Pressure", needs: "pressure", signed: true, group: "Pressure" },
+  { what: "p", symbol: "p", title: "Pressure", needs: "pressure", group: "Pressure" },
   {
     ...{ what: "norm(omega)", symbol: "|ω|", title: "Vorticity", words: "vortex enstrophy magnitude curl" },
     ...{ needs: "velocity", group: "Vortices" },
@@ -50,24 +47,23 @@ export const QUANTITIES: readonly Quantity[] = [
     symbol: `ω${axis}`,
     title: `Vorticity ${axis}`,
     needs: "velocity" as const,
-    signed: true,
     heavyTailed: true,
     group: "Vortices",
   })),
   {
     ...{ what: "Q", symbol: "Q", title: "Second invariant", words: "vortex criterion" },
-    ...{ needs: "velocity", signed: true, heavyTailed: true, group: "Vortices" },
+    ...{ needs: "velocity", heavyTailed: true, group: "Vortices" },
   },
   {
     ...{ what: "lambda2", symbol: "λ₂", title: "Lambda 2", words: "vortex criterion eigenvalue" },
-    ...{ needs: "velocity", signed: true, heavyTailed: true, group: "Vortices" },
+    ...{ needs: "velocity", heavyTailed: true, group: "Vortices" },
   },
   {
-    ...{ what: "R", symbol: "R", title: "Third invariant", needs: "velocity", signed: true, heavyTailed: true },
+    ...{ what: "R", symbol: "R", title: "Third invariant", needs: "velocity", heavyTailed: true },
     ...{ group: "Vortices" },
   },
   {
-    ...{ what: "dot(u,omega)", symbol: "u·ω", title: "Helicity", needs: "velocity", signed: true, heavyTailed: true },
+    ...{ what: "dot(u,omega)", symbol: "u·ω", title: "Helicity", needs: "velocity", heavyTailed: true },
     ...{ group: "Vortices" },
   },
   {
@@ -99,7 +95,6 @@ export function quantitiesOf(dataset: Dataset): Quantity[] {
               what: `${name}.${axis}`,
               symbol: `${name} ${axis}`,
               title: `${title} ${axis}`,
-              signed: true,
               group: "Fields",
             })),
           ],
