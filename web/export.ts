@@ -18,8 +18,9 @@ import { copy, say } from "./notify.js";
 import { speed, togglePlay } from "./playing.js";
 import { differenceOf, planeLayer, surfaceLayer } from "./stage-layers.js";
 import { dyeTrails, panes, surfaceName, titles, trails } from "./stage-state.js";
-import type { Question } from "./state/ask.js";
+import { askAtPoints, type Question, refusalFrom } from "./state/ask.js";
 import { placeText, timeText, type Vec3 } from "./state/dataset.js";
+import { durationOf } from "./state/flow-map.js";
 import { exact, plainNumber } from "./state/format.js";
 import {
   change,
@@ -245,11 +246,17 @@ async function record(): Promise<void> {
   say("Movie saved");
 }
 
-function saveMesh(kind: "GLB" | "VTP"): void {
-  const found = surfaceLayer(view.peek());
+/** Saves the surface of the time shown, once it has arrived. Flow maps, of which each value is a path, are interpolated. */
+async function saveMesh(kind: "GLB" | "VTP"): Promise<void> {
+  await settled();
+  const now = view.peek();
+  const found = surfaceLayer(now);
   const set = dataset.peek();
-  if (found === null || set === null) return;
-  const { fine, level, side, colour, range, map } = found.layer;
+  if (found === null || found.isPending || set === null) {
+    say("The surface of this time has not arrived.");
+    return;
+  }
+  const { fine, level, side, colour, range, map } = found.layer.faint ?? found.layer;
   const mesh = surfaceMesh(
     fine,
     level,
@@ -258,18 +265,32 @@ function saveMesh(kind: "GLB" | "VTP"): void {
   );
   const table = surfaceTable(map);
   const count = mesh.positions.length / 3;
-  const values = Float32Array.from({ length: count }, (_, i) =>
-    sampleAt(colour, set, mesh.positions.subarray(3 * i, 3 * i + 3) as unknown as Vec3),
-  );
+  const frame = frameOf(now.time, set);
+  const at = exact(set.times[frame]);
+  const isFlowMap = durationOf(colour.what) !== null;
+  const name = isFlowMap ? `${colour.what}, linear between samples` : colour.what;
+  const question = { dataset: set.name, call: "values", what: colour.what, frame, method: now.method };
+  const values = isFlowMap
+    ? Float32Array.from({ length: count }, (_, i) =>
+        sampleAt(colour, set, mesh.positions.subarray(3 * i, 3 * i + 3) as unknown as Vec3),
+      )
+    : await askAtPoints(question, mesh.positions);
   const colours = new Uint8Array(4 * count);
   for (const [i, value] of values.entries()) {
     const at = 4 * Math.round(255 * Math.min(1, Math.max(0, partOf(range, value) || 0)));
     colours.set(table.subarray(at, at + 4), 4 * i);
   }
-  const { surface, time } = view.peek();
-  const at = exact(set.times[frameOf(time, set)]);
-  const about = { dataset: set.name, manifest: set.digest, time: at, surface, samples: fine.dims };
-  const made = { ...mesh, colours, values, name: colour.what };
+  const { surface, method } = now;
+  const about = {
+    dataset: set.name,
+    manifest: set.digest,
+    time: at,
+    surface,
+    samples: fine.dims,
+    colour: name,
+    method,
+  };
+  const made = { ...mesh, colours, values, name };
   const [bytes, type] =
     kind === "GLB" ? [glbOf(made, about), "model/gltf-binary"] : [vtpOf(made), "application/octet-stream"];
   save(new Blob([bytes], { type }), `${set.name}-surface.${kind.toLowerCase()}`);
@@ -280,9 +301,8 @@ function meshPart(): TemplateResult | typeof nothing {
   const found = hasSpace(now) ? surfaceLayer(now) : null;
   if (found === null) return nothing;
   const { what, value } = now.surface;
-  const note = nodesNote({ time: now.time ?? 0, dataset: found.layer.dataset });
-  return html`<section><h3>${surfaceName(`Surface ${quantityOf(what).symbol} = ${plainNumber(value ?? 0, 9)}`)}, of ${found.layer.fine.dims.join(" × ")} samples${note === "" ? "" : `, ${note}`}</h3>
-    <div class="chips">${(["GLB", "VTP"] as const).map((kind) => html`<button @click=${() => saveMesh(kind)}>${kind}</button>`)}</div></section>`;
+  return html`<section><h3>${surfaceName(`Surface ${quantityOf(what).symbol} = ${plainNumber(value ?? 0, 9)}`)}, of ${found.samples}</h3>
+    <div class="chips">${(["GLB", "VTP"] as const).map((kind) => html`<button @click=${() => saveMesh(kind).catch((error) => say(refusalFrom(error).message))}>${kind}</button>`)}</div></section>`;
 }
 
 function figurePart(): TemplateResult {

@@ -166,9 +166,6 @@ const probe = {
   get finished() {
     return stage.finished();
   },
-  get waitsFor() {
-    return stage.waitsFor;
-  },
   view,
   jobAbove,
 };

@@ -154,7 +154,7 @@ function seenAt(pane: Pane | undefined, second: boolean, place: Vec3): readonly 
     return [write(pictureAt(picture, x, y)), "picture"];
   }
   const of = [nodesNote(shown), samplesOf(volume).replace(/^ +· +/, "")].filter((one) => one !== "");
-  return [write(sampleAt(volume, shown.dataset, place)), of.join(", ") || "nodes"];
+  return [write(sampleAt(volume, shown.dataset, place)), of.join(", ") || volume.of];
 }
 
 function readout(): TemplateResult | typeof nothing {
@@ -330,16 +330,9 @@ function plainPicture(): TemplateResult | typeof nothing {
   const z = (rested.value.cross ?? cross.value)[2];
   const range = view.value.ranges.get(what);
   const question = {
-    dataset: set.name,
-    call: "grid",
-    what,
-    z,
-    time,
-    method,
-    samples: 256,
+    ...{ dataset: set.name, call: "grid", what, z, time, method, samples: 256, format: "png" },
     ...(range === undefined ? {} : { range: [range.low, range.high] }),
     map: range !== undefined && range.low < 0 && range.high > 0 ? "RdBu" : "inferno",
-    format: "png",
   };
   return html`<img class="plain-picture" src=${rootOf() + addressOf(question)} alt=${`${quantityOf(what).title}, xy plane at z = ${placeText(set.axes[2], z)}`} />`;
 }

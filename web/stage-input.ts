@@ -31,7 +31,7 @@ export function pick(pane: SpacePane, x: number, y: number): Vec3 | null {
   const found = surfaceLayer(view.peek());
   const set = dataset.peek();
   if (found === null || set === null) return null;
-  const { camera, low, high, level, side } = found.layer;
+  const { camera, low, high, level, side } = found.layer.faint ?? found.layer;
   const volume = volumeOf(set, view.peek().surface.what, frameOf(view.peek().time, set));
   if (volume === null) return null;
   const { rect } = pane;

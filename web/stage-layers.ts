@@ -2,9 +2,10 @@
 import { cameraOf } from "./draw/camera.js";
 import { boxAbout, PLANE_NAMES, type PlanePane, sizeOf } from "./draw/layout.js";
 import type { PlaneLayer, SurfaceLayer } from "./draw/renderer.js";
-import { fastest, type PaneFlow } from "./draw/streaks.js";
+import type { PaneFlow } from "./draw/streaks.js";
 import { isCalm, isolated, panes } from "./stage-state.js";
 import { type Dataset, nearestImage, nodeOf, placeText, type Vec3 } from "./state/dataset.js";
+import { durationOf } from "./state/flow-map.js";
 import { plainNumber, shortNumber } from "./state/format.js";
 import { kept } from "./state/kept.js";
 import { type Brush, brushIn, type MapName, type Range, type View } from "./state/link.js";
@@ -18,6 +19,7 @@ import {
   isDragging,
   isFinest,
   isWithin,
+  nodesNote,
   PLANE_AXES,
   pixel,
   placeIn,
@@ -43,9 +45,9 @@ export const isLightMap = (map: MapName): boolean => map === "vik";
 /** A note on the samples of a volume that has not all nodes. */
 export function samplesOf(volume: Volume | null): string {
   if (volume === null || volume.stride === 1) return "";
-  return volume.cube > 1
-    ? `  ·  means of ${volume.cube}³ nodes`
-    : `  ·  every ${[...new Set(volume.strides)].length === 1 ? volume.stride : volume.strides.join(" × ")} nodes`;
+  if (volume.of.startsWith("means")) return `  ·  ${volume.of}`;
+  const strides = volume.strides.map((one) => plainNumber(one, 4));
+  return `  ·  every ${strides.every((one) => one === strides[0]) ? strides[0] : strides.join(" × ")} nodes`;
 }
 
 export function planeTitle(pane: PlanePane, set: Dataset, volume: Volume | null, place: Vec3): string {
@@ -118,7 +120,7 @@ export const NO_DIFFERENCE = 1e-6;
 
 /** The difference of two layers, symmetric about zero; why there is none if their samples or their units differ. */
 export function differenceOf(a: PlaneLayer, b: PlaneLayer): PlaneLayer | string {
-  const [one, other] = [a, b].map(({ volume, dataset: set }) => JSON.stringify([volume.dims, set.axes]));
+  const [one, other] = [a, b].map(({ volume, dataset: set }) => JSON.stringify([volume.strides, set.axes]));
   if (one !== other) return "A and B have other nodes: no difference";
   const [unitA, unitB] = [a, b].map(({ volume }) => volume.unit ?? "no unit");
   if (unitA !== unitB) return `A is in ${unitA}, B in ${unitB}: no difference`;
@@ -144,7 +146,7 @@ export function flowOf(pane: PlanePane, now: View): PaneFlow | null {
   const size = pixel.value;
   const place = cross.value;
   const a = "xyz".indexOf(pane.plane);
-  const pace = 2.4 / fastest(across, up);
+  const pace = 2.4 / Math.max(1e-12, ...[across, up].flatMap(({ low, high }) => [-low, high]));
   const where = JSON.stringify([set.digest, centre, size, place[a], rect.width, rect.height]);
   return {
     key: `${across.key} ${up.key} ${where}`,
@@ -231,14 +233,23 @@ const isolatedIn = kept(
   },
 );
 
+/** A surface, with what it is made of in words. */
+interface SurfaceState {
+  readonly layer: SurfaceLayer;
+  readonly isPending: boolean;
+  readonly isFinest: boolean;
+  readonly samples: string;
+}
+
 /** The layer of the pane of space; null until samples have arrived. */
-export function surfaceLayer(now: View): { layer: SurfaceLayer; isPending: boolean; isFinest: boolean } | null {
+export function surfaceLayer(now: View): SurfaceState | null {
   const set = dataset.value;
   if (set === null || now.centre === null) return null;
   const frame = frameOf(now.time, set);
   const arrived = volumeOf(set, now.surface.what, frame);
   const surface = arrivedOrLast("surface", set, arrived);
-  const colour = arrivedOrLast("colour", set, volumeOf(set, now.colour, frame));
+  const arrivedColour = volumeOf(set, now.colour, frame);
+  const colour = arrivedOrLast("colour", set, arrivedColour);
   if (surface === null || colour === null || now.surface.value === null) return null;
   if ([now.surface.what, now.colour].some((what) => volumeOf(set, what, frame) === null && failureOf(set, what, frame)))
     return null;
@@ -257,8 +268,11 @@ export function surfaceLayer(now: View): { layer: SurfaceLayer; isPending: boole
     camera: cameraOf([now.camera[0], now.camera[1], now.camera[2] * distanceFactor()], middle, sizeOf(set)),
   };
   const brush = brushOf(now, { dataset: set, time: now.time ?? 0 });
+  const how = durationOf(surface.what) === null ? `Lag8 of ${surface.of}` : "refined from paths by Lag4";
+  const late = nodesNote({ time: now.time ?? 0, dataset: set });
   const state = {
-    isPending: arrived === null,
+    isPending: arrived === null || arrivedColour === null,
+    samples: [`${fine.dims.join(" × ")} samples`, how, ...(late === "" ? [] : [late])].join(", "),
     isFinest: isFinest(surface, set) || failureOf(set, surface.what, frame) !== null,
   };
   if (brush === null) return { layer, ...state };

@@ -31,7 +31,6 @@ import {
   trails,
 } from "./stage-state.js";
 import type { Vec3 } from "./state/dataset.js";
-import { durationOf } from "./state/flow-map.js";
 import { plainNumber } from "./state/format.js";
 import { brushIn, type View } from "./state/link.js";
 import {
@@ -43,7 +42,6 @@ import {
   isDragging,
   isPlaying,
   labelOf,
-  nodesNote,
   paneSize,
   pixel,
   problem,
@@ -186,16 +184,6 @@ export class Stage {
       this.#finished++;
     }
     return this.#finished;
-  }
-
-  get waitsFor(): object {
-    return {
-      isQueued: this.#isQueued,
-      isUnfinished: this.#isUnfinished,
-      isBusy: store.isBusy,
-      isRested: rested.peek() === view.peek(),
-      lit: this.#renderer?.progress,
-    };
   }
 
   /** Whether everything that the view shows is drawn. */
@@ -475,9 +463,11 @@ export class Stage {
     if (this.#overlays.get(index) === key) return;
     this.#overlays.set(index, key);
     c.clearRect(rect.x, rect.y, rect.width, rect.height);
-    const boxes = drawPlane(c, pane, shown.dataset, { centre, pixel: pixel.value, ink });
+    const boxes = drawPlane(c, ink, pane, shown.dataset, centre, pixel.value);
     for (const { of, rect: part, ink: own } of bars)
-      boxes.push(...drawBar(c, own, part, { ...of, label: label ?? quantityOf(of.volume.what).symbol }));
+      boxes.push(
+        ...drawBar(c, own, part, { ...of, label: label ?? quantityOf(of.volume.what).symbol, isLit: false }, of.volume),
+      );
     if (swiped !== null) drawSwipe(c, ink, pane, swiped);
     this.#overlay.show(index, swiped === null ? boxes : [rect]);
   }
@@ -551,9 +541,7 @@ export class Stage {
     const brush = layer.faint === null ? null : brushIn(now.brush);
     const shown = brush === null ? surface : `${brushTitle(brush)} within ${surface}`;
     const title = `${shown}, coloured by ${quantityOf(layer.colour.what).symbol}`;
-    const nodes = durationOf(what) === null ? "Lag8 of nodes" : "refined from paths by Lag4";
-    const late = nodesNote({ time: now.time ?? 0, dataset: layer.dataset });
-    const note = `surface of ${fine.dims.join(" × ")} samples, ${nodes}${late === "" ? "" : `, ${late}`}`;
+    const note = `surface of ${surfaceState.samples}`;
     this.#setTitle(index, { title, note, isPending: surfaceState.isPending, isOnLight: now.stage === "light" });
     this.#drawSpaceOverlay(c, index, pane, layer, ink);
     // Only pictures of the finest samples are refined: others are replaced before they are done.
@@ -571,7 +559,7 @@ export class Stage {
     c.clearRect(rect.x, rect.y, rect.width, rect.height);
     const hiddenAxes = [0, 1, 2].map((a) => camera.forward[a] > 0);
     const label = quantityOf(colour.what).symbol;
-    const bar = drawBar(c, ink, rect, { range, map, volume: null, label, lit: true });
+    const bar = drawBar(c, ink, rect, { range, map, label, isLit: true }, null);
     this.#overlay.show(index, [...drawAxisNames(c, ink, rect, camera, low, high, hiddenAxes), ...bar]);
   }
 }

@@ -1,7 +1,15 @@
 /** Ticks of axes and of colour bars, and the position of a value on a bar. */
 import type { Axis } from "../state/dataset.js";
 import { digitsOf, inPi, plainNumber, ticksOf } from "../state/format.js";
-import type { Range } from "../state/link.js";
+import type { MapName, Range } from "../state/link.js";
+
+/** A colour bar; maps of lit surfaces are lighter. */
+export interface Bar {
+  readonly range: Range;
+  readonly map: MapName;
+  readonly label: string;
+  readonly isLit: boolean;
+}
 
 export function partOf({ low, high, scale }: Range, value: number): number {
   if (scale === "linear") return (value - low) / (high - low);

@@ -1,4 +1,5 @@
 /** Helpers of WebGL2: programs, textures and render targets. */
+import { extentOf } from "../state/volumes.js";
 
 export interface Program {
   readonly program: WebGLProgram;
@@ -42,8 +43,14 @@ export interface StoredTexture {
   readonly texture: WebGLTexture;
   readonly half: number;
   readonly middle: number;
-  readonly isMasked: boolean;
   readonly bytes: number;
+}
+
+/** Values of a line, a plane or a box, x fastest. */
+export interface Values {
+  readonly dims: readonly number[];
+  readonly data: Float32Array;
+  readonly isMasked: boolean;
 }
 
 export function halfFloat(value: number): number {
@@ -62,20 +69,11 @@ const BITS = new Uint32Array(FLOAT.buffer);
 /** A texture of values: one channel, or value times mask and mask where some are missing. */
 export function valueTexture(
   gl: WebGL2RenderingContext,
-  {
-    dims,
-    data,
-    isMasked,
-    wrap,
-  }: {
-    readonly dims: readonly number[];
-    readonly data: Float32Array;
-    readonly isMasked: boolean;
-    readonly wrap: readonly boolean[];
-  },
+  { dims, data, isMasked }: Values,
+  wrap: readonly boolean[],
   isFloat: boolean,
 ): StoredTexture {
-  const [low, high] = isFloat ? [0, 0] : extremes(data);
+  const { low, high } = isFloat ? { low: 0, high: 0 } : extentOf(data);
   const middle = isFloat ? 0 : (low + high) / 2;
   const half = isFloat ? 1 : Math.max(1e-30, (high - low) / 2);
   const channels = isMasked ? 2 : 1;
@@ -98,16 +96,7 @@ export function valueTexture(
   if (dims.length === 3) gl.texImage3D(target, 0, internal, dims[0], dims[1], dims[2], 0, format, type, source);
   else gl.texImage2D(target, 0, internal, dims[0], dims[1], 0, format, type, source);
   filter(gl, target, gl.LINEAR, wrap);
-  return { texture, half, middle, isMasked, bytes: source.byteLength };
-}
-
-function extremes(data: Float32Array): [number, number] {
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const value of data) {
-    if (value < low) low = value;
-    if (value > high) high = value;
-  }
-  return low <= high ? [low, high] : [0, 0];
+  return { texture, half, middle, bytes: source.byteLength };
 }
 
 export function filter(gl: WebGL2RenderingContext, target: number, how: number, wrap: readonly boolean[] = []): void {

@@ -2,10 +2,10 @@
 import type { Dataset, Vec3 } from "../state/dataset.js";
 import { digitsOf, plainNumber } from "../state/format.js";
 import { kept } from "../state/kept.js";
-import type { MapName, Range } from "../state/link.js";
+import type { Range } from "../state/link.js";
 import { PLANE_AXES } from "../state/model.js";
 import type { Volume } from "../state/volumes.js";
-import { axisTicks, barTicks, partOf } from "./bar.js";
+import { axisTicks, type Bar, barTicks, partOf } from "./bar.js";
 import { type Camera, matrixOf } from "./camera.js";
 import { type PlanePane, pixelsAt, type Rect } from "./layout.js";
 import { colourTable, surfaceTable } from "./maps.js";
@@ -63,17 +63,11 @@ export function rulesOf(pane: PlanePane, { axes }: Dataset, centre: Vec3, pixel:
 /** Draws the ticks of a plane. Returns the boxes that they fill. */
 export function drawPlane(
   c: CanvasRenderingContext2D,
+  ink: Ink,
   pane: PlanePane,
   set: Dataset,
-  {
-    centre,
-    pixel,
-    ink,
-  }: {
-    readonly centre: Vec3;
-    readonly pixel: number;
-    readonly ink: Ink;
-  },
+  centre: Vec3,
+  pixel: number,
 ): Rect[] {
   const { rect, plane } = pane;
   const { across, up } = pixelsAt(pane, centre, pixel);
@@ -129,19 +123,8 @@ export function drawBar(
   c: CanvasRenderingContext2D,
   ink: Ink,
   rect: Rect,
-  {
-    range,
-    map,
-    label,
-    volume,
-    lit = false,
-  }: {
-    readonly range: Range;
-    readonly map: MapName;
-    readonly label: string;
-    readonly volume: Volume | null;
-    readonly lit?: boolean;
-  },
+  { range, map, label, isLit }: Bar,
+  volume: Volume | null,
 ): Rect[] {
   const height = Math.min(150, rect.height - 96);
   if (height < 60 || rect.width < 160) return [];
@@ -151,7 +134,7 @@ export function drawBar(
   const ticks = values.map((value) => ({ value, text: plainNumber(value, digitsOf(values)) }));
   const room = Math.max(32, ...ticks.map(({ text }) => Math.ceil(c.measureText(text).width)));
   const [x, y, width] = [rect.x + rect.width - room - 20, rect.y + 44, 10];
-  const table = lit ? surfaceTable(map) : colourTable(map);
+  const table = isLit ? surfaceTable(map) : colourTable(map);
   if (volume !== null) {
     const counts = histogramOf(volume, range);
     const most = Math.log1p(Math.max(...counts));

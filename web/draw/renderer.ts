@@ -14,6 +14,7 @@ import {
   type StoredTexture,
   type Target,
   tableTexture,
+  type Values,
   valueTexture,
 } from "./gl.js";
 import type { Rect } from "./layout.js";
@@ -62,9 +63,6 @@ export interface SurfaceLayer {
   readonly high: Vec3;
   readonly faint: SurfaceLayer | null;
 }
-
-/** Segments of ten numbers: two ends, and a colour with its opacity. */
-export type Segments = Float32Array;
 
 export interface Palette {
   readonly plane: readonly [number, number, number];
@@ -153,7 +151,7 @@ export class Renderer {
     this.#isFloat = !half && gl.getExtension("OES_texture_float_linear") !== null;
     const blank = new Float32Array(1);
     const stored = (dims: readonly number[]) =>
-      valueTexture(gl, { dims, data: blank, isMasked: false, wrap: [] }, false).texture;
+      valueTexture(gl, { dims, data: blank, isMasked: false }, [], false).texture;
     this.#blank = { plane: stored([1, 1]), box: stored([1, 1, 1]) };
     this.#segments = this.#makeSegments();
   }
@@ -347,11 +345,8 @@ export class Renderer {
     const { dataset, volume, picture, range, map, brush } = layer;
     const { width: w, height: h } = target;
     const wrap = dataset.axes.map(({ periodic }) => periodic);
-    // Texture coordinates are linear in pixels, unless axes are stretched or their last step differs.
-    const isAffine = dataset.axes.every(
-      ({ coordinates, periodic, nodes }, a) =>
-        coordinates === undefined && (!periodic || nodes % volume.strides[a] === 0),
-    );
+    // Texture coordinates are linear in pixels, unless axes are stretched.
+    const isAffine = dataset.axes.every(({ coordinates }) => coordinates === undefined);
     const program = this.#use(COVER, PLANE, {
       ...{ AFFINE: isAffine, WHOLE: picture?.tiles.every(Boolean) === true },
       ...{ PICTURE: picture !== null, MASKED_PICTURE: picture?.isMasked === true, MASKED: volume.isMasked },
@@ -360,22 +355,23 @@ export class Renderer {
     });
     const { at } = program;
     this.#grid(program, dataset, volume, range, map, false);
-    const box = this.#values(volume.data, volume.dims, volume.isMasked, wrap);
+    const box = this.#values(volume, wrap);
     this.#bind(0, gl.TEXTURE_3D, box.texture, at("volume"));
     gl.uniform2f(at("stored"), box.half, box.middle);
     if (picture !== null) {
-      const { isMasked } = picture;
-      const flat = this.#values(picture.data, [picture.columns, picture.rows], isMasked, picture.tiles);
+      const flat = this.#values({ ...picture, dims: [picture.columns, picture.rows] }, picture.tiles);
       this.#bind(3, gl.TEXTURE_2D, flat.texture, at("picture"));
       gl.uniform2f(at("storedPicture"), flat.half, flat.middle);
       gl.uniform4f(at("pictureBox"), ...(picture.box as [number, number, number, number]));
       gl.uniform2f(at("pictureTiles"), Number(picture.tiles[0]), Number(picture.tiles[1]));
     }
     if (brush !== null) {
-      const values = this.#values(brush.volume.data, brush.volume.dims, brush.volume.isMasked, wrap);
+      const values = this.#values(brush.volume, wrap);
       this.#bind(4, gl.TEXTURE_3D, values.texture, at("brush"));
       gl.uniform2f(at("storedBrush"), values.half, values.middle);
       gl.uniform2f(at("brushRange"), brush.low, brush.high);
+      const [x, y, z] = volume.strides.map((stride, a) => stride / brush.volume.strides[a]);
+      gl.uniform3f(at("brushScale"), x, y, z);
     }
     const ratio = w / rect.width;
     const step = layer.scale / ratio;
@@ -458,17 +454,18 @@ export class Renderer {
     this.#composeLit(rect, grounds);
   }
 
-  segments(rect: Rect, camera: Camera, segments: Segments, width: number): void {
+  /** Draws segments of ten numbers: two ends, and a colour with its opacity. */
+  segments(rect: Rect, camera: Camera, segments: Float32Array, width: number): void {
     if (segments.length === 0) return;
     const { gl } = this;
-    const [, , w, h] = this.#bindPane(rect);
+    const box = this.#bindPane(rect);
     const { at } = this.#use(SEGMENT_VERTEX, SEGMENT_FRAGMENT);
     const target = this.#lit.shown === "full" ? this.#lit.full : this.#lit.coarse;
     const hasDepth = this.#lit.shown !== "none" && target !== null;
     gl.uniform1i(at("hasDepth"), Number(hasDepth));
     this.#bind(0, gl.TEXTURE_2D, target?.textures[1] ?? this.#blank.plane, at("depth"));
     gl.uniformMatrix4fv(at("matrix"), false, matrixOf(camera, rect.width / rect.height));
-    gl.uniform4f(at("pane"), ...this.#corner(rect), w, h);
+    gl.uniform4f(at("pane"), ...box);
     gl.uniform1f(at("width"), width * this.#ratio);
     gl.bindVertexArray(this.#segments.array);
     gl.bindBuffer(gl.ARRAY_BUFFER, this.#segments.buffer);
@@ -478,11 +475,6 @@ export class Renderer {
     gl.drawArraysInstanced(gl.TRIANGLES, 0, 6, segments.length / 10);
     gl.disable(gl.BLEND);
     gl.bindVertexArray(null);
-  }
-
-  get progress(): string {
-    const { shown, tiles } = this.#lit;
-    return `${shown}, ${tiles?.length ?? "?"} tiles of ${this.#tile} left`;
   }
 
   #makeSegments() {
@@ -575,8 +567,8 @@ export class Renderer {
     const program = this.#use(COVER, SURFACE, flags);
     const { at } = program;
     this.#grid(program, dataset, colour, range, map, true);
-    const field = this.#values(fine.data, fine.dims, fine.isMasked, wrap);
-    const values = this.#values(colour.data, colour.dims, colour.isMasked, wrap);
+    const field = this.#values(fine, wrap);
+    const values = this.#values(colour, wrap);
     this.#bind(0, gl.TEXTURE_3D, field.texture, at("field"));
     this.#bind(3, gl.TEXTURE_3D, values.texture, at("volume"));
     this.#bind(4, gl.TEXTURE_3D, this.#emptyTexture(fine, level, side, wrap), at("empty"));
@@ -725,22 +717,22 @@ export class Renderer {
   }
 
   /** The texture of values; beyond the limit of memory the least recently used textures are freed. */
-  #values(data: Float32Array, dims: readonly number[], isMasked: boolean, wrap: readonly boolean[]): StoredTexture {
+  #values(values: Values, wrap: readonly boolean[]): StoredTexture {
+    const { data } = values;
     let known = this.#textures.get(data);
     if (known === undefined) {
       const { gl } = this;
       gl.activeTexture(gl.TEXTURE7);
-      const values = { dims, data, isMasked, wrap };
       this.#evict(data.byteLength);
       // Values that do not fit in memory next to those shown are stored as half floats.
       const isFloat = this.#isFloat && this.#bytes + data.byteLength <= this.#limit;
-      let stored = valueTexture(gl, values, isFloat);
+      let stored = valueTexture(gl, values, wrap, isFloat);
       // Only large allocations are checked, since the check waits for the graphics card.
       if (data.byteLength >= LARGE && gl.getError() === gl.OUT_OF_MEMORY) {
         gl.deleteTexture(stored.texture);
         this.#limit /= 2;
         this.#evict(data.byteLength / 2);
-        stored = valueTexture(gl, values, false);
+        stored = valueTexture(gl, values, wrap, false);
       }
       known = { stored, used: 0 };
       this.#textures.set(data, known);
@@ -793,11 +785,6 @@ export class Renderer {
   #litSize({ width, height }: Rect): [number, number] {
     const ratio = this.#ratio / this.#resolution;
     return [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
-  }
-
-  #corner(rect: Rect): [number, number] {
-    const [left, bottom] = this.#size(rect);
-    return [left, bottom];
   }
 
   #bindPane(rect: Rect): [number, number, number, number] {

@@ -49,6 +49,7 @@ uniform sampler3D volume;
 uniform sampler2D picture;
 uniform sampler3D brush;
 uniform vec2 stored, storedPicture, storedBrush;
+uniform vec3 brushScale;
 uniform vec2 brushRange;
 uniform vec4 pane;
 uniform vec3 origin, across, up;
@@ -121,7 +122,8 @@ void main() {
   if (known < 0.999) { colour = vec4(mix(ground, hatch, hatching(at)), 0.0); return; }
   vec3 shown = colourOf(shadeOf(value));
 #ifdef BRUSH
-  float b = texture(brush, texel).r * storedBrush.x + storedBrush.y;
+  vec3 brushed = ((texel * samples - 0.5) * brushScale + 0.5) / vec3(textureSize(brush, 0));
+  float b = texture(brush, brushed).r * storedBrush.x + storedBrush.y;
   bool inside = b >= brushRange.x && b <= brushRange.y;
   float width = fwidth(b);
   float edge = min(abs(b - brushRange.x), abs(b - brushRange.y)) / max(width, 1e-9);

@@ -1,5 +1,4 @@
 /** Moving streaks: image-based flow visualisation (van Wijk 2002), one warp and one blend per picture. */
-import type { Volume } from "../state/volumes.js";
 import { COVER, filter, makeProgram, makeTarget, type Program, type Target } from "./gl.js";
 
 const NOISE = 128;
@@ -142,8 +141,4 @@ export class Streaks {
     gl.bindFramebuffer(gl.FRAMEBUFFER, to.framebuffer);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   }
-}
-
-export function fastest(...volumes: readonly Volume[]): number {
-  return Math.max(1e-12, ...volumes.map(({ low, high }) => Math.max(-low, high)));
 }

@@ -1,10 +1,9 @@
 /** The figure of the panes shown: one raster picture per pane, everything else as vectors, on white. */
-import { axisTicks, barTicks, partOf } from "../draw/bar.js";
-import type { Pane, PlanePane } from "../draw/layout.js";
+import { axisTicks, type Bar, barTicks, partOf } from "../draw/bar.js";
+import type { Pane, PlanePane, Rect } from "../draw/layout.js";
 import { colourTable, surfaceTable } from "../draw/maps.js";
 import type { Dataset, Vec3 } from "../state/dataset.js";
 import { digitsOf, plainNumber } from "../state/format.js";
-import type { MapName, Range } from "../state/link.js";
 import { PLANE_AXES } from "../state/model.js";
 import { type Picture, pictureAt } from "../state/volumes.js";
 
@@ -16,13 +15,6 @@ export const SIZES = {
   "1080p": { width: 1440, height: 810, text: 18 },
 } as const;
 export type SizeName = keyof typeof SIZES;
-
-export interface Bar {
-  readonly range: Range;
-  readonly map: MapName;
-  readonly label: string;
-  readonly isLit: boolean;
-}
 
 export interface FigurePane {
   readonly pane: Pane;
@@ -83,11 +75,7 @@ function rasterOf(
   return canvas.toDataURL("image/png");
 }
 
-interface Frame {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
+interface Frame extends Rect {
   readonly text: number;
 }
 

@@ -134,13 +134,28 @@ export interface Numbers {
   readonly unit: string | null;
 }
 
-/** The answer of a question for a grid of one quantity. */
-export async function askNumbers(question: Question, signal: AbortSignal): Promise<Numbers> {
-  const response = await send(addressOf({ ...question, format: "f32" }), {}, signal);
+/** The answer of a question for one quantity, of a grid or at points, three numbers each. */
+export async function askNumbers(question: Question, signal: AbortSignal, points?: BufferSource): Promise<Numbers> {
+  const headers = { "content-type": "application/octet-stream" };
+  const init = points === undefined ? {} : { method: "POST", body: points, headers };
+  const response = await send(addressOf({ ...question, format: "f32" }), init, signal);
   requireManifest(question, response.headers.get("fieldprobe-manifest"));
   requireOne((JSON.parse(response.headers.get("fieldprobe-columns") ?? "[]") as unknown[]).length);
   const unit = decodeURIComponent(response.headers.get("fieldprobe-unit") ?? "") || null;
   return { data: new Float32Array(await response.arrayBuffer()), unit };
+}
+
+/** Most points of a request for values. */
+const MOST_POINTS = 200_000;
+
+/** Values of a quantity at points, three numbers each, asked in parts. */
+export async function askAtPoints(question: Question, points: Float32Array): Promise<Float32Array> {
+  const values = new Float32Array(points.length / 3);
+  for (let from = 0; from < values.length; from += MOST_POINTS) {
+    const part = points.slice(3 * from, 3 * (from + MOST_POINTS));
+    values.set((await askNumbers(question, new AbortController().signal, part)).data, from);
+  }
+  return values;
 }
 
 export async function askJson<T>(question: Question | readonly Question[], signal: AbortSignal): Promise<T> {

@@ -60,9 +60,9 @@ interface Described extends Omit<Dataset, "times" | "guards" | "levels"> {
   readonly times: { readonly stored: readonly number[]; readonly guardBefore: number; readonly guardAfter: number };
 }
 
-export function datasetOf(described: unknown, levels = 0): Dataset {
+export function datasetOf(described: unknown): Dataset {
   const { times, ...rest } = described as Described;
-  return { ...rest, times: times.stored, guards: times.guardBefore + times.guardAfter, levels };
+  return { ...rest, times: times.stored, guards: times.guardBefore + times.guardAfter, levels: 0 };
 }
 
 /** The coordinate of a node, also one beyond a periodic seam. */
@@ -132,7 +132,7 @@ export function middleOf({ axes }: Dataset): Vec3 {
 
 /** The length of the cell of a node along an axis, half a cell at an open end. */
 export function cellOf({ coordinates, spacing, nodes, periodic }: Axis, node: number): number {
-  if (coordinates === undefined) return periodic || (node > 0 && node < nodes - 1) ? spacing : spacing / 2;
+  if (coordinates === undefined) return periodic || (node > 0 && node < nodes - 1.0001) ? spacing : spacing / 2;
   return (coordinates[Math.min(nodes - 1, node + 1)] - coordinates[Math.max(0, node - 1)]) / 2;
 }
 

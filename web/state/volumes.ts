@@ -1,6 +1,6 @@
 /** Volumes: samples of a quantity in the whole box at a stored time, and functions on volumes. */
 import { askNumbers, type Numbers, type Question, type Wanted } from "./ask.js";
-import { cellOf, type Dataset, isStaggered, nodeOf, type Vec3 } from "./dataset.js";
+import { type Axis, cellOf, coordinateOf, type Dataset, isStaggered, nodeOf, type Vec3, wrapped } from "./dataset.js";
 import { asFlowMap, durationOf, PATH_SAMPLES } from "./flow-map.js";
 
 /** Samples of a box at nodes, x fastest; missing ones are NaN. */
@@ -12,8 +12,8 @@ export interface Volume extends Numbers {
   /** Nodes between two samples, along the axis with most nodes and along each. */
   readonly stride: number;
   readonly strides: Vec3;
-  /** Nodes along the edge of the cubes of which samples are means; 1 for samples at nodes. */
-  readonly cube: number;
+  /** What the samples are, in words: stored nodes, means of cubes of them, or samples between them. */
+  readonly of: string;
   readonly isMasked: boolean;
   readonly low: number;
   readonly high: number;
@@ -38,22 +38,12 @@ const SLAB = 1_800_000;
 /** Requests for slabs that are open at a time, so that the service never waits for the page. */
 const LANES = 2;
 
-/** The smallest stride with at most so many samples along any axis. */
-export function strideFor({ axes }: Dataset, most: number): number {
-  return Math.max(1, ...axes.map(({ nodes }) => Math.ceil(nodes / most)));
-}
-
-/** Strides along all axes, given the one along the axis with most nodes; others need not be as coarse. */
-export function axisStrides({ axes }: Dataset, stride: number): Vec3 {
-  const most = Math.max(...axes.map(({ nodes }) => nodes));
-  return axes.map(({ nodes }) => Math.ceil((nodes * stride) / most)) as unknown as Vec3;
-}
+const mostNodes = ({ axes }: Dataset): number => Math.max(...axes.map(({ nodes }) => nodes));
 
 /** Strides of the volumes that are loaded one after another, from coarse to fine. */
 export function stridesOf(dataset: Dataset, what: string): number[] {
-  const [few, many] = durationOf(what) === null ? [COARSE_SAMPLES, MOST_SAMPLES] : PATH_SAMPLES;
-  const fine = strideFor(dataset, many);
-  const coarse = strideFor(dataset, few);
+  const most = durationOf(what) === null ? [COARSE_SAMPLES, MOST_SAMPLES] : PATH_SAMPLES;
+  const [coarse, fine] = most.map((samples) => Math.ceil(mostNodes(dataset) / samples));
   return coarse > fine ? [coarse, fine] : [fine];
 }
 
@@ -61,7 +51,8 @@ export function volumeKey(dataset: Dataset, what: string, frame: number, stride:
   return JSON.stringify(["volume", dataset.name, dataset.digest, what, frame, stride]);
 }
 
-function counted(data: Float32Array): Pick<Volume, "isMasked" | "low" | "high"> {
+/** The least and the largest of the known numbers, and whether others are missing. */
+export function extentOf(data: Float32Array): Pick<Volume, "isMasked" | "low" | "high"> {
   let [low, high, isMasked] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, false];
   for (let i = 0; i < data.length; i++) {
     const value = data[i];
@@ -73,7 +64,28 @@ function counted(data: Float32Array): Pick<Volume, "isMasked" | "low" | "high"> 
   return low > high ? { low: 0, high: 0, isMasked } : { low, high, isMasked };
 }
 
-/** The want of a volume, in slabs; staggered fields are interpolated to the nodes of the dataset. */
+/** Samples along an axis in equal steps of a stride or some more, from the first node over all of it; else at nodes. */
+function equalSteps({ nodes, periodic, coordinates }: Axis, stride: number): readonly [count: number, stride: number] {
+  if (nodes === 1 || coordinates !== undefined) return [Math.ceil(nodes / stride), stride];
+  const steps = periodic ? nodes : nodes - 1;
+  const count = Math.max(1, Math.floor(steps / stride));
+  return [periodic ? count : count + 1, steps / count];
+}
+
+/** First planes and counts of slabs of at most some planes; the ends of an open axis are slabs of their own. */
+function slabsOf(count: number, most: number, isOpen: boolean): (readonly [first: number, count: number])[] {
+  if (count <= most) return [[0, count]];
+  const [first, end] = isOpen ? [1, count - 1] : [0, count];
+  const size = Math.ceil((end - first) / Math.ceil((end - first) / most));
+  const slabs: [number, number][] = isOpen ? [[0, 1]] : [];
+  for (let k = first; k < end; k += size) slabs.push([k, Math.min(size, end - k)]);
+  return isOpen ? [...slabs, [end, 1]] : slabs;
+}
+
+/**
+ * The want of a volume, in slabs. Sample `i` along an axis lies at node `i * strides`: stored nodes, or where strides do
+ * not divide the axis, of staggered fields, of levels and of flow maps, samples of the service at these places.
+ */
 export function wantedVolume(
   dataset: Dataset,
   what: string,
@@ -82,67 +94,67 @@ export function wantedVolume(
   priority: number,
 ): Wanted<Volume> {
   const key = volumeKey(dataset, what, frame, stride);
+  const { axes, name, times } = dataset;
   const isPaths = durationOf(what) !== null;
-  // Samples of flow maps are paths, equally many along each axis.
-  const strides = isPaths ? ([stride, stride, stride] as const) : axisStrides(dataset, stride);
-  const dims = dataset.axes.map(({ nodes }, a) => Math.ceil(nodes / strides[a])) as [number, number, number];
-  const [nx, ny, nz] = dims;
-  const members = { dataset: dataset.name, what };
-  // Levels have their samples at nodes of the stride; along stretched axes these have no equal steps.
-  const isMean =
-    stride > 1 &&
-    strides.every((one) => one === stride) &&
-    !isPaths &&
-    dataset.levels > 0 &&
-    dataset.axes.every((axis) => axis.coordinates === undefined);
-  const cube = isMean ? 2 ** Math.min(dataset.levels, Math.floor(Math.log2(stride))) : 1;
-  const spans = dataset.axes.map(
-    ({ first, spacing }) =>
-      (from: number, count: number) =>
-        [from, from + count - 1].map((i) => first + i * stride * spacing).join(":"),
-  );
+  // Samples of flow maps have one stride; others of short axes need not be as coarse as those of the longest.
+  const wanted = axes.map(({ nodes }) => (isPaths ? stride : Math.ceil((nodes * stride) / mostNodes(dataset))));
+  const isStretched = axes.some(({ coordinates }) => coordinates !== undefined);
+  const isCubic = stride > 1 && wanted.every((one) => one === stride) && !isStretched && !isStaggered(dataset);
+  const level = isCubic && !isPaths ? Math.min(dataset.levels, Math.floor(Math.log2(stride))) : 0;
+  const spaced = axes.map((axis, a) => equalSteps(axis, wanted[a]));
+  const isStored = level === 0 && !isPaths && !isStaggered(dataset) && spaced.every(([, one], a) => one === wanted[a]);
+  const [nx, ny, nz] = spaced.map(([count]) => count);
+  const strides = spaced.map(([, one]) => one) as unknown as Vec3;
+  const place = (a: number, i: number) => coordinateOf(axes[a], i * strides[a]);
+  const questionOf = (k: number, count: number): Question => {
+    const members = { dataset: name, what, frame };
+    if (isStored) {
+      const [across, up, normal] = strides;
+      const end = Math.min(axes[2].nodes, (k + count) * normal);
+      const steps = {
+        ...(across === 1 ? {} : { i: `0::${across}` }),
+        ...(up === 1 ? {} : { j: `0::${up}` }),
+        ...(count < nz || normal > 1 ? { k: `${k * normal}:${end}:${normal}` } : {}),
+      };
+      return { ...members, call: "nodes", ...steps };
+    }
+    const how = level > 0 ? { level } : { method: "Lag4" };
+    if (isStretched) return { ...members, call: "values", ...how };
+    const samples = [nx, ny, count];
+    if (isPaths)
+      return asFlowMap(
+        { dataset: name, times },
+        { dataset: name, what, call: "grid", time: times[frame], samples, ...how },
+      );
+    if (count === nz) return { ...members, call: "grid", samples, ...how };
+    if (count === 1) return { ...members, call: "grid", z: wrapped(axes[2], place(2, k)), samples: [nx, ny], ...how };
+    // Samples of a part lie in the middle of equal intervals.
+    const z = `${place(2, k - 0.5)}:${place(2, k + count - 0.5)}`;
+    return { ...members, call: "grid", z, samples, ...how };
+  };
+  const pointsOf = (k: number, count: number): Float32Array<ArrayBuffer> => {
+    const points = new Float32Array(3 * nx * ny * count);
+    for (let i = 0, at = 0; at < points.length; i++)
+      for (const [a, node] of [i % nx, Math.floor(i / nx) % ny, k + Math.floor(i / (nx * ny))].entries())
+        points[at++] = place(a, node);
+    return points;
+  };
   const load = async (signal: AbortSignal): Promise<Volume> => {
     const data = new Float32Array(nx * ny * nz);
     let unit: string | null = null;
-    const fill = async (question: Question, from = 0): Promise<void> => {
-      const part = await askNumbers(question, signal);
-      data.set(part.data, from);
-      unit = part.unit;
+    const slabs = slabsOf(nz, Math.max(2, Math.floor(SLAB / (nx * ny))), !isStored && !axes[2].periodic);
+    const lane = async (): Promise<void> => {
+      for (let slab = slabs.shift(); slab !== undefined; slab = slabs.shift()) {
+        const [k, count] = slab;
+        const question = questionOf(k, count);
+        const part = await askNumbers(question, signal, question.call === "values" ? pointsOf(k, count) : undefined);
+        data.set(part.data, k * nx * ny);
+        unit = part.unit;
+      }
     };
-    if (isPaths) {
-      const { name, times } = dataset;
-      const requested = { ...members, call: "grid", time: times[frame], samples: dims, method: "Lag4" };
-      await fill(asFlowMap({ dataset: name, times }, requested));
-    } else if (isStaggered(dataset)) {
-      await fill({ ...members, call: "grid", frame, samples: dims, method: "Lag4" });
-    } else {
-      const deep = Math.max(2, Math.floor(SLAB / (nx * ny)));
-      const slab = async (k: number): Promise<void> => {
-        if (isMean) {
-          const count = Math.min(deep, nz - k);
-          const box = { x: spans[0](0, nx), y: spans[1](0, ny), z: spans[2](k, count) };
-          const samples = [nx, ny, count];
-          return fill({ ...members, call: "grid", frame, ...box, samples, level: "auto" }, k * nx * ny);
-        }
-        const [across, up, normal] = strides;
-        const end = Math.min(dataset.axes[2].nodes, (k + deep) * normal);
-        const steps = {
-          ...(across === 1 ? {} : { i: `0::${across}` }),
-          ...(up === 1 ? {} : { j: `0::${up}` }),
-          ...(nz > deep || normal > 1 ? { k: `${k * normal}:${end}:${normal}` } : {}),
-        };
-        return fill({ ...members, call: "nodes", frame, ...steps }, k * nx * ny);
-      };
-      // A box needs two samples along each axis: the last slab of means overlaps the one before.
-      const starts = Array.from({ length: Math.ceil(nz / deep) }, (_, i) =>
-        isMean && i > 0 && nz - i * deep === 1 ? i * deep - 1 : i * deep,
-      );
-      const lane = async (): Promise<void> => {
-        for (let k = starts.shift(); k !== undefined; k = starts.shift()) await slab(k);
-      };
-      await Promise.all(Array.from({ length: LANES }, lane));
-    }
-    return { key, what, frame, dims, stride, strides, cube, data, unit, ...counted(data) };
+    await Promise.all(Array.from({ length: LANES }, lane));
+    const of = level > 0 ? `means of ${2 ** level}³ nodes` : isStored ? "nodes" : "samples by Lag4";
+    return { key, what, frame, dims: [nx, ny, nz], stride, strides, of, data, unit, ...extentOf(data) };
   };
   return { key, load, priority, sizeOf: ({ data: { byteLength } }) => byteLength };
 }
@@ -250,19 +262,14 @@ export function largestOf({ data, dims, isMasked }: Volume): readonly [number, n
           if (!Number.isFinite(data[near(x, a, nx) + nx * (near(y, b, ny) + ny * near(z, c, nz))])) return false;
     return true;
   };
-  const largest = (from: number, fits: (i: number) => boolean) => {
-    let best = from;
+  const largest = (fits: (i: number) => boolean) => {
+    let best = -1;
     for (let i = 0; i < data.length; i++) if ((best < 0 || data[i] > data[best]) && fits(i)) best = i;
     return best;
   };
-  const best = isMasked ? largest(-1, isWhole) : 0;
-  if (isMasked && best >= 0) return nodeAt(best);
-  return nodeAt(
-    Math.max(
-      0,
-      largest(-1, (i) => Number.isFinite(data[i])),
-    ),
-  );
+  const whole = isMasked ? largest(isWhole) : -1;
+  const best = whole >= 0 ? whole : largest((i) => Number.isFinite(data[i]));
+  return nodeAt(Math.max(0, best));
 }
 
 /** Samples on an equally spaced grid, which surfaces are drawn from. */
@@ -290,7 +297,7 @@ function lagrange(nodes: readonly number[], x: number): number[] {
 }
 
 /** Weights from `n` samples along an axis to `count` equally spaced ones. */
-function weightsFor(axis: Dataset["axes"][0], n: number, stride: number, count: number): Weights {
+function weightsFor(axis: Axis, n: number, stride: number, count: number): Weights {
   const from = new Int32Array(count);
   const weight = new Float64Array(count * WIDTH);
   const width = Math.min(axis.coordinates === undefined ? WIDTH : 4, n);

@@ -2,7 +2,7 @@
 import { expect, it, vi } from "vitest";
 import { emptySpace } from "../draw/empty.js";
 import { halfFloat } from "../draw/gl.js";
-import { manifests } from "../state/ask.js";
+import { askAtPoints, manifests } from "../state/ask.js";
 import type { Axis, Dataset } from "../state/dataset.js";
 import { coordinateOf, nodeOf, wrapped } from "../state/dataset.js";
 import { extremesText, inPi, plainNumber, shortNumber, ticksOf } from "../state/format.js";
@@ -35,7 +35,7 @@ function volumeOf(set: Dataset, value: (x: number, y: number, z: number) => numb
       dims,
       stride: 1,
       strides: [1, 1, 1] as const,
-      cube: 1,
+      of: "nodes",
       unit: null,
       data,
       isMasked: finite.length < data.length,
@@ -129,27 +129,125 @@ it("numbers are written with four digits and one minus sign", () => {
   expect(ticksOf(0, 2 * Math.PI, 4, true)).toHaveLength(5);
 });
 
-it("loads a box too large for the page by means of levels, sample by sample where its nodes are", async () => {
-  const axes = [periodic("x", 400), periodic("y", 400), periodic("z", 303)];
-  const set = { ...dataset(axes), name: "large", digest: "d", levels: 5, fields: [] } as unknown as Dataset;
-  const asked: URLSearchParams[] = [];
-  manifests.set("large", "d");
-  vi.stubGlobal("location", new URL("http://127.0.0.1/view/large"));
-  vi.stubGlobal("fetch", async (url: URL) => {
-    asked.push(url.searchParams);
-    const [nx = 0, ny = 0, nz = 0] = (url.searchParams.get("samples") ?? "").split(",").map(Number);
-    const [from = 0, to = 0] = (url.searchParams.get("z") ?? "").split(":").map(Number);
-    const values = Float32Array.from({ length: nx * ny * nz }, (_, i) => {
-      const k = Math.floor(i / (nx * ny));
-      return from + (k * (to - from)) / (nz - 1);
-    });
+const open = (name: "x" | "y" | "z", nodes: number, spacing = 0.05): Axis => {
+  const last = (nodes - 1) * spacing;
+  return { name, nodes, first: 0, last, length: last, spacing, periodic: false };
+};
+const [X, Y, Z] = ["x", "y", "z"] as const;
+
+/** Sines along periodic axes and lines along others, different ones along all. */
+function fieldOf(axes: readonly Axis[], place: readonly number[]): number {
+  return axes.reduce((sum, one, a) => sum + (a + 1) * (one.periodic ? Math.sin : Number)(place[a] as number), 0);
+}
+
+/** A service that answers the field at the places that docs/asking.md states for `nodes`, `grid` and `values`. */
+function serve(axes: readonly Axis[], asked: URL[]) {
+  return async (url: URL, { body }: { body?: Float32Array } = {}): Promise<Response> => {
+    asked.push(url);
+    const members = url.searchParams;
+    const samples = (members.get("samples") ?? "").split(",").map(Number);
+    const placesOf = (axis: Axis, a: number): number[] => {
+      const { first, last, length, nodes, name } = axis;
+      if (url.pathname.endsWith("nodes")) {
+        const [from, end, step] = (members.get("ijk"[a] as string) ?? "::").split(":");
+        const run = Array.from({ length: Number(end) || nodes }, (_, node) => coordinateOf(axis, node));
+        return run.slice(Number(from)).filter((_, i) => i % (Number(step) || 1) === 0);
+      }
+      const [from, to] = (members.get(name) ?? "").split(":").map(Number) as [number, number?];
+      if (members.has(name) && to === undefined) return [from];
+      const n = samples[a] as number;
+      if (to === undefined)
+        return Array.from({ length: n }, (_, i) => first + (i * length) / (axis.periodic ? n : n - 1));
+      if (axis.periodic ? to - from > length + 1e-9 : from < first - 1e-9 || to > last + 1e-9)
+        return expect.fail(`${name}=${from}:${to} is refused`);
+      return Array.from({ length: n }, (_, i) => from + ((i + 0.5) * (to - from)) / n);
+    };
+    const points: number[][] = [];
+    if (url.pathname.endsWith("values")) {
+      for (let i = 0; body !== undefined && i < body.length; i += 3) points.push([...body.subarray(i, i + 3)]);
+    } else {
+      const [xs, ys, zs] = axes.map(placesOf) as [number[], number[], number[]];
+      for (const z of zs) for (const y of ys) for (const x of xs) points.push([x, y, z]);
+    }
+    const values = Float32Array.from(points, (place) => fieldOf(axes, place));
     return new Response(values.buffer, { headers: { "fieldprobe-manifest": "d" } });
-  });
+  };
+}
+
+it.each([
+  ["nodes of short axes beside a long one", [periodic(X, 402), periodic(Y, 24), periodic(Z, 200)], {}, 3, "nodes"],
+  ["nodes of stretched axes", [periodic(X, 402), table(Y), periodic(Z, 200)], {}, 3, "nodes"],
+  ["strides that do not divide a period", [periodic(X, 251), periodic(Y, 12), periodic(Z, 14)], {}, 2, "grid"],
+  ["strides that end before the last node", [open(X, 200), open(Y, 12), open(Z, 14)], {}, 2, "grid"],
+  ["staggered fields", [periodic(X, 24), open(Y, 33), periodic(Z, 20)], { isStaggered: true }, 1, "grid"],
+  [
+    "staggered fields, of an axis in parts",
+    [open(X, 200), periodic(Y, 12), open(Z, 14)],
+    { isStaggered: true },
+    2,
+    "grid",
+  ],
+  [
+    "staggered fields between stretched nodes",
+    [periodic(X, 24), table(Y), open(Z, 20)],
+    { isStaggered: true },
+    1,
+    "values",
+  ],
+  ["levels", [periodic(X, 402), periodic(Y, 402), periodic(Z, 303)], { levels: 5 }, 3, "grid"],
+  ["levels of open axes", [open(X, 280), open(Y, 252), open(Z, 222)], { levels: 5 }, 2, "grid"],
+] as const)(
+  "has samples where it takes them to be: %s",
+  async (_, axes, { levels = 0, isStaggered = false }: { levels?: number; isStaggered?: boolean }, stride, call) => {
+    const fields = [{ name: "velocity", ...(isStaggered ? { nodes: {} } : {}) }];
+    const set = { ...dataset(axes), name: "known", digest: "d", times: [0], levels, fields } as unknown as Dataset;
+    const asked: URL[] = [];
+    manifests.set("known", "d");
+    vi.stubGlobal("location", new URL("http://127.0.0.1/view/known"));
+    vi.stubGlobal("fetch", serve(axes, asked));
+    try {
+      const volume = await wantedVolume(set, "u.x", 0, stride, 0).load(new AbortController().signal);
+      const { dims, strides, data } = volume;
+      expect(data).toHaveLength(dims[0] * dims[1] * dims[2]);
+      expect(new Set(asked.map(({ pathname }) => pathname.split("/").at(-1)))).toEqual(new Set([call]));
+      expect(volume.of).toBe(levels > 0 ? "means of 2³ nodes" : call === "nodes" ? "nodes" : "samples by Lag4");
+      if (levels > 0) expect(asked.every(({ searchParams }) => searchParams.get("level") === "1")).toBe(true);
+      let most = 0;
+      for (let i = 0; i < data.length; i += 7) {
+        const at = [i % dims[0], Math.floor(i / dims[0]) % dims[1], Math.floor(i / (dims[0] * dims[1]))];
+        const place = axes.map((axis, a) => coordinateOf(axis, (at[a] as number) * (strides[a] as number)));
+        most = Math.max(most, Math.abs((data[i] as number) - fieldOf(axes, place)));
+      }
+      expect(most).toBeLessThan(2e-5);
+      // The samples fill each axis: a period, or up to the last node.
+      for (const [a, { nodes, periodic: isPeriodic }] of axes.entries())
+        expect((dims[a] as number) - (isPeriodic ? 0 : 1)).toBeCloseTo(
+          (isPeriodic ? nodes : nodes - 1) / (strides[a] as number),
+          9,
+        );
+      // What is read between samples is right to their distance squared, also across a seam.
+      for (const part of [0.013, 0.37, 0.998]) {
+        const place = axes.map(({ first, length }) => first + part * length) as [number, number, number];
+        expect(Math.abs(sampleAt(volume, set, place) - fieldOf(axes, place))).toBeLessThan(0.1);
+      }
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  },
+);
+
+it("asks values at many points in parts", async () => {
+  const axes = [open(X, 400, 1), open(Y, 400, 1), open(Z, 400, 1)];
+  const asked: URL[] = [];
+  manifests.set("known", "d");
+  vi.stubGlobal("location", new URL("http://127.0.0.1/view/known"));
+  vi.stubGlobal("fetch", serve(axes, asked));
   try {
-    const volume = await wantedVolume(set, "u.x", 0, 3, 0).load(new AbortController().signal);
-    expect([volume.dims, volume.cube]).toEqual([[134, 134, 101], 2]);
-    expect(asked.map((one) => one.get("level"))).toEqual(asked.map(() => "auto"));
-    for (const k of [0, 1, 33, 99, 100]) expect(volume.data[134 ** 2 * k]).toBeCloseTo((3 * k * 2 * Math.PI) / 303, 5);
+    const points = Float32Array.from({ length: 3 * 450_000 }, (_, i) => (i * 7919) % 400);
+    const values = await askAtPoints({ dataset: "known", call: "values", what: "u.x" }, points);
+    expect([values.length, asked.length]).toEqual([450_000, 3]);
+    for (const i of [0, 1, 199_999, 200_000, 449_999])
+      expect(values[i]).toBe(fieldOf(axes, [...points.subarray(3 * i, 3 * i + 3)]));
   } finally {
     vi.unstubAllGlobals();
   }
@@ -162,28 +260,6 @@ it("takes no page of another server for numbers", async () => {
   try {
     const { load } = wantedVolume(set as unknown as Dataset, "u.x", 0, 1, 0);
     await expect(load(new AbortController().signal)).rejects.toThrow("A server in between");
-  } finally {
-    vi.unstubAllGlobals();
-  }
-});
-
-it("loads all nodes of short axes beside a long one", async () => {
-  const axes = [periodic("x", 400), periodic("y", 24), periodic("z", 201)];
-  const set = { ...dataset(axes), name: "long", digest: "d", levels: 5, fields: [] } as unknown as Dataset;
-  const asked: string[] = [];
-  manifests.set("long", "d");
-  vi.stubGlobal("location", new URL("http://127.0.0.1/view/long"));
-  vi.stubGlobal("fetch", async ({ searchParams }: URL) => {
-    asked.push(["i", "j", "k"].map((name) => searchParams.get(name)).join(" "));
-    const values = new Float32Array(134 * 24 * 101).map((_, i) => i % 134);
-    return new Response(values.buffer, { headers: { "fieldprobe-manifest": "d" } });
-  });
-  try {
-    const volume = await wantedVolume(set, "u.x", 0, 3, 0).load(new AbortController().signal);
-    expect(asked).toEqual(["0::3  0:201:2"]);
-    expect([volume.dims, volume.strides, volume.cube]).toEqual([[134, 24, 101], [3, 1, 2], 1]);
-    // Sample 2 of x is node 6, and node 5 of y is its sample 5.
-    expect(sampleAt(volume, set, [6.75 * axes[0].spacing, 5 * axes[1].spacing, 0])).toBeCloseTo(2.25, 5);
   } finally {
     vi.unstubAllGlobals();
   }
