@@ -5,7 +5,7 @@ import "./style.css";
 import { wantCards } from "./cards.js";
 import { openFind, openQuantities } from "./commands.js";
 import { readWaiting } from "./drafts.js";
-import { downloadWithToken } from "./export/download.js";
+import { download } from "./export/download.js";
 import { finderView } from "./finder.js";
 import { tab } from "./inspector.js";
 import { stepTime, togglePlay } from "./playing.js";
@@ -147,7 +147,7 @@ addEventListener("keydown", (event) => {
   action();
 });
 
-addEventListener("click", downloadWithToken);
+addEventListener("click", download);
 addEventListener("popstate", () => {
   const name = /\/view\/([^/]+)$/.exec(location.pathname)?.[1];
   if (name !== undefined) void open(readLink(decodeURIComponent(name), location.search));

@@ -31,12 +31,10 @@ const nodesText = (set: Dataset, a: number) =>
 
 export function boxQuestion(set: Dataset): Question {
   const box = AXIS_NAMES.map((name, a) => [INDICES[name], nodesText(set, a)] as const);
-  const frame = frameOf(view.value.time, set);
-  return {
-    ...{ dataset: set.name, call: "nodes", what: what.value ?? view.value.what ?? "" },
-    ...Object.fromEntries(box),
-    frame,
-  };
+  // Not the number of the time, which is another one's once the dataset has more times.
+  const time = set.times[frameOf(view.value.time, set)];
+  const members = { dataset: set.name, call: "nodes", what: what.value ?? view.value.what ?? "", time };
+  return { ...members, ...Object.fromEntries(box) };
 }
 
 function countIn(text: string): number | null {
@@ -56,7 +54,7 @@ function links(forms: Readonly<Record<string, string>>, question: Question): Tem
 export function dataPart(planes: readonly (readonly [string, Question])[]): TemplateResult {
   const set = dataset.value as Dataset;
   const box = boxQuestion(set);
-  const all: Question = { dataset: set.name, call: "nodes", what: box.what, frame: box.frame };
+  const all: Question = { dataset: set.name, call: "nodes", what: box.what, time: box.time };
   const counts = AXIS_NAMES.map((_, a) => countIn(nodesText(set, a)));
   const note = nodesNote({ dataset: set, time: view.value.time ?? 0 });
   const total = counts.every((n) => n !== null && n > 0)

@@ -1,6 +1,6 @@
 /** Downloads: files that the page makes, and answers for which a link would need the token. */
 import { say } from "../notify.js";
-import { hasToken, jsonOf, type Question, rootOf, send } from "../state/ask.js";
+import { hasToken, jsonOf, type Question, refusalFrom, requireManifest, rootOf, send } from "../state/ask.js";
 
 export function save(blob: Blob, name: string): void {
   const link = document.createElement("a");
@@ -15,22 +15,36 @@ function nameOf({ pathname, searchParams }: URL): string {
   return `${parts.join("-")}.${searchParams.get("format") ?? "json"}`;
 }
 
-function request(path: string, init: RequestInit, name: string): void {
-  send(path, init, new AbortController().signal)
-    .then((response) => response.blob())
-    .then((blob) => save(blob, name))
-    .catch((error: unknown) => say(error instanceof Error ? error.message : String(error)));
+async function request(path: string, init: RequestInit, name: string): Promise<void> {
+  save(await (await send(path, init, new AbortController().signal)).blob(), name);
+}
+
+const report = (error: unknown): void => say(refusalFrom(error).message);
+
+/** Throws Refusal if a dataset was replaced. */
+async function requireSame(dataset: string): Promise<void> {
+  const answer = await send(`api/datasets/${encodeURIComponent(dataset)}`, {}, new AbortController().signal);
+  requireManifest({ dataset, call: "" }, ((await answer.json()) as { digest: string }).digest);
 }
 
 /** Saves the answer of a question that may be too long for an address. */
 export function saveAnswer(question: Question, name: string): void {
-  request("api/ask", jsonOf(question), name);
+  requireSame(question.dataset)
+    .then(() => request("api/ask", jsonOf(question), name))
+    .catch(report);
 }
 
-/** Turns a click on a download link into a request with the token, if there is one. */
-export function downloadWithToken(event: MouseEvent): void {
+/** Saves what a download link leads to, by a request with the token if there is one; not of data that were replaced. */
+export function download(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[download]") : null;
-  if (link === null || !hasToken() || !link.href.startsWith(rootOf())) return;
+  if (link === null || !link.href.startsWith(rootOf())) return;
+  const { href, download } = link;
+  const [, name] = /\/api\/datasets\/([^/]+)\//.exec(href) ?? [];
+  if (name === undefined && !hasToken()) return;
   event.preventDefault();
-  request(link.href, {}, link.download || nameOf(new URL(link.href)));
+  const follow = () =>
+    hasToken()
+      ? request(href, {}, download || nameOf(new URL(href)))
+      : Object.assign(document.createElement("a"), { href, download }).click();
+  (name === undefined ? Promise.resolve() : requireSame(decodeURIComponent(name))).then(follow).catch(report);
 }

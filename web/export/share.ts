@@ -68,10 +68,10 @@ export function questionsShown(): readonly Shared[] {
       found.push({ title: `${name} ${PLANE_NAMES[plane]}`, question });
     }
   }
-  const frame = frameOf(now.time, shown.dataset);
+  const time = shown.dataset.times[frameOf(now.time, shown.dataset)];
   if (hasSpace(now)) {
     const { what } = now.surface;
-    const question = { dataset: shown.dataset.name, call: "nodes", what, frame };
+    const question = { dataset: shown.dataset.name, call: "nodes", what, time };
     const note = nodesNote(shown);
     found.push({ title: `Surface of ${quantityOf(what).symbol}${note === "" ? "" : `, ${note}`}`, question });
   }
