@@ -5,7 +5,7 @@ import { ref } from "lit-html/directives/ref.js";
 import { chartInStage } from "./cards.js";
 import { into, oneOf, setting } from "./controls.js";
 import { partOf } from "./draw/bar.js";
-import type { Pane } from "./draw/layout.js";
+import { type Pane, PLANE_NAMES } from "./draw/layout.js";
 import { surfaceTable } from "./draw/maps.js";
 import { surfaceMesh } from "./draw/surface-mesh.js";
 import { dataPart } from "./export/data.js";
@@ -47,6 +47,8 @@ type Subject = keyof typeof SUBJECTS;
 const subject = signal<Subject | null>(null);
 const size = signal<SizeName>("178 mm");
 const figure = signal<SVGSVGElement | null>(null);
+/** Panes that the figure leaves out. */
+const leftOut = signal("");
 const kind = signal<"turntable" | "time">("turntable");
 const recording = signal<number | null>(null);
 
@@ -145,6 +147,11 @@ async function makeFigure(): Promise<void> {
   );
   await settled();
   const shown = figurePanes();
+  leftOut.value = panes
+    .peek()
+    .filter((pane) => shown.every((one) => one.pane !== pane))
+    .map((pane) => (pane.kind === "space" ? "3-D" : `${PLANE_NAMES[pane.plane]}${pane.second ? " of B" : ""}`))
+    .join(", ");
   const now = view.peek();
   const made = { centre: now.centre ?? [0, 0, 0], pixel: pixel.peek(), panes: shown };
   change({ stage: before.stage, compare: before.compare }, "replace");
@@ -189,7 +196,8 @@ export function captionOf(): string {
     ({ title, name, digest }) => `${title || name}; manifest ${digest.slice(0, 12)}`,
   );
   const text = [planes, space].filter((one) => one !== "").join("; ");
-  return `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}. ${sets.join(". ")}.`;
+  const without = leftOut.value === "" ? "" : ` Left out, since there is no picture: ${leftOut.value}.`;
+  return `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}.${without} ${sets.join(". ")}.`;
 }
 
 const FRAMES = 90;
