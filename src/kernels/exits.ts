@@ -1,5 +1,5 @@
 /** Ends the paths of particles that leave the domain: at walls they are held, through open faces they leave. */
-import { axisEnd, axisLength, axisStart, SLACK } from "./stencil.js";
+import { axisEnd, axisStart, slackOf } from "./stencil.js";
 import type { Axes, Walls } from "./types.js";
 
 /** Open faces of a domain, and the particles that have left through them. */
@@ -21,7 +21,7 @@ export interface Step {
 
 /**
  * Holds particles that a step moves beyond walls, and ends the paths of those that it moves beyond open faces by more
- * than 1e-6 of the axis. A path is straight within the step: place and time of the exit are of second order, as the
+ * than `slackOf`. A path is straight within the step: place and time of the exit are of second order, as the
  * step is.
  *
  * @param from positions at the start of the step, relative to the grid; those of leaving particles become the exits
@@ -38,7 +38,7 @@ export function settle(
   const { walls, exits } = outlet;
   const low = axes.map(axisStart);
   const high = axes.map(axisEnd);
-  const slack = axes.map((axis) => SLACK * axisLength(axis));
+  const slack = axes.map(slackOf);
   for (let i = 0; i < count; i++) {
     if (!Number.isNaN(exits[i])) {
       for (let c = 3 * i; c < 3 * i + 3; c++) to[c] = from[c];
@@ -86,12 +86,12 @@ export function reflect(axes: Axes, walls: Outlet["walls"], places: Float64Array
   }
 }
 
-/** Whether the place of particle `i` is beyond an open face, by more than 1e-6 of the axis. */
+/** Whether the place of particle `i` is beyond an open face, by more than `slackOf`. */
 export function leaves(axes: Axes, walls: Outlet["walls"], places: Float64Array, i: number): boolean {
   for (let a = 0; a < 3; a++) {
     const axis = axes[a];
     if (axis.periodic) continue;
-    const slack = SLACK * axisLength(axis);
+    const slack = slackOf(axis);
     const x = places[3 * i + a];
     if ((!walls[a][0] && x < axisStart(axis) - slack) || (!walls[a][1] && x > axisEnd(axis) + slack)) return true;
   }

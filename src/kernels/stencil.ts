@@ -1,9 +1,6 @@
 /** Places stencils on axes: periodic wrapping, the ends of axes, and node runs cut at brick faces. */
 import type { Axes, Axis } from "./types.js";
 
-/** Fraction of an axis' length by which a point may lie outside its ends; such a point is moved to the end. */
-export const SLACK = 1e-6;
-
 /** A stencil of nodes on one axis. */
 export interface Place {
   /** First node, 0 <= start < nodes; on a periodic axis the stencil may run over the seam. */
@@ -35,6 +32,15 @@ export function axisEnd({ nodes, origin, spacing, coordinates, beyond }: Axis): 
 /** The period of a periodic axis, the length of the domain along another. */
 export function axisLength(axis: Axis): number {
   return axis.periodic ? axis.nodes * axis.spacing : axisEnd(axis) - axisStart(axis);
+}
+
+/**
+ * Distance by which a point may lie outside the ends of an axis, and is moved to the end: 1e-6 of the length, and at
+ * least what an end loses as float32, which points are.
+ */
+export function slackOf(axis: Axis): number {
+  const [start, end] = [axisStart(axis), axisEnd(axis)];
+  return Math.max(1e-6 * axisLength(axis), Math.abs(Math.fround(start) - start), Math.abs(Math.fround(end) - end));
 }
 
 /** The last node of a tabulated axis that is not above `x`, between 0 and nodes - 2. */
@@ -105,18 +111,10 @@ function placeTabulated(coordinates: Float64Array, order: number, x: number, end
   out.start = Math.min(Math.max(cell - (order >> 1) + 1, 0), nodes - order);
 }
 
-/**
- * Index of the first of `count` points that is not finite or lies outside an axis that is not periodic by more than
- * 1e-6 of the axis' length; -1 when there is none.
- */
+/** Index of the first of `count` points that is not finite or, by more than `slackOf`, outside; -1: there is none. */
 export function firstOutside(axes: Axes, positions: Float64Array, count: number): number {
-  const low = [0, 0, 0];
-  const high = [0, 0, 0];
-  for (let a = 0; a < 3; a++) {
-    const slack = SLACK * axisLength(axes[a]);
-    low[a] = axes[a].periodic ? -Number.MAX_VALUE : axisStart(axes[a]) - slack;
-    high[a] = axes[a].periodic ? Number.MAX_VALUE : axisEnd(axes[a]) + slack;
-  }
+  const low = axes.map((axis) => (axis.periodic ? -Number.MAX_VALUE : axisStart(axis) - slackOf(axis)));
+  const high = axes.map((axis) => (axis.periodic ? Number.MAX_VALUE : axisEnd(axis) + slackOf(axis)));
   for (let i = 0; i < 3 * count; i += 3) {
     for (let a = 0; a < 3; a++) {
       if (!(positions[i + a] >= low[a] && positions[i + a] <= high[a])) return i / 3;

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import {
   axisEnd,
   axisLength,
+  axisStart,
   clampToDomain,
   createRuns,
   cutRun,
@@ -158,6 +159,14 @@ describe("domain", () => {
     expect(firstOutside(axes, positions, 2)).toBe(expected);
     expect(firstOutside(axes, positions, 1)).toBe(-1);
     expect(firstOutside(axes, positions, 3)).toBe(expected === -1 ? 2 : 1);
+  });
+
+  it.each([
+    ["even", endedAxis(20, 5.7, -500)],
+    ["uneven", tabulatedAxis([-500.1, -497, -494.3])],
+  ])("has both ends of a short %s axis far from zero in it, as float32", (_, far) => {
+    const ends = [axisStart(far), axisEnd(far)].flatMap((end, i) => [Math.fround(end), end + (2 * i - 1) * 1e-4]);
+    expect(ends.map((x) => firstOutside([far, axes[0], axes[0]], Float64Array.of(x, 0, 0), 1))).toEqual([-1, 0, -1, 0]);
   });
 
   it("moves points to the ends of axes that have ends, and no others", () => {
