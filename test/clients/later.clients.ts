@@ -8,7 +8,7 @@ import type { RunningService } from "../../src/main.js";
 import { type OperationRow, operationsIn } from "../../src/shared/operations.js";
 import { laterRequest, serveLaterFields } from "../support/later.js";
 import { scratchFolder } from "../support/scratch.js";
-import { ENVELOPES, NAMESPACE, PATH, TYPES, VERSIONS, type Version } from "../support/soap-service.js";
+import { call, NAMESPACE, PATH, VERSIONS, type Version } from "../support/soap-service.js";
 import { makeGsoapClient } from "./gsoap-later.js";
 import { missing, PYTHON, TOOLKITS } from "./packages.js";
 
@@ -28,12 +28,8 @@ async function plainAnswer(row: OperationRow, version: Version): Promise<number[
     ([name, value]) => `<${name}>${contentOf(row, value)}</${name}>`,
   );
   const body = `<${row.wire} xmlns="${NAMESPACE}">${written.join("")}</${row.wire}>`;
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { "content-type": TYPES[version] },
-    body: `<s:Envelope xmlns:s="${ENVELOPES[version]}"><s:Body>${body}</s:Body></s:Envelope>`,
-  });
-  const [, result = ""] = /<\w+Result>(.*)<\/\w+Result>/s.exec(await response.text()) ?? [];
+  const { text } = await call({ url }, version, body);
+  const [, result = ""] = /<\w+Result>(.*)<\/\w+Result>/s.exec(text) ?? [];
   return row.result === "base64"
     ? floatsOf(result)
     : [...result.matchAll(/>([^<>]+)</g)].map((match) => Number(match[1]));

@@ -6,6 +6,7 @@ import { connect } from "../../src/client/index.js";
 import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
+import { call, getVelocity, PATH } from "../support/soap-service.js";
 
 const SCRATCH = scratchFolder();
 const HEADER = "guessed: order, spacing of x y";
@@ -26,15 +27,8 @@ for (const name of ["guessed", "known"]) {
 const service = await serveTestData([SCRATCH]);
 afterAll(() => service.close());
 
-function soap(dataset: string): Promise<Response> {
-  const body =
-    '<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>' +
-    `<GetVelocity xmlns="http://turbulence.pha.jhu.edu/"><dataset>${dataset}</dataset><time>0</time>` +
-    "<spatialInterpolation>None</spatialInterpolation><temporalInterpolation>None</temporalInterpolation>" +
-    "<points><Point3><x>1</x><y>2</y><z>3</z></Point3></points></GetVelocity></s:Body></s:Envelope>";
-  const headers = { "content-type": "text/xml; charset=utf-8" };
-  return fetch(`${service.url}/service/turbulence.asmx`, { method: "POST", headers, body });
-}
+const soap = (dataset: string) =>
+  call({ url: service.url + PATH }, "1.1", getVelocity({ ...QUERY, time: "0", dataset }));
 
 function api(dataset: string, accept: string): Promise<Response> {
   return fetch(`${service.url}/api/datasets/${dataset}/values`, {
@@ -53,6 +47,7 @@ it("names them in a header that clients which do not know it ignore", async () =
   ]) {
     expect(answer.status).toBe(200);
     expect(answer.headers.get("fieldprobe-assumed")).toBe(HEADER);
+    expect(answer.headers.get("fieldprobe-manifest")).toMatch(/^[0-9a-f]{64}$/);
   }
   for (const path of ["grid?what=norm(u)&time=0&z=3&samples=2", "nodes?frame=0&i=0:2&j=0:2&k=0:2&format=xmf"]) {
     const answer = await fetch(`${service.url}/api/datasets/guessed/${path}`);

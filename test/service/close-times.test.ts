@@ -10,6 +10,7 @@ import { operationValues, pathEnds } from "../support/operation-questions.js";
 import { fieldprobe } from "../support/run-command.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
+import { call, getVelocity, PATH } from "../support/soap-service.js";
 
 const SCRATCH = scratchFolder();
 const FRAMES = 8;
@@ -90,13 +91,8 @@ describe.each(ROWS)("%s: frames from %d, %d apart", (name, origin, step) => {
   });
 
   it("is refused by SOAP in words that say what can", async () => {
-    const body =
-      '<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>' +
-      `<GetVelocity xmlns="http://turbulence.pha.jhu.edu/"><dataset>${name}</dataset><time>${timeAt(1)}</time>` +
-      "<spatialInterpolation>None</spatialInterpolation><temporalInterpolation>PCHIP</temporalInterpolation>" +
-      "<points><Point3><x>1</x><y>1</y><z>1</z></Point3></points></GetVelocity></s:Body></s:Envelope>";
-    const headers = { "content-type": "text/xml; charset=utf-8" };
-    const answer = await fetch(`${service.url}/service/turbulence.asmx`, { method: "POST", headers, body });
-    expect([answer.ok, await answer.text()]).toEqual([false, expect.stringContaining("cannot tell the frames of")]);
+    const body = getVelocity({ dataset: name, time: `${timeAt(1)}`, spatialInterpolation: "None" });
+    const { status, text } = await call({ url: service.url + PATH }, "1.1", body);
+    expect([status, text]).toEqual([500, expect.stringContaining("cannot tell the frames of")]);
   });
 });

@@ -2,28 +2,17 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { soapRecords } from "../support/operation-questions.js";
 import { serveTestData } from "../support/service.js";
-
-const NAMESPACE = "http://turbulence.pha.jhu.edu/";
-const ENVELOPES = {
-  "1.1": ["http://schemas.xmlsoap.org/soap/envelope/", "text/xml; charset=utf-8"],
-  "1.2": ["http://www.w3.org/2003/05/soap-envelope", "application/soap+xml; charset=utf-8"],
-} as const;
+import { call, ENVELOPES, NAMESPACE, PATH, type Version } from "../support/soap-service.js";
 
 const service = await serveTestData();
 afterAll(() => service.close());
 
 type Given = Readonly<Record<string, string | number>>;
 
-async function send(operation: string, given: Given, more = "", version: "1.1" | "1.2" = "1.1"): Promise<string> {
-  const [envelope, type] = ENVELOPES[version];
+async function send(operation: string, given: Given, more = "", version: Version = "1.1"): Promise<string> {
   const members = Object.entries(given).map(([name, value]) => `<${name}>${value}</${name}>`);
   const body = `<${operation} xmlns="${NAMESPACE}">${members.join("")}${more}</${operation}>`;
-  const response = await fetch(`${service.url}/service/turbulence.asmx`, {
-    method: "POST",
-    headers: { "content-type": type },
-    body: `<e:Envelope xmlns:e="${envelope}"><e:Body>${body}</e:Body></e:Envelope>`,
-  });
-  return response.text();
+  return (await call({ url: service.url + PATH }, version, body)).text;
 }
 
 const POINT = "<points><Point3><x>1</x><y>2</y><z>3</z></Point3></points>";
@@ -255,7 +244,6 @@ describe("the later dialect at the same address", () => {
 describe("requests as today's C client writes them: SOAP 1.2, prefixes, the action twice, no kept connection", () => {
   async function recorded(operation: string, content: string): Promise<string> {
     const action = `${NAMESPACE}${operation}`;
-    const [envelope] = ENVELOPES["1.2"];
     const response = await fetch(`${service.url}/service/turbulence.asmx`, {
       method: "POST",
       headers: {
@@ -264,7 +252,7 @@ describe("requests as today's C client writes them: SOAP 1.2, prefixes, the acti
         connection: "close",
       },
       body:
-        `<?xml version="1.0" encoding="UTF-8"?>\n<SOAP-ENV:Envelope xmlns:SOAP-ENV="${envelope}"` +
+        `<?xml version="1.0" encoding="UTF-8"?>\n<SOAP-ENV:Envelope xmlns:SOAP-ENV="${ENVELOPES["1.2"]}"` +
         ' xmlns:SOAP-ENC="http://www.w3.org/2003/05/soap-encoding" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"' +
         ` xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:turb1="${NAMESPACE}"><SOAP-ENV:Body><turb1:${operation}>` +
         `${content.replace(/<(\/?)/g, "<$1turb1:")}</turb1:${operation}></SOAP-ENV:Body></SOAP-ENV:Envelope>`,

@@ -10,13 +10,8 @@ import { writeCube } from "../../tools/generate/cube.js";
 import { writeChannel } from "../support/channel.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
+import { type Answer, call, NAMESPACE, PATH, VERSIONS, type Version } from "../support/soap-service.js";
 
-const NAMESPACE = "http://turbulence.pha.jhu.edu/";
-const ENVELOPES = {
-  "1.1": ["http://schemas.xmlsoap.org/soap/envelope/", "text/xml; charset=utf-8"],
-  "1.2": ["http://www.w3.org/2003/05/soap-envelope", "application/soap+xml; charset=utf-8"],
-} as const;
-const VERSIONS = ["1.1", "1.2"] as const;
 type Given = Readonly<Record<string, string | number>>;
 
 const TOKENS = {
@@ -45,17 +40,11 @@ writeFileSync(file, JSON.stringify({ version: 1, tokens }));
 const service = await serveTestData([folder], { TOKENS: file });
 afterAll(() => service.close());
 
-async function send(operation: string, given: Given, more: string, version: (typeof VERSIONS)[number]) {
-  const [envelope, type] = ENVELOPES[version];
+function send(operation: string, given: Given, more: string, version: Version): Promise<Answer> {
   const all = "authToken" in given ? given : { authToken: TOKENS.free, ...given };
   const members = Object.entries(all).map(([name, value]) => `<${name}>${value}</${name}>`);
   const body = `<${operation} xmlns="${NAMESPACE}">${members.join("")}${more}</${operation}>`;
-  const response = await fetch(`${service.url}/service/turbulence.asmx`, {
-    method: "POST",
-    headers: { "content-type": type },
-    body: `<e:Envelope xmlns:e="${envelope}"><e:Body>${body}</e:Body></e:Envelope>`,
-  });
-  return { status: response.status, text: await response.text() };
+  return call({ url: service.url + PATH }, version, body);
 }
 
 /** The text of a fault as a client sees it. */

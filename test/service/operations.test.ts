@@ -5,12 +5,7 @@ import type { RunningService } from "../../src/main.js";
 import { type Member, OPERATIONS, type Operation, RECORDS } from "../../src/shared/operations.js";
 import { generator, runQuery } from "../support/run-query.js";
 import { serveTestData } from "../support/service.js";
-
-const NAMESPACE = "http://turbulence.pha.jhu.edu/";
-const VERSIONS = {
-  "1.1": ["http://schemas.xmlsoap.org/soap/envelope/", "text/xml; charset=utf-8"],
-  "1.2": ["http://www.w3.org/2003/05/soap-envelope", "application/soap+xml; charset=utf-8"],
-} as const;
+import { call, NAMESPACE, PATH, VERSIONS } from "../support/soap-service.js";
 
 /** Values that the shipped data accept. */
 function memberValue(operation: Operation, { name }: Member): string | number {
@@ -58,15 +53,9 @@ describe("every operation over SOAP", () => {
       const texts = given.map((member) => `<${member.name}>${memberValue(operation, member)}</${member.name}>`);
       const request = `<${name} xmlns="${NAMESPACE}">${texts.join("")}<points>${textOf(points)}</points></${name}>`;
       const results: string[] = [];
-      for (const [envelope, type] of Object.values(VERSIONS)) {
-        const body = `<e:Envelope xmlns:e="${envelope}"><e:Body>${request}</e:Body></e:Envelope>`;
-        const answer = await fetch(`${service.url}/service/turbulence.asmx`, {
-          method: "POST",
-          headers: { "content-type": type },
-          body,
-        });
-        const text = await answer.text();
-        expect(answer.status, text.slice(0, 500)).toBe(200);
+      for (const version of VERSIONS) {
+        const { status, text } = await call({ url: service.url + PATH }, version, request);
+        expect(status, text.slice(0, 500)).toBe(200);
         results.push(text.slice(text.indexOf("<soap:Body>")));
       }
       expect(results[1]).toBe(results[0]);

@@ -15,6 +15,7 @@ import { fieldprobe } from "../support/run-command.js";
 import { runQuery } from "../support/run-query.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
+import { envelope, getVelocity, PATH, TYPES } from "../support/soap-service.js";
 
 const SCRATCH = scratchFolder();
 const OUT = scratchFolder();
@@ -64,14 +65,10 @@ const REQUESTS: readonly (readonly [door: string, ask: (name: string) => Promise
   [
     "SOAP",
     (name) =>
-      fetch(`${service.url}/service/turbulence.asmx`, {
+      fetch(`${service.url}${PATH}`, {
         method: "POST",
-        headers: { "content-type": "text/xml; charset=utf-8" },
-        body:
-          '<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>' +
-          `<GetVelocity xmlns="http://turbulence.pha.jhu.edu/"><dataset>${name}</dataset><time>0</time>` +
-          "<spatialInterpolation>None</spatialInterpolation><temporalInterpolation>None</temporalInterpolation>" +
-          "<points><Point3><x>1</x><y>1</y><z>1</z></Point3></points></GetVelocity></s:Body></s:Envelope>",
+        headers: { "content-type": TYPES["1.1"] },
+        body: envelope("1.1", getVelocity({ dataset: name, time: "0" })),
       }),
   ],
 ];

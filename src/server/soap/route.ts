@@ -99,6 +99,9 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
   const life = new RequestLife(shared.service, request, reply, `soap ${media.version}`);
   try {
     const { row, evaluation } = await walk(readCall(request, life, media, shared));
+    const dataset = life.find(request.facts.dataset ?? "");
+    // Toolkits ignore it; the typed client joins parts of one version of the data only.
+    if (dataset !== undefined) reply.header("fieldprobe-manifest", dataset.digest);
     await life.acquireSlot();
     const result = await evaluation.finish();
     try {

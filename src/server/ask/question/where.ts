@@ -34,6 +34,20 @@ export function partsOf(values: MemberValues): OfAxes<Part> {
   return parts as unknown as OfAxes<Part>;
 }
 
+/** What a function makes of the part of each axis. Throws RequestError with the faults of all. */
+function ofEach<T>(
+  values: MemberValues,
+  axes: readonly Axis[],
+  make: (part: Part, a: number, axis: Axis) => T,
+): OfAxes<T> {
+  const faults = new Faults();
+  const made = partsOf(values).map((part, a) =>
+    faults.try(AXIS_NAMES[a] as AxisName, () => make(part, a, axes[a] as Axis)),
+  );
+  faults.raise();
+  return made as unknown as OfAxes<T>;
+}
+
 /** Nodes `first`, `first + step`, ... of an axis; beyond a seam the numbers continue. */
 export interface NodeRun {
   readonly first: number;
@@ -123,13 +137,7 @@ function nearestNode(axis: Axis, at: number): number {
 
 /** The nodes of a question. `axes`: of the dataset, or of a staggered field. */
 export function runsIn(values: MemberValues, { name }: Pick<Dataset, "name">, axes: readonly Axis[]): OfAxes<NodeRun> {
-  const faults = new Faults();
-  const parts = partsOf(values);
-  const runs = parts.map((part, a) =>
-    faults.try(AXIS_NAMES[a] as AxisName, () => runOf(part, a, axes[a] as Axis, name)),
-  );
-  faults.raise();
-  return runs as unknown as OfAxes<NodeRun>;
+  return ofEach(values, axes, (part, a, axis) => runOf(part, a, axis, name));
 }
 
 /** A box of lengths in which points are drawn. */
@@ -167,22 +175,16 @@ function endsOf(part: Part, a: number, axis: Axis, name: string): readonly [numb
 
 /** The box of a question. Throws RequestError for a part beyond an open axis. */
 export function boxIn(values: MemberValues, dataset: Pick<Dataset, "name" | "axes">): Box {
-  const faults = new Faults();
-  const ends = partsOf(values).map((part, a) =>
-    faults.try(AXIS_NAMES[a] as AxisName, () => {
-      const axis = dataset.axes[a as 0 | 1 | 2];
-      const [from, to] = endsOf(part, a, axis, dataset.name);
-      const { first, last } = spanOf(axis);
-      const [before, behind] = axis.beyond ?? [0, 0];
-      const near = nearness(axis, from, to);
-      if (!axis.periodic && (from < first - before - near || to > last + behind + near))
-        throw outside(part, a, axis, dataset.name);
-      return [from, to] as const;
-    }),
-  );
-  faults.raise();
-  const known = ends as readonly (readonly [number, number])[];
-  return { origin: known.map(([from]) => from), extent: known.map(([from, to]) => to - from) };
+  const ends = ofEach(values, dataset.axes, (part, a, axis) => {
+    const [from, to] = endsOf(part, a, axis, dataset.name);
+    const { first, last } = spanOf(axis);
+    const [before, behind] = axis.beyond ?? [0, 0];
+    const near = nearness(axis, from, to);
+    if (!axis.periodic && (from < first - before - near || to > last + behind + near))
+      throw outside(part, a, axis, dataset.name);
+    return [from, to] as const;
+  });
+  return { origin: ends.map(([from]) => from), extent: ends.map(([from, to]) => to - from) };
 }
 
 /** A question's samples: three axes, z first, and which axes are dimensions. */
@@ -198,32 +200,27 @@ const USUAL_SAMPLES = 64;
 
 /** The samples of a question. Throws RequestError. */
 export function samplesIn(values: MemberValues, dataset: Pick<Dataset, "name" | "axes">): Samples {
-  const faults = new Faults();
   const parts = partsOf(values);
   const ranges = parts.filter((part) => !isPlace(part)).length;
   const wanted = values.samples ?? [];
   if (wanted.length > 1 && wanted.length !== ranges)
     throw wrong("samples", `expected one number, or one for each of the ${ranges} axes that are ranges`);
   const counts: number[] = [];
-  const made = parts.map((part, a): SampleAxis | undefined =>
-    faults.try(AXIS_NAMES[a] as AxisName, () => {
-      const axis = dataset.axes[a as 0 | 1 | 2];
-      const [from, to] = endsOf(part, a, axis, dataset.name);
-      const name = AXIS_NAMES[a] as AxisName;
-      if (isPlace(part)) return { axis: name, count: 1, origin: from, spacing: 0 };
-      const count = wanted[counts.length] ?? wanted[0] ?? Math.min(USUAL_SAMPLES, axis.nodes);
-      counts.push(count);
-      if (part !== "whole") {
-        if (!(to > from)) throw outside(part, a, axis, dataset.name);
-        const spacing = (to - from) / count;
-        return { axis: name, count, origin: from + spacing / 2, spacing };
-      }
-      const intervals = axis.periodic ? count : Math.max(1, count - 1);
-      return { axis: name, count, origin: from, spacing: (to - from) / intervals };
-    }),
-  );
-  faults.raise();
-  const grid = [...made].reverse() as unknown as Samples["grid"];
+  const made = ofEach(values, dataset.axes, (part, a, axis): SampleAxis => {
+    const [from, to] = endsOf(part, a, axis, dataset.name);
+    const name = AXIS_NAMES[a] as AxisName;
+    if (isPlace(part)) return { axis: name, count: 1, origin: from, spacing: 0 };
+    const count = wanted[counts.length] ?? wanted[0] ?? Math.min(USUAL_SAMPLES, axis.nodes);
+    counts.push(count);
+    if (part !== "whole") {
+      if (!(to > from)) throw outside(part, a, axis, dataset.name);
+      const spacing = (to - from) / count;
+      return { axis: name, count, origin: from + spacing / 2, spacing };
+    }
+    const intervals = axis.periodic ? count : Math.max(1, count - 1);
+    return { axis: name, count, origin: from, spacing: (to - from) / intervals };
+  });
+  const grid = made.toReversed() as unknown as Samples["grid"];
   const axes = grid.filter(({ axis }) => !isPlace(parts[AXIS_NAMES.indexOf(axis)] as Part));
   return { grid, axes, counts };
 }
