@@ -2,10 +2,10 @@
 import { CALLER_CODES, type ErrorCode, type Fault, SERVER_CODES } from "../shared/errors.js";
 
 /**
- * `Fault`: a fault without a code of ours. `Http`: a status without an envelope. `Network`: a failed connection.
- * `Protocol`: an answer of the wrong form.
+ * `DatasetReplaced`: parts of an answer are of two versions of the data. `Fault`: a fault without a code of ours. `Http`:
+ * a status without an envelope. `Network`: a failed connection. `Protocol`: an answer of the wrong form.
  */
-export type ClientErrorCode = ErrorCode | "Fault" | "Http" | "Network" | "Protocol";
+export type ClientErrorCode = ErrorCode | "DatasetReplaced" | "Fault" | "Http" | "Network" | "Protocol";
 
 export interface ClientErrorDetail {
   /** The wrong member of the request, e.g. `points[12].x`; points count within the caller's whole array. */
@@ -64,6 +64,12 @@ function text(value: unknown): string | undefined {
   return bare === undefined || bare === null || typeof bare === "object" ? undefined : String(bare);
 }
 
+/** Seconds of a header; undefined if it states none. */
+export function secondsOf(header: unknown): number | undefined {
+  const seconds = Number.parseFloat(String(header));
+  return Number.isFinite(seconds) ? seconds : undefined;
+}
+
 function isErrorCode(code: string | undefined): code is ErrorCode {
   return code !== undefined && CODES.has(code);
 }
@@ -75,8 +81,7 @@ export function present(detail: { readonly [K in keyof ClientErrorDetail]: Clien
 export function clientError(thrown: unknown): ClientError {
   const failure = (thrown ?? {}) as SoapFailure;
   const status = failure.response?.status;
-  const seconds = Number(text(failure.response?.headers?.["retry-after"]) ?? Number.NaN);
-  const retryAfter = Number.isFinite(seconds) ? seconds : undefined;
+  const retryAfter = secondsOf(failure.response?.headers?.["retry-after"]);
   const fault = failure.root?.Envelope?.Body?.Fault;
   if (fault) {
     const detail = (fault.detail ?? fault.Detail)?.FaultDetail ?? {};

@@ -9,18 +9,12 @@ import { questionsOf } from "./questions.js";
 import type { Answer, CallOptions, FieldClient, Points, TableRow } from "./request-types.js";
 import { inParts } from "./split.js";
 import { openTransport, type SoapCall, type SoapVersion } from "./transport.js";
-import { flatten, floatText, isList, readRecords, readWhole, triples } from "./wire-records.js";
+import { flatten, floatLists, isList, readRecords, readWhole, triples } from "./wire-records.js";
 
 export { ClientError, type ClientErrorCode, type ClientErrorDetail } from "./error.js";
 export type { JobDescription, JobMethods, JobOptions } from "./jobs.js";
 export type { Question, QuestionAnswer, QuestionMethods, QuestionOptions } from "./questions.js";
-export type {
-  Answer,
-  CallOptions,
-  FieldClient,
-  Points,
-  RequestOf,
-} from "./request-types.js";
+export type { Answer, CallOptions, FieldClient, Points, RequestOf } from "./request-types.js";
 export type { SoapVersion } from "./transport.js";
 
 export interface ConnectOptions {
@@ -53,49 +47,68 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   const soap = await openTransport(url, options.version ?? "1.1");
   const methods = ALL_OPERATIONS.filter(({ name }) => dialectOf(name) !== null).map((operation) => [
     operation.name,
-    (request: Request, control: CallOptions = {}) => run(soap, { operation, request, control, options }),
+    (request: Request, control: CallOptions = {}) => run(soap, operation, request, control, options),
   ]);
   const own = { ...questionsOf(url, options.token), ...jobsOf(url, options.token) };
   return { ...Object.fromEntries(methods), ...own } as FieldClient;
 }
 
-/** A request of an operation, with its options. */
-interface Call {
-  readonly operation: TableRow;
-  readonly request: Request;
-  readonly control: CallOptions;
-  readonly options: ConnectOptions;
+/** Throws ClientError for a member that the operation does not have. */
+function checkMembers({ name, request: members }: TableRow, request: Request): void {
+  const names = members.map((member): string => member.name);
+  const member = Object.keys(request).find((given) => request[given] !== undefined && !names.includes(given));
+  if (member === undefined) return;
+  throw new ClientError("InvalidRequest", `${name} has no member ${member}, but ${names.join(", ")}.`, { member });
 }
 
-/** Sends a call in parts of its points; a call without a list of points is sent whole. */
-async function run(soap: SoapCall, call: Call): Promise<Answer> {
-  const { operation, request, control, options } = call;
-  if (!operation.request.some(isList)) return runWhole(soap, call);
+/** Sends a call in parts of its points, all answered from one version of the data; a call without points is sent whole. */
+async function run(
+  soap: SoapCall,
+  operation: TableRow,
+  request: Request,
+  control: CallOptions,
+  options: ConnectOptions,
+): Promise<Answer> {
+  checkMembers(operation, request);
   const { token, pointsPerRequest = 20_000, concurrency = 3 } = options;
-  const { lists, total } = readLists(operation, request);
   const scalars = Object.fromEntries(
     operation.request
       .filter((member) => !isList(member))
-      .map(({ name }) => [name, request[name] ?? (name === "authToken" ? token : undefined)]),
+      .map(({ name, type }) => {
+        const given = request[name] ?? (name === "authToken" ? token : undefined);
+        return [name, type === "ArrayOfArrayOfFloat" && Array.isArray(given) ? floatLists(name, given) : given];
+      }),
   );
   const perPoint = recordsPerPoint(operation, request);
   const components = RECORDS[operation.result];
+  const about = { record: operation.result, components, recordsPerPoint: perPoint };
+  if (!operation.request.some(isList)) {
+    const signal = control.signal ?? new AbortController().signal;
+    signal.throwIfAborted();
+    const { response } = await soap(operation.name, scalars, signal);
+    return { ...about, values: readWhole(operation, response) };
+  }
+  const { lists, total } = readLists(operation, request);
   const width = components.length * perPoint;
   // Allocated with the first answer: before that, the service may still refuse a result of this size.
   let values: Float32Array | undefined;
+  let version: string | undefined;
   const part = async (first: number, count: number, signal: AbortSignal): Promise<void> => {
     const own = lists.map(({ member, flat }) => [member.name, triples(member, flat, first, count)]);
     const members = { ...scalars, ...Object.fromEntries(own) };
-    const response = await soap(operation.name, members, signal).catch((error: unknown) => {
+    const { response, manifest } = await soap(operation.name, members, signal).catch((error: unknown) => {
       throw inWholeArray(error, first);
     });
+    if (values === undefined) version = manifest;
+    if (manifest !== version)
+      throw new ClientError("DatasetReplaced", `${request.dataset} was replaced while it was asked: ask again.`);
     const some = new Float32Array(count * width);
     readRecords(operation, response, count * perPoint, some, 0);
     values ??= new Float32Array(width * total);
     values.set(some, width * first);
   };
   await inParts(total, pointsPerRequest, concurrency, part, control.signal, control.onProgress);
-  return { record: operation.result, components, recordsPerPoint: perPoint, values: values ?? new Float32Array() };
+  return { ...about, values: values ?? new Float32Array() };
 }
 
 /** Records per point: 1, or (8^nlayers - 1) / 7 for box filters, which answer each box of an octree. */
@@ -118,24 +131,6 @@ function readLists(operation: TableRow, request: Request): { readonly lists: rea
     throw new ClientError("InvalidRequest", message, { member: member.name });
   }
   return { lists, total };
-}
-
-async function runWhole(soap: SoapCall, { operation, request, control, options: { token } }: Call): Promise<Answer> {
-  const members = operation.request.map(({ name, type }) => {
-    const given = request[name] ?? (name === "authToken" ? token : undefined);
-    const lists = type === "ArrayOfArrayOfFloat" && Array.isArray(given);
-    return [
-      name,
-      lists
-        ? { ArrayOfFloat: given.map((list: ArrayLike<number>) => ({ float: Array.from(list, floatText) })) }
-        : given,
-    ];
-  });
-  const signal = control.signal ?? new AbortController().signal;
-  signal.throwIfAborted();
-  const response = await soap(operation.name, Object.fromEntries(members), signal);
-  const components = RECORDS[operation.result];
-  return { record: operation.result, components, recordsPerPoint: 1, values: readWhole(operation, response) };
 }
 
 /** Rewrites the index of a point in an error: the service counts within a part, the caller within the whole array. */

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { CallName } from "../shared/calls.js";
 import { ClientError } from "./error.js";
-import { ask, type PlainRequest } from "./plain-http.js";
-import type { Question } from "./questions.js";
+import { ask, bodyOf, type PlainRequest } from "./plain-http.js";
+import type { Question, QuestionOptions } from "./questions.js";
 import { untilAnswered } from "./retries.js";
 
 const FIRST_LOOK_MS = 100;
@@ -28,8 +28,7 @@ export interface JobDescription {
   } | null;
 }
 
-export interface JobOptions {
-  readonly signal?: AbortSignal;
+export interface JobOptions extends QuestionOptions {
   readonly onProgress?: (job: JobDescription) => void;
 }
 
@@ -58,21 +57,16 @@ export function jobsOf(url: string, token: string | undefined): JobMethods {
   const pathOf = (id: string) => `/api/jobs/${encodeURIComponent(id)}`;
   const job = async (id: string, options?: JobOptions) =>
     (await (await send(pathOf(id), { method: "GET" }, options)).json()) as JobDescription;
-  /** Retried while the queue of a cluster cannot be reached. */
-  const describeWithRetry = async (id: string, options: JobOptions): Promise<JobDescription> => {
-    for (;;) {
-      try {
-        return await job(id, options);
-      } catch (error) {
-        if (!(error instanceof ClientError) || error.code !== "Busy") throw error;
-      }
-    }
+  /** Null while the queue of a cluster cannot be reached. */
+  const unlessBusy = (error: unknown): null => {
+    if (error instanceof ClientError && error.code === "Busy") return null;
+    throw error;
   };
   const waitUntilEnded = async (id: string, options: JobOptions = {}): Promise<JobDescription> => {
     for (let pause = FIRST_LOOK_MS; ; pause = Math.min(1.5 * pause, LAST_LOOK_MS)) {
-      const now = await describeWithRetry(id, options);
-      options.onProgress?.(now);
-      if (now.state !== "queued" && now.state !== "running") return now;
+      const now = await job(id, options).catch(unlessBusy);
+      if (now !== null) options.onProgress?.(now);
+      if (now !== null && now.state !== "queued" && now.state !== "running") return now;
       await wait(pause, undefined, options.signal === undefined ? {} : { signal: options.signal });
     }
   };
@@ -80,7 +74,7 @@ export function jobsOf(url: string, token: string | undefined): JobMethods {
     job,
     wait: waitUntilEnded,
     async submit(dataset, call, question, { signal = neverAborted } = {}) {
-      const body = JSON.stringify({ ...question, job: true });
+      const body = bodyOf({ ...question, job: true });
       const request = { method: "POST", headers: { "content-type": "application/json" }, body } as const;
       const answer = await ask(url, `/api/datasets/${encodeURIComponent(dataset)}/${call}`, request, token, signal);
       return (await answer.json()) as JobDescription;

@@ -1,6 +1,6 @@
 /** Sends requests to `/api`, and turns refusals into errors of the client. */
 import type { Fault } from "../shared/errors.js";
-import { ClientError, type ClientErrorCode, present } from "./error.js";
+import { ClientError, type ClientErrorCode, present, secondsOf } from "./error.js";
 import { fetchFailure, untilAnswered } from "./retries.js";
 import { endpoint } from "./transport.js";
 
@@ -17,30 +17,31 @@ export function baseOf(url: string): string {
   return endpoint(url).replace(/\/service\/[^/]*$/, "");
 }
 
-/**
- * Posts a body and returns the answer; retries if the service is busy. @param path below `/api/datasets/` @throws
- * ClientError
- */
-export async function postTo(
-  url: string,
-  path: string,
-  body: unknown,
-  accept: string,
-  token: unknown,
-  signal: AbortSignal,
-): Promise<{ readonly bytes: ArrayBuffer; readonly headers: Headers }> {
-  const headers = { "content-type": "application/json", accept };
-  const request = { method: "POST", headers, body: JSON.stringify(body) };
-  return untilAnswered(async () => {
-    const response = await ask(url, `/api/datasets/${path}`, request, token, signal);
-    return { bytes: await response.arrayBuffer().catch(failureOf(url, signal)), headers: response.headers };
-  }, signal);
+/** A question as JSON. Throws ClientError for what JSON would turn into null, which means "not given": NaN, a hole. */
+export function bodyOf(question: Readonly<Record<string, unknown>>): string {
+  for (const [member, given] of Object.entries(question))
+    JSON.stringify(given, function (this: unknown, _, value: unknown) {
+      const isHole = value === undefined && Array.isArray(this);
+      if (!isHole && (typeof value !== "number" || Number.isFinite(value))) return value;
+      throw new ClientError("InvalidRequest", `${member}: ${value} is not a number.`, { member });
+    });
+  return JSON.stringify(question);
 }
 
 export interface PlainRequest {
   readonly method: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Float32Array<ArrayBuffer> | Buffer<ArrayBuffer>;
+}
+
+/** Sends a request, again if the service is busy, and reads the whole answer. Throws ClientError, also of a refusal. */
+export async function askWhole(
+  ...[url, path, request, token, signal]: Parameters<typeof ask>
+): Promise<{ readonly bytes: ArrayBuffer; readonly headers: Headers }> {
+  return untilAnswered(async () => {
+    const response = await ask(url, path, request, token, signal);
+    return { bytes: await response.arrayBuffer().catch(failureOf(url, signal)), headers: response.headers };
+  }, signal);
 }
 
 /** Sends a request once. Throws ClientError, also of a refusal. */
@@ -71,7 +72,6 @@ async function refusalOf(response: Response): Promise<ClientError> {
   const problem = (await response.json().catch(() => ({}))) as Problem;
   const { code = "Http", detail = statusText, member, requestId, errors: faults } = problem;
   const { limit = status === 413 ? "http.bodyBytes" : undefined } = problem;
-  const seconds = Number(headers.get("retry-after") ?? Number.NaN);
-  const retryAfter = Number.isFinite(seconds) ? seconds : undefined;
+  const retryAfter = secondsOf(headers.get("retry-after"));
   return new ClientError(code, detail, present({ status, member, limit, requestId, retryAfter, faults }));
 }

@@ -8,7 +8,7 @@ import {
   type MEMBERS,
   type MemberName,
 } from "../shared/calls.js";
-import { postTo } from "./plain-http.js";
+import { askWhole, bodyOf } from "./plain-http.js";
 
 /** A range of an axis or of times as text: `0:8`, `0.4:1.4:0.1`. */
 type Ranged = number | string;
@@ -87,8 +87,11 @@ export type QuestionMethods = {
 
 export function questionsOf(url: string, token: string | undefined): QuestionMethods {
   const never = new AbortController().signal;
-  const ask: QuestionMethods["ask"] = (call, dataset, question, format, { signal = never } = {}) =>
-    postTo(url, `${encodeURIComponent(dataset)}/${call}`, { ...question, format }, FORMATS[format].type, token, signal);
+  const ask: QuestionMethods["ask"] = async (call, dataset, question, format, { signal = never } = {}) => {
+    const headers = { "content-type": "application/json", accept: FORMATS[format].type };
+    const request = { method: "POST", headers, body: bodyOf({ ...question, format }) };
+    return askWhole(url, `/api/datasets/${encodeURIComponent(dataset)}/${call}`, request, token, signal);
+  };
   const methods = CALL_NAMES.map((call) => [
     call,
     async (dataset: string, question: Question, options: QuestionOptions = {}) => {

@@ -6,11 +6,12 @@ import { untilAnswered } from "./retries.js";
 
 export type SoapVersion = "1.1" | "1.2";
 
+/** Resolves with a response element, and the version of the data that it is of, if the service states one. */
 export type SoapCall = (
   operation: OperationName,
   request: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
-) => Promise<Readonly<Record<string, unknown>>>;
+) => Promise<{ readonly response: Readonly<Record<string, unknown>>; readonly manifest: string | undefined }>;
 
 const PORTS = { "1.1": "TurbulenceServiceSoap", "1.2": "TurbulenceServiceSoap12" } as const;
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
@@ -23,10 +24,6 @@ export function endpoint(url: string): string {
   const path = pathname.replace(/\/+$/, "");
   return origin + (path.endsWith(".asmx") ? path : `${path}/service/turbulence.asmx`);
 }
-
-type Port = Readonly<
-  Record<string, (request: object, done: (error: unknown, answer: unknown) => void, options: object) => void>
->;
 
 /** Reads an xs:float, which spells infinity as `INF`; the soap package would read it as NaN. */
 function readFloat(text: string): number {
@@ -47,8 +44,8 @@ export async function openTransport(url: string, version: SoapVersion): Promise<
     customDeserializer: { float: readFloat },
     wsdl_options: http,
   };
-  const ports = new Map<Dialect, Promise<Port>>();
-  const load = async (dialect: Dialect): Promise<Port> => {
+  const clients = new Map<Dialect, Promise<Client>>();
+  const load = async (dialect: Dialect): Promise<Client> => {
     const wsdl = `${address}?wsdl=${dialect}`;
     const client: Client = await untilAnswered(
       () =>
@@ -56,17 +53,16 @@ export async function openTransport(url: string, version: SoapVersion): Promise<
           throw clientError(error);
         }),
       new AbortController().signal,
-      ports.size > 0,
+      clients.size > 0,
     );
-    const port = client.TurbulenceService?.[PORTS[version]] as Port | undefined;
-    if (!port) throw new ClientError("Protocol", `The service at ${address} offers no SOAP ${version} port.`);
-    return port;
+    if (client.TurbulenceService?.[PORTS[version]]) return client;
+    throw new ClientError("Protocol", `The service at ${address} offers no SOAP ${version} port.`);
   };
-  ports.set("older", Promise.resolve(await load("older")));
-  const portOf = (dialect: Dialect): Promise<Port> => {
-    const known = ports.get(dialect) ?? load(dialect);
-    ports.set(dialect, known);
-    known.catch(() => ports.delete(dialect));
+  clients.set("older", Promise.resolve(await load("older")));
+  const clientOf = (dialect: Dialect): Promise<Client> => {
+    const known = clients.get(dialect) ?? load(dialect);
+    clients.set(dialect, known);
+    known.catch(() => clients.delete(dialect));
     return known;
   };
 
@@ -74,14 +70,16 @@ export async function openTransport(url: string, version: SoapVersion): Promise<
     const { wire, name } = operationOf(operation);
     const dialect = dialectOf(name);
     if (dialect === null) throw new Error(`SOAP has no ${name}`);
-    const port = await portOf(dialect);
+    const client = await clientOf(dialect);
     return new Promise((resolve, reject) => {
       const done = (error: unknown, answer: unknown) => {
-        if (signal.aborted) reject(signal.reason);
-        else if (error) reject(clientError(error));
-        else resolve((answer ?? {}) as Readonly<Record<string, unknown>>);
+        if (signal.aborted) return reject(signal.reason);
+        if (error) return reject(clientError(error));
+        // The headers are those of this answer: the soap package parses it in the turn in which it arrives.
+        const manifest = client.lastResponseHeaders?.["fieldprobe-manifest"] as string | undefined;
+        resolve({ response: (answer ?? {}) as Readonly<Record<string, unknown>>, manifest });
       };
-      (port[wire] as Port[string])(request, done, { ...http, signal });
+      client.TurbulenceService[PORTS[version]][wire](request, done, { ...http, signal });
     });
   };
 

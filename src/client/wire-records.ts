@@ -4,9 +4,12 @@ import { ClientError } from "./error.js";
 import type { Points, TableRow } from "./request-types.js";
 
 export function flatten(member: string, points: Points): Float32Array {
-  const flat = points instanceof Float32Array ? points : Float32Array.from(points.flat());
-  const ragged = points instanceof Float32Array ? flat.length % 3 !== 0 : points.some((point) => point.length !== 3);
-  if (ragged) throw new ClientError("InvalidRequest", `${member} must have three numbers a point.`, { member });
+  const isFlat = ArrayBuffer.isView(points);
+  const numbers = isFlat ? points : points.flat();
+  const isTriple = (point: readonly unknown[]) => point.length === 3 && point.every((one) => typeof one === "number");
+  const wrong = isFlat ? points.length % 3 !== 0 : !points.every(isTriple);
+  const flat = numbers instanceof Float32Array ? numbers : Float32Array.from(numbers);
+  if (wrong) throw new ClientError("InvalidRequest", `${member} must have three numbers a point.`, { member });
   return flat;
 }
 
@@ -14,6 +17,13 @@ export function flatten(member: string, points: Points): Float32Array {
 export function floatText(value: number): string | number {
   if (Object.is(value, -0)) return "-0";
   return value === Infinity ? "INF" : value === -Infinity ? "-INF" : value;
+}
+
+/** Lists of numbers of an array form. Throws ClientError for what is no number. */
+export function floatLists(member: string, lists: readonly ArrayLike<number>[]): object {
+  if (lists.some((list) => Array.from(list).some((one) => typeof one !== "number")))
+    throw new ClientError("InvalidRequest", `${member} must be lists of numbers.`, { member });
+  return { ArrayOfFloat: lists.map((list) => ({ float: Array.from(list, floatText) })) };
 }
 
 export function isList(member: Member): boolean {

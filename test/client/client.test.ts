@@ -143,12 +143,7 @@ describe.each(VERSIONS)("client, SOAP %s", (version) => {
 
   it("reports faults with code, member, limit and request", async () => {
     const client = await open(new FakeEngine({ points: 2 }), { version, pointsPerRequest: 2 });
-    const unknown = {
-      ...SCALARS,
-      spatialInterpolation: "Lag4",
-      temporalInterpolation: "None",
-      points: line(1),
-    } as const;
+    const unknown = { time: 0, spatialInterpolation: "Lag4", temporalInterpolation: "None", points: line(1) } as const;
     const error = await rejection(client.GetVelocity({ ...unknown, dataset: "<none>" }));
     expect(error).toMatchObject({ code: "UnknownDataset", member: "dataset", message: "Invalid set name: <none>" });
     expect(error.detail.requestId).toMatch(/\S/);
@@ -289,19 +284,47 @@ describe("client", () => {
     expect((await client.NullOp({ points: line(2) })).values).toEqual(line(2));
   });
 
-  it("refuses points that are no triples and velocities that do not match", async () => {
-    const client = await open(new FakeEngine());
-    const ragged = [[1, 2]] as unknown as [number, number, number][];
-    expect(await rejection(client.NullOp({ points: ragged }))).toMatchObject({
+  it.each([
+    ["a point of two numbers", "NullOp", { points: [[1, 2]] }, "points"],
+    ["a point without a number", "NullOp", { points: [[0.1, null, 0.2]] }, "points"],
+    ["numbers that are no triples", "NullOp", { points: Float32Array.of(1, 2) }, "points"],
+    ["a list without a number", "GetData_Python", { points: [[0.1], [null], [0.2]] }, "points"],
+    ["velocities of other points", "GetPositionInertialParticle", { points: line(2), InitialV: line(3) }, "InitialV"],
+    ["a member of no operation", "GetVelocity", { points: line(1), Initialv: line(1) }, "Initialv"],
+    ["a member of another one", "GetVelocity", { points: line(1), nt: 3 }, "nt"],
+  ])("refuses %s", async (_, name, request, member) => {
+    const client = (await open(new FakeEngine())) as unknown as Record<string, (request: object) => Promise<Answer>>;
+    expect(await rejection(client[name]?.(request) as Promise<Answer>)).toMatchObject({
       code: "InvalidRequest",
-      member: "points",
+      member,
     });
-    expect(await rejection(client.NullOp({ points: Float32Array.of(1, 2) }))).toMatchObject({ member: "points" });
-    const inertial = { ...SCALARS, spatialInterpolation: "Lag4", points: line(2), InitialV: line(3) } as const;
-    expect(await rejection(client.GetPositionInertialParticle(inertial))).toMatchObject({
-      code: "InvalidRequest",
-      member: "InitialV",
-    });
+  });
+
+  it("joins no parts of two versions of a dataset", async () => {
+    class Replaced extends FakeEngine {
+      override find() {
+        return { digest: `${this.queries.length > 2}`, assumed: [], files: [] } as never;
+      }
+    }
+    const client = await open(new Replaced(), { pointsPerRequest: 2, concurrency: 1 });
+    expect((await call(client, "GetVelocity", line(4))).values).toHaveLength(12);
+    const message = "isotropic32 was replaced while it was asked: ask again.";
+    expect(await rejection(call(client, "GetVelocity", line(8)))).toMatchObject({ code: "DatasetReplaced", message });
+  });
+
+  it("has no number in a question that JSON would drop", async () => {
+    const client = (await open(new FakeEngine())) as unknown as Record<
+      string,
+      (...given: unknown[]) => Promise<object>
+    >;
+    for (const given of [
+      Number.NaN,
+      [0, Number.POSITIVE_INFINITY],
+      { random: 3, seed: Number.NaN },
+      [[1, undefined, 2]],
+    ])
+      for (const ask of [client.values?.("a", { points: given }), client.submit?.("a", "values", { points: given })])
+        expect(await rejection(ask as Promise<object>)).toMatchObject({ code: "InvalidRequest", member: "points" });
   });
 
   it("refuses options that would never end or never begin", async () => {
