@@ -49,11 +49,21 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
   ["cluster", "look at a running cluster", async () => (await import("./commands/cluster.js")).clusterCommand()],
 ];
 
-function printPlainErrors(command: Command): void {
+/** Prints errors as plain lines, and refuses a flag that is given again, unless its values are collected. */
+function refusePlainly(command: Command): void {
   command.configureOutput({
     outputError: (text, write) => write(text.replace(/^error: /, "fieldprobe: ").replace(/\n\(Did you/, " (did you")),
   });
-  command.commands.forEach(printPlainErrors);
+  for (const option of command.options) {
+    let before = 0;
+    command.on(`option:${option.name()}`, () => {
+      const value: unknown = command.getOptionValue(option.attributeName());
+      const length = Array.isArray(value) ? value.length : 1;
+      if (length <= before && !option.isBoolean()) command.error(`error: ${option.long} is given more than once`);
+      before = length;
+    });
+  }
+  command.commands.forEach(refusePlainly);
 }
 
 /** The program with all commands; only the modules of the requested one are loaded. */
@@ -71,7 +81,7 @@ async function programFor(requested: string | undefined): Promise<Command> {
     if (command.description() === "") command.description(about);
     program.addCommand(command.summary(about).exitOverride());
   }
-  printPlainErrors(program);
+  refusePlainly(program);
   return program;
 }
 

@@ -4,10 +4,10 @@ import { basename, extname } from "node:path";
 import { Command } from "commander";
 import { analysisTable } from "../../analysis/table.js";
 import { type JobDescription, jobsOf } from "../../client/jobs.js";
-import { type PlainRequest, ask as send } from "../../client/plain-http.js";
-import { untilAnswered } from "../../client/retries.js";
+import { askWhole, ask as send } from "../../client/plain-http.js";
 import { type CallName, callOf, FORMATS, type Format, helpOf, type MemberName, memberOf } from "../../shared/calls.js";
 import { writeWhole } from "../../storage/dataset/write-whole.js";
+import { hasDoubledMember } from "../../text/json-body.js";
 import { withAnswers } from "../input/answer-flags.js";
 import { MisuseError } from "../input/arguments.js";
 import { type PointsBody, pointsBody } from "../input/points.js";
@@ -83,14 +83,16 @@ interface CliQuestion {
 }
 
 function membersIn(file: string, call: CallName): Record<string, unknown> {
+  const bytes = readFileSync(file === "-" ? 0 : file);
   let read: unknown;
   try {
-    read = JSON.parse(readFileSync(file === "-" ? 0 : file, "utf8"));
+    read = JSON.parse(String(bytes));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
   if (typeof read !== "object" || read === null || Array.isArray(read))
     throw new MisuseError(`--question ${file}: it holds no JSON object`);
+  if (hasDoubledMember(read, bytes)) throw new MisuseError(`--question ${file}: it gives a member twice`);
   const { dataset: _, call: named = call, ...members } = read as Record<string, unknown>;
   if (named !== call) throw new MisuseError(`--question ${file}: it is a question of ${named}, not of ${call}`);
   return members;
@@ -142,7 +144,15 @@ async function run(call: CallName, dataset: string, what: string | undefined, fl
   const wait = elapsed(dashed(call));
   try {
     await withService(dataset, flags, async (url, name) => {
-      const get = (form: Format) => answerTo(url, requestOf(name, question, form, false), flags.token);
+      let version: string | null = null;
+      const get = async (form: Format): Promise<Buffer> => {
+        const { path, request } = requestOf(name, question, form, false);
+        const { bytes, headers } = await askWhole(url, path, request, flags.token, new AbortController().signal);
+        const manifest = headers.get("fieldprobe-manifest");
+        version ??= manifest;
+        if (manifest === version) return Buffer.from(bytes);
+        throw new Error(`${name} was replaced while it was asked: the files would be of two versions; ask again`);
+      };
       if (forms.length === 0) {
         const form = (question.members.format as Format | undefined) ?? "csv";
         const answer = await get(form);
@@ -210,31 +220,18 @@ function textOf(value: unknown): string {
   return isList ? value.join(",") : JSON.stringify(value);
 }
 
-interface CliRequest {
-  readonly path: string;
-  readonly request: PlainRequest;
-}
-
 /** Whole to `/api/ask`; with points as a body, or as a job, to its call. */
-function requestOf(dataset: string, { call, members, body }: CliQuestion, form: Format, job: boolean): CliRequest {
+function requestOf(dataset: string, { call, members, body }: CliQuestion, form: Format, job: boolean) {
   const accept = FORMATS[form].type;
   const question = { ...members, format: form };
+  const own = `/api/datasets/${encodeURIComponent(dataset)}/${call}`;
   if (body === null) {
-    const own = `/api/datasets/${encodeURIComponent(dataset)}/${call}`;
     const headers = { "content-type": "application/json", accept };
     const whole = job ? { ...question, job } : { dataset, call, ...question };
     return { path: job ? own : "/api/ask", request: { method: "POST", headers, body: JSON.stringify(whole) } };
   }
   const texts = Object.entries(question).map(([name, value]): [string, string] => [name, textOf(value)]);
   const headers = { "content-type": body.type, accept, ...(job ? { prefer: "respond-async" } : {}) };
-  const path = `/api/datasets/${encodeURIComponent(dataset)}/${call}?${new URLSearchParams(texts)}`;
-  return { path, request: { method: "POST", headers, body: body.bytes as Buffer<ArrayBuffer> } };
-}
-
-async function answerTo(url: string, { path, request }: CliRequest, token: string | undefined): Promise<Buffer> {
-  const { signal } = new AbortController();
-  return untilAnswered(async () => {
-    const response = await send(url, path, request, token, signal);
-    return Buffer.from(await response.arrayBuffer());
-  }, signal);
+  const request = { method: "POST", headers, body: body.bytes as Buffer<ArrayBuffer> };
+  return { path: `${own}?${new URLSearchParams(texts)}`, request };
 }

@@ -60,26 +60,20 @@ function list(options: CalendarOptions): void {
   process.stdout.write(lines.map((line) => `${line}\n`).join(""));
 }
 
-/** Name of `--file` in version 1.0. */
-const DB = () => new Option("--db <file>", "the same as --file").conflicts("file");
-
 export function eventsCommand(): Command {
   const command = new Command("events");
-  command
-    .command("import")
-    .description("load .json and .ics files, each wholly or not at all; events with known ids are replaced")
+  const child = (name: string, about: string) =>
+    command
+      .command(name)
+      .description(about)
+      .option("--file <file>", "calendar (default: FIELDPROBE_EVENTS_FILE)")
+      // The name of `--file` in version 1.0.
+      .addOption(new Option("--db <file>", "the same as --file").conflicts("file"))
+      .exitOverride();
+  child("import", "load .json and .ics files, each wholly or not at all; events with known ids are replaced")
     .argument("<file...>", "files to load")
     .option("--replace", "drop the events there are first")
-    .option("--file <file>", "calendar (default: FIELDPROBE_EVENTS_FILE)")
-    .addOption(DB())
-    .exitOverride()
     .action(importFiles);
-  command
-    .command("list")
-    .description("print the stored events: id, next or last start, number of instances, name")
-    .option("--file <file>", "calendar (default: FIELDPROBE_EVENTS_FILE)")
-    .addOption(DB())
-    .exitOverride()
-    .action(list);
+  child("list", "print the stored events: id, next or last start, number of instances, name").action(list);
   return command;
 }

@@ -51,9 +51,8 @@ export interface PointsBody {
  * point, are those of a file that ends in .bin or .f32. @throws MisuseError for anything else
  */
 export async function pointsBody(source: string): Promise<PointsBody> {
-  if (/\.(bin|f32)$/i.test(source))
-    return { type: "application/octet-stream", bytes: await naming(source, async () => readFileSync(source)) };
   return naming(source, async () => {
+    if (/\.(bin|f32)$/i.test(source)) return { type: "application/octet-stream", bytes: readFileSync(source) };
     const bytes = await readBytes(source);
     if (isNpy(bytes)) return { type: "application/x-npy", bytes };
     return { type: "text/csv", bytes: inUtf8(bytes) };

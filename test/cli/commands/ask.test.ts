@@ -1,6 +1,8 @@
 /** The commands of the calls as they ship: files, pipes, flags, forms, faults and jobs. */
 import { execFile } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
@@ -200,6 +202,23 @@ describe("the commands of the calls", () => {
       status: 2,
       stderr: "fieldprobe: --question q.json: it is a question of statistics, not of spectrum\n",
     });
+    writeFileSync(at("twice.json"), '{"time": 0.5, "points": [[1, 2, 3]], "time": 1}');
+    expect(await ask("values", "isotropic32", "--question", "twice.json")).toMatchObject({
+      status: 2,
+      stderr: "fieldprobe: --question twice.json: it gives a member twice\n",
+    });
+  });
+
+  it("write no files of two versions of a dataset", async () => {
+    let asked = 0;
+    const server = createServer((_, response) => void response.setHeader("fieldprobe-manifest", ++asked).end("x\n"));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const outs = ["--out", "v1.csv", "--out", "v2.csv"];
+    const failed = await fieldprobe(...U, "--points", "1,2,3", ...outs, "--url", url);
+    expect(failed).toMatchObject({ status: 1, stderr: expect.stringMatching(/isotropic32 was replaced while it was/) });
+    expect([existsSync(at("v1.csv")), existsSync(at("v2.csv"))]).toEqual([true, false]);
+    server.close();
   });
 
   it("start jobs, and wait for the results that --out names", async () => {
@@ -234,6 +253,9 @@ describe("the commands of the calls", () => {
     [["nodes", "isotropic32", "u", "--out", "x.xmf"], 2, /--out x\.xmf: it describes an HDF5 file; add --out x\.h5/],
     [["spectrum", "isotropic32", "--question", "none.json"], 1, /none\.json: no such file/],
     [["spectrum"], 2, /missing required argument 'dataset'/],
+    [["spectrum", "isotropic32", "--time", "0.5", "--time", "1"], 2, /--time is given more than once/],
+    [["spectrum", "isotropic32", "--data", "a", "--data", "b"], 2, /--data is given more than once/],
+    [["spectrum", "a.h5", "--origin", "0", "--origin", "1"], 2, /--origin is given more than once/],
   ] as const)("%j fails in one line", async (words, status, text) => {
     const failed = await ask(...words);
     expect(failed).toMatchObject({ status, stdout: "", stderr: expect.stringMatching(text) });
