@@ -44,3 +44,11 @@ class ServiceError(FieldprobeError):
         self.member = member
         self.request_id = request_id
         self.errors: List[Dict[str, Any]] = list(errors)
+
+    def __reduce__(self) -> Any:
+        return _service_error, (str(self), dict(self.__dict__))
+
+
+def _service_error(message: str, members: Dict[str, Any]) -> ServiceError:
+    """An error that was pickled, as processes of a pool do."""
+    return ServiceError(message, **members)

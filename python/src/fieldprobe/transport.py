@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import threading
 import time
 from typing import Any, Dict, Mapping, NamedTuple, Optional
@@ -31,7 +32,7 @@ class Answer(NamedTuple):
 
 
 class Transport:
-    """The connections to one service, one for each thread that asks."""
+    """The connections to one service, one for each thread of each process that asks."""
 
     def __init__(self, url: str, token: Optional[str], timeout: float, retries: int) -> None:
         parts = urlsplit(url)
@@ -48,6 +49,9 @@ class Transport:
         self._timeout = timeout
         self._retries = retries
         self._local = threading.local()
+
+    def __reduce__(self) -> Any:
+        return Transport, (self.url, self._token, self._timeout, self._retries)
 
     @property
     def authorization(self) -> Dict[str, str]:
@@ -121,15 +125,17 @@ class Transport:
 
     def _connection(self) -> http.client.HTTPConnection:
         connection: Optional[http.client.HTTPConnection] = getattr(self._local, "connection", None)
-        if connection is None:
+        # After a fork the connection is that of the parent, whose answers arrive on it.
+        if connection is None or self._local.process != os.getpid():
             kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
             connection = kind(self._host, self._port, timeout=self._timeout)
-            self._local.connection = connection
+            self._local.connection, self._local.process = connection, os.getpid()
         return connection
 
     def _close(self) -> None:
         connection = getattr(self._local, "connection", None)
         if connection is not None:
+            # What a fork has left is closed in this process only: its parent goes on using it.
             connection.close()
             self._local.connection = None
 
