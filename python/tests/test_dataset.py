@@ -3,6 +3,8 @@
 import http.server
 import importlib.util
 import json
+import multiprocessing
+import pickle
 import socket
 import threading
 
@@ -244,6 +246,11 @@ def test_jobs_return_what_calls_return(dataset, url):
     assert job.id in [one.id for one in service.jobs]
     again = service.job(job.id).result()
     np.testing.assert_array_equal(again["Q"], direct["Q"])
+    for places, time in ((points[0], 0.4), (points[:6].reshape(2, 3, 3), [0.4, 0.6]), (points.reshape(20, 10, 3), [0.4])):
+        one = dataset.submit("values", "u", points=places, time=time).result()
+        np.testing.assert_array_equal(one, dataset.values("u", places, time=time))
+    found = dataset.submit("find", "Q", where="Q > 4*rms(Q)", frame=2, limit=5).result()
+    assert found.total == dataset.find("Q", where="Q > 4*rms(Q)", frame=2, limit=5).total > 5
     grid = dataset.submit("grid", "p", z=1, time=0.4, samples=4).result()
     np.testing.assert_array_equal(grid["p"], dataset.grid("p", z=1, time=0.4, samples=4)["p"])
     table = dataset.submit("dispersion", points={"pairs": 20, "distance": 0.2}, time=slice(0.4, 0.6), step=0.05).result()
@@ -254,6 +261,33 @@ def test_jobs_return_what_calls_return(dataset, url):
     job.look().cancel()
     with pytest.raises(fieldprobe.ServiceError):
         service.job(job.id)
+
+
+FORKED = []
+
+
+def _is_right(case):
+    points, expected = case
+    return all(np.array_equal(FORKED[0].values("p", points, time=0.6), expected) for _ in range(30))
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system has no fork")
+def test_processes_of_a_fork_do_not_share_a_connection(dataset):
+    points = np.random.default_rng(6).uniform(0, 6, (4, 50, 3))
+    FORKED[:] = [dataset]
+    cases = [(some, dataset.values("p", some, time=0.6)) for some in points]
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        assert all(pool.map(_is_right, cases, chunksize=1))
+    assert _is_right(cases[0])
+
+
+def test_datasets_and_errors_pass_between_processes(dataset):
+    again = pickle.loads(pickle.dumps(dataset))
+    np.testing.assert_array_equal(again.values("p", [1, 2, 3], time=0.6), dataset.values("p", [1, 2, 3], time=0.6))
+    with pytest.raises(fieldprobe.ServiceError) as refused:
+        dataset.grid("u", time="x", method="Lag9")
+    error = pickle.loads(pickle.dumps(refused.value))
+    assert (str(error), error.__dict__) == (str(refused.value), refused.value.__dict__)
 
 
 def test_any_form_as_bytes(dataset):

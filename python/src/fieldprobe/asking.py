@@ -202,6 +202,8 @@ class _Arrays(Dict[str, NDArray[Any]]):
         archive = zipfile.ZipFile(io.BytesIO(body))
         root = json.loads(archive.read("zarr.json"))
         self.question: Dict[str, Any] = json.loads(root["attributes"]["fieldprobe_question"])
+        total = root["attributes"].get("fieldprobe_total")
+        self.total = None if total is None else int(total)
         self.dims: Dict[str, Tuple[str, ...]] = {}
         self.units: Dict[str, str] = {}
         names = [name[: -len("/zarr.json")] for name in archive.namelist() if name.endswith("/zarr.json")]
@@ -235,7 +237,7 @@ def arrays(body: bytes) -> Dict[str, NDArray[Any]]:
 
 def _rows(found: _Arrays) -> Rows:
     rows = Rows(found)
-    rows.question = found.question
+    rows.question, rows.total = found.question, found.total
     return rows
 
 
@@ -303,15 +305,17 @@ class Asking:
 
         form = "json" if self._kinds.get(call) == "table" else "zarr"
         accept = JSON if self._kinds.get(call) == "table" else ZARR
-        given = _given({"what": what, **members})
-        path, points = self._path_of(call), members.get("points")
+        points = _flat(members.get("points"))
+        given = _given({"what": what, **members, "points": points})
+        path = self._path_of(call)
+        shape = np.shape(members["points"])[:-1] if call == "values" and isinstance(points, np.ndarray) else None
         if _is_many(points):
             given.pop("points")
             query = {**_texts(given), "format": form}
             answer = self._transport.submit(path, _npy(points), NPY, query, accept)
         else:
             answer = self._transport.submit(path, json.dumps({**given, "format": form}).encode(), JSON, None, accept)
-        return Job(self._transport, answer.json(), lambda body: self._decoded(call, what, body))
+        return Job(self._transport, answer.json(), lambda body: self._decoded(call, what, body, shape, _is_list(given)))
 
     def _path_of(self, call: str) -> str:
         return f"/api/datasets/{quote(self.name, safe='')}/{call}"
@@ -342,29 +346,31 @@ class Asking:
         points = members.get("points")
         if call == "values" and points is not None and not isinstance(points, (str, Mapping)):
             return self._values(what, points, members, progress, version or Version())
+        points = _flat(points)
         accept = JSON if self._kinds.get(call) == "table" else ZARR
-        given = _given({"what": what, **members})
+        given = _given({"what": what, **members, "points": points})
         given["format"] = "json" if self._kinds.get(call) == "table" else "zarr"
         if _is_many(points):
             given.pop("points")
             answer = self._post_points(call, points, _texts(given), accept, version)
         else:
             answer = self._post({"dataset": self.name, "call": call, **given}, accept, version)
-        return self._decoded(call, what, answer.body, answer.headers)
+        return self._decoded(call, what, answer.body)
 
-    def _decoded(self, call: str, what: Optional[What], body: bytes, headers: Mapping[str, str] = {}) -> Any:
+    def _decoded(
+        self, call: str, what: Optional[What], body: bytes, shape: Optional[Tuple[int, ...]] = None, is_list: bool = False
+    ) -> Any:
+        """The answer in a body. `shape`: of the points that were asked, if it is an array's."""
         if self._kinds.get(call) == "table":
             table = Table(_numbers(json.loads(body)))
             table._asking = self
             return table
         found = _Arrays(body)
         if call == "values":
-            return _shaped(found, (-1,), what)
+            points = None if shape is None else int(np.prod(shape))
+            return _shaped(found, (-1,) if shape is None else shape, what, (), points, is_list)
         if self._kinds.get(call) == "rows":
-            rows = _rows(found)
-            total = headers.get("fieldprobe-total")
-            rows.total = None if total is None else int(total)
-            return rows
+            return _rows(found)
         return Grid(found)
 
     def _values(
@@ -384,9 +390,7 @@ class Asking:
         for at in steps(len(flat), self._points, progress):
             some = flat[at : at + self._points]
             parts.append(_Arrays(self._post_points("values", some, query, ZARR, version).body))
-        # An address does not tell a list of one time from a time.
-        is_list = any(isinstance(given.get(name), list) for name in ("time", "frame"))
-        return _shaped(parts[0], array.shape[:-1], what, parts, len(flat[: self._points]), is_list)
+        return _shaped(parts[0], array.shape[:-1], what, parts, len(flat[: self._points]), _is_list(given))
 
 
 def _shaped(
@@ -416,6 +420,19 @@ def _shaped(
 
 def _is_each(time: Any) -> bool:
     return isinstance(time, str) and time.split(":")[0] == "each"
+
+
+def _is_list(given: Mapping[str, Any]) -> bool:
+    """Whether times are a list, of one perhaps, which an address does not tell from a time."""
+    return any(isinstance(given.get(name), list) for name in ("time", "frame"))
+
+
+def _flat(points: Any) -> Any:
+    """Points as rows, whatever shape they are in; text and objects as they are."""
+    if points is None or isinstance(points, (str, Mapping)):
+        return points
+    array = array_of(points)
+    return array.reshape(-1, array.shape[-1]) if array.ndim > 0 else points
 
 
 def _is_many(points: Any) -> bool:

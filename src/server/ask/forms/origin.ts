@@ -14,14 +14,12 @@ export function originOf({ question, dataset }: Outcome): Readonly<Record<string
   return { dataset: dataset.name, version, manifest: dataset.digest, ...assumed, question, ...acting };
 }
 
-/** The same as texts for a file. */
+/** The same as texts for a file, and what `find` has counted. */
 export function aboutOf(answered: Outcome): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(originOf(answered)).map(([name, value]) => [
-      name,
-      typeof value === "string" ? value : JSON.stringify(value),
-    ]),
-  );
+  const { answer } = answered;
+  const total = answer.kind === "rows" && answer.more?.total !== undefined ? { total: answer.more.total } : {};
+  const members = Object.entries({ ...originOf(answered), ...total });
+  return Object.fromEntries(members.map(([name, one]) => [name, typeof one === "string" ? one : JSON.stringify(one)]));
 }
 
 /** The same as attributes of a file. */
