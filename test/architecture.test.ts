@@ -202,15 +202,15 @@ describe("docs/architecture.md", () => {
 /** Most lines of TypeScript by room, comments and blank lines included: a feature that needs more pays with a deletion. */
 const CEILINGS: Readonly<Record<string, number>> = {
   "src/analysis": 5_125,
-  "src/cli": 2_663,
+  "src/cli": 2_662,
   "src/client": 900,
   "src/cluster": 1_650,
   "src/engine": 9_470,
   "src/events": 4_180,
   "src/float32": 371,
   "src/jobs": 2_508,
-  "src/kernels": 9_250,
-  "src/server": 19_540,
+  "src/kernels": 9_247,
+  "src/server": 19_537,
   "src/storage": 25_080,
   "src/storage/recognise": 6_000,
   "src/text": 1_049,

@@ -141,22 +141,19 @@ async function start(number: number, plays: readonly ("serve" | "cancel")[]): Pr
   await queue.add(jobWith(ID, 1, { cut, generation: "g1" }));
   const runnerOf = (own: JobQueue, changed: () => void): JobRunner =>
     new JobRunner(own, inputs, folders, new FolderResults(folders.results), NUMBERS, changed);
-  const finish = async (): Promise<void> => {
-    for (let task = await queue.take(); task !== null; task = await queue.take()) {
-      const given = [task];
-      const one = new Proxy(queue, {
-        get: (target, name) => (name === "take" ? async () => given.pop() ?? null : bound(target, name)),
-      });
-      await new Promise<void>((resolve) => void runnerOf(one, resolve).pump());
-    }
-  };
-  let task = (await queue.take()) as TakenTask;
-  if (number === 1) {
+  const runAlone = async (task: TakenTask): Promise<void> => {
     const given = [task];
     const one = new Proxy(queue, {
       get: (target, name) => (name === "take" ? async () => given.pop() ?? null : bound(target, name)),
     });
     await new Promise<void>((resolve) => void runnerOf(one, resolve).pump());
+  };
+  const finish = async (): Promise<void> => {
+    for (let task = await queue.take(); task !== null; task = await queue.take()) await runAlone(task);
+  };
+  let task = (await queue.take()) as TakenTask;
+  if (number === 1) {
+    await runAlone(task);
     task = (await queue.take()) as TakenTask;
     expect(task.number).toBe(1);
   }

@@ -21,6 +21,13 @@ import { scratchFolder } from "../../support/scratch.js";
 const OPTIONS = { chunkBytes: 2 ** 26 };
 const FILES = 40;
 
+async function folderOfCube(): Promise<string> {
+  const folder = scratchFolder();
+  const cube = { kind: "random", nodes: [8, 8, 8], steps: 1, chunk: [8, 8, 8], filter: "none", seed: 5 } as const;
+  await writeCube({ ...cube, name: "cube", folder }, () => {});
+  return folder;
+}
+
 describe("a rescan", () => {
   const folder = scratchFolder();
   const file = (i: number): string => join(folder, `cube${i}.h5`);
@@ -30,17 +37,13 @@ describe("a rescan", () => {
 
   beforeAll(async () => {
     await loadHdf5();
-    const made = scratchFolder();
-    const cube = { kind: "random", nodes: [8, 8, 8], steps: 1, chunk: [8, 8, 8], filter: "none", seed: 5 } as const;
-    await writeCube({ ...cube, name: "cube", folder: made }, () => {});
+    const made = await folderOfCube();
     for (let i = 0; i < FILES; i++) copyFileSync(join(made, "cube.h5"), file(i));
     writeFileSync(join(folder, "broken.h5"), "no HDF5");
   });
 
   it("gives the digest of the data, whatever levels lie beside them", async () => {
-    const home = scratchFolder();
-    const cube = { kind: "random", nodes: [8, 8, 8], steps: 1, chunk: [8, 8, 8], filter: "none", seed: 5 } as const;
-    await writeCube({ ...cube, name: "cube", folder: home }, () => {});
+    const home = await folderOfCube();
     rmSync(join(home, "manifest.json"));
     const [before] = scanFolders([home], OPTIONS).datasets;
     mkdirSync(join(home, "cube.levels"));
@@ -101,9 +104,7 @@ describe("the first scan of another process", () => {
 
   beforeAll(async () => {
     await loadHdf5();
-    const made = scratchFolder();
-    const cube = { kind: "random", nodes: [8, 8, 8], steps: 1, chunk: [8, 8, 8], filter: "none", seed: 5 } as const;
-    await writeCube({ ...cube, name: "cube", folder: made }, () => {});
+    const made = await folderOfCube();
     for (let i = 0; i < 4; i++) copyFileSync(join(made, "cube.h5"), file(i));
     mkdirSync(join(folder, "set"));
     for (const name of ["cube.h5", "dataset.json"]) copyFileSync(join(made, name), join(folder, "set", name));
