@@ -261,7 +261,6 @@ describe("requests as today's C client writes them: SOAP 1.2, prefixes, the acti
     return response.text();
   }
   const set = "<authToken>tok</authToken><dataset>isotropic32</dataset>";
-  const points = "<points><Point3><x>1</x><y>2</y><z>3</z></Point3></points>";
   const corner = [1, 4].flatMap((n) =>
     ["x", "y", "z"].map((axis) => `<${axis}_${n === 1 ? "start" : "end"}>${n}</${axis}_${n === 1 ? "start" : "end"}>`),
   );
@@ -270,7 +269,7 @@ describe("requests as today's C client writes them: SOAP 1.2, prefixes, the acti
   it.each([
     [
       "GetPosition",
-      `${set}<StartTime>0.363999993</StartTime><EndTime>0.375999987</EndTime><dt>0.00039999999</dt><spatialInterpolation>Lag6</spatialInterpolation>${points}`,
+      `${set}<StartTime>0.363999993</StartTime><EndTime>0.375999987</EndTime><dt>0.00039999999</dt><spatialInterpolation>Lag6</spatialInterpolation>${POINT}`,
       /<GetPositionResult><Point3><x>/,
     ],
     [
@@ -285,7 +284,7 @@ describe("requests as today's C client writes them: SOAP 1.2, prefixes, the acti
     ],
     [
       "GetBoxFilterGradient",
-      `${set}<field>velocity</field><time>0.363999993</time><filterwidth>1</filterwidth><spacing>0.4</spacing>${points}`,
+      `${set}<field>velocity</field><time>0.363999993</time><filterwidth>1</filterwidth><spacing>0.4</spacing>${POINT}`,
       /<GetBoxFilterGradientResult><VelocityGradient><duxdx>/,
     ],
   ])("%s", async (operation, content, expected) => {
