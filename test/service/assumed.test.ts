@@ -1,10 +1,9 @@
 /** Answers that rest on accepted guesses say so in every interface: a header of HTTP, and a member of JSON. */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
 import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
-import { scratchFolder } from "../support/scratch.js";
+import { folderIn, scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 import { call, getVelocity, PATH } from "../support/soap-service.js";
 
@@ -13,8 +12,7 @@ const HEADER = "guessed: order, spacing of x y";
 const QUERY = { time: 0, spatialInterpolation: "None", temporalInterpolation: "None" } as const;
 
 for (const name of ["guessed", "known"]) {
-  const folder = join(SCRATCH, name);
-  mkdirSync(folder);
+  const folder = folderIn(SCRATCH, name);
   await writeHdf5(join(folder, "u.h5"), (file) => writeField(file, "/u", { dimensions: ["z", "y", "x", "c"] }));
   const assumed = [
     { about: "order", question: "z y x c is a guess." },

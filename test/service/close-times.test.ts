@@ -2,13 +2,13 @@
  * Frames whose times float32 does not tell apart: /api, POST values and the command line reach each of them and the
  * times between, in tracking too; SOAP says that it cannot.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { operationValues, pathEnds } from "../support/operation-questions.js";
 import { fieldprobe } from "../support/run-command.js";
-import { scratchFolder } from "../support/scratch.js";
+import { folderIn, scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 import { call, getVelocity, PATH } from "../support/soap-service.js";
 
@@ -23,8 +23,7 @@ const ROWS = [
 const speedAt = (frame: number): number => 1 + frame * frame;
 
 for (const [name, origin, step] of ROWS) {
-  const folder = join(SCRATCH, name);
-  mkdirSync(folder);
+  const folder = folderIn(SCRATCH, name);
   await writeHdf5(join(folder, "u.h5"), (file) => {
     for (let k = 0; k < FRAMES; k++)
       writeField(file, `/u${k}`, { dimensions: ["z", "y", "x", "c"], value: ({ c }) => (c === 0 ? speedAt(k) : 0) });

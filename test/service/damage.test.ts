@@ -1,13 +1,13 @@
 /**
  * Damage seen from outside: only queries that touch it fail, a file that changes fails them all, and the rest goes on.
  */
-import { mkdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
 import { stateGrid, writeHdf5 } from "../support/cubes.js";
 import { operationQuestion } from "../support/operation-questions.js";
-import { scratchFolder } from "../support/scratch.js";
+import { folderIn, scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
 const SCRATCH = scratchFolder();
@@ -28,8 +28,7 @@ async function writeCube(path: string): Promise<void> {
   });
 }
 
-const folder = join(SCRATCH, "data");
-mkdirSync(folder);
+const folder = folderIn(SCRATCH, "data");
 for (const name of ["damaged", "replaced", "refused"]) await writeCube(join(folder, `${name}.h5`));
 const bytes = readFileSync(join(folder, "damaged.h5"));
 const middle = bytes.length >> 1;

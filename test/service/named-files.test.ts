@@ -6,9 +6,9 @@ import type { File, Dataset as H5Dataset } from "h5wasm/node";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { writeField, writeHdf5 } from "../support/cubes.js";
 import { startProgram } from "../support/program.js";
-import { writeComponents, writeTables } from "../support/questionable-files.js";
+import { timed as field, writeTables } from "../support/questionable-files.js";
 import { fieldprobe } from "../support/run-command.js";
-import { age, scratchFolder } from "../support/scratch.js";
+import { age, folderIn, scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
 const VIRTUAL = fileURLToPath(new URL("../storage/hdf5-bytes/fixtures/virtual", import.meta.url));
@@ -18,16 +18,7 @@ const STATE = join(SCRATCH, "state");
 vi.stubEnv("FIELDPROBE_STATE", STATE);
 afterAll(() => vi.unstubAllEnvs());
 
-function folder(name: string): string {
-  mkdirSync(join(SCRATCH, name));
-  return join(SCRATCH, name);
-}
-
-const field = (time: number) => (file: File) => {
-  writeComponents(file);
-  writeTables(file);
-  file.create_attribute("time", time, [], "<d");
-};
+const folder = (name: string) => folderIn(SCRATCH, name);
 
 /** Two times in a file. */
 const several = (times: readonly number[]) => (file: File) => {

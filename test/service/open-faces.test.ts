@@ -1,11 +1,11 @@
 /** Particles that leave through open faces fail their query by default, or stop and tell when, in every interface. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { type ClientError, connect } from "../../src/client/index.js";
 import { writeHdf5 } from "../support/cubes.js";
 import { fieldprobe } from "../support/run-command.js";
-import { scratchFolder } from "../support/scratch.js";
+import { folderIn, scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
 const SCRATCH = scratchFolder();
@@ -18,8 +18,7 @@ const EXIT = Math.log(2 / 1.25);
 
 /** u = (x, -1/2, 0) between x = 1 and 2, y = 0 and 1, z periodic; the flow is steady. */
 async function writeStream(name: string, members: object): Promise<void> {
-  const folder = join(SCRATCH, name);
-  mkdirSync(folder);
+  const folder = folderIn(SCRATCH, name);
   const velocity = { file: "u.h5", path: "/{step:01d}", dimensions: ["z", "y", "x", "c"] };
   const descriptor = {
     schemaVersion: 1,

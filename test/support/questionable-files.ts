@@ -37,13 +37,21 @@ export function writeTables(file: File): void {
   file.create_attribute("periodic", "none");
 }
 
-function complete(more: (file: File) => void) {
+/** Components on stated nodes, and more. */
+export function complete(more: (file: File) => void) {
   return (file: File): void => {
     writeComponents(file);
     writeTables(file);
     more(file);
   };
 }
+
+/** Such a file, with its time. */
+export const timed = (time: number, more: (file: File) => void = () => {}) =>
+  complete((file) => {
+    file.create_attribute("time", time, [], "<d");
+    more(file);
+  });
 
 const attribute = (file: File, path: string, name: string, value: unknown): void => {
   const holder = path === "/" ? file : (file.get(path) as Group | H5Dataset);

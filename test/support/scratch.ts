@@ -1,5 +1,5 @@
 /** Makes temporary folders for tests, and removes them afterwards. */
-import { mkdtempSync, rmSync, utimesSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach } from "vitest";
@@ -9,6 +9,12 @@ export function scratchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "fieldprobe-test-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** Makes a folder in another. */
+export function folderIn(parent: string, name: string): string {
+  mkdirSync(join(parent, name));
+  return join(parent, name);
 }
 
 /** Hands each test of the file or of the enclosing `describe` a folder of its own, which is removed after it. */

@@ -20,7 +20,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { PRODUCERS } from "../../support/producers.js";
 import { fieldprobe } from "../../support/run-command.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
 const SHIPPED = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
@@ -75,8 +75,7 @@ describe("fieldprobe inspect", () => {
   });
 
   it("keeps open questions in the descriptor, and refuses the dataset until they are answered or accepted", async () => {
-    const folder = join(SCRATCH, "asked");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "asked");
     const path = await writeHdf5(join(folder, "u.h5"), (file) => {
       file.create_dataset({ name: "u", data: new Float32Array(3 * 8 ** 3).fill(1), shape: [8, 8, 8, 3] });
     });
@@ -108,8 +107,7 @@ describe("fieldprobe inspect", () => {
   it("confirms a draft beside its file, in spite of a red line, and not while one is open", {
     timeout: 120_000,
   }, async () => {
-    const folder = join(SCRATCH, "confirmed");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "confirmed");
     const path = await writeHdf5(join(folder, "u.h5"), (file) => {
       file.create_dataset({ name: "u", data: new Float32Array(3 * 8 ** 3).fill(1), shape: [8, 8, 8, 3] });
       (file.get("u") as H5Dataset).create_attribute("gain", 2, [], "<d");
@@ -164,8 +162,7 @@ describe("fieldprobe inspect", () => {
   });
 
   it("serves a field by the name that a flag gives it", async () => {
-    const folder = join(SCRATCH, "named");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "named");
     const path = await writeHdf5(join(folder, "u.h5"), (file) => {
       file.create_dataset({ name: "u", data: new Float32Array(3 * 8 ** 3), shape: [8, 8, 8, 3] });
       file.create_group("deep");
@@ -187,8 +184,7 @@ describe("fieldprobe inspect", () => {
   });
 
   it("describes a file without usual names by what is known, and leaves the questions that refuse it", async () => {
-    const folder = join(SCRATCH, "unnamed");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "unnamed");
     const file = join(folder, "odd.h5");
     copyFileSync(odd, file);
     const { status, stderr } = await fieldprobe("inspect", file);
@@ -301,8 +297,7 @@ describe("fieldprobe inspect", () => {
 
 describe("fieldprobe check", () => {
   it("names the frame and the box of a block of zeros, and ends with 1", async () => {
-    const folder = join(SCRATCH, "zeroed");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "zeroed");
     const isZeroed = (t: number, x: number, y: number, z: number) => t === 1 && x >= 8 && y < 8 && z >= 8;
     await writeHdf5(join(folder, "u.h5"), (file) => {
       for (const t of [0, 1, 2]) {
@@ -340,8 +335,7 @@ describe("fieldprobe check", () => {
   });
 
   it("fails on a changed byte, on values that are not finite, and on what is refused", async () => {
-    const folder = join(SCRATCH, "bad");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "bad");
     await writeHdf5(join(folder, "holes.h5"), (file) => {
       stateGrid(file);
       writeField(file, "/velocity", { dimensions: ["z", "y", "x", "c"], value: ({ x }) => (x === 3 ? Number.NaN : 1) });
@@ -385,8 +379,7 @@ describe("fieldprobe check", () => {
   });
 
   it("says that there is nothing", async () => {
-    const folder = join(SCRATCH, "empty");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "empty");
     expect(await fieldprobe("check", folder)).toMatchObject({
       status: 1,
       stdout: `${folder}: there is no dataset below it\n`,

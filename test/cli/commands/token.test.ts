@@ -5,7 +5,6 @@ import {
   chmodSync,
   chownSync,
   lstatSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -22,7 +21,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { watchTokens } from "../../../src/server/http/auth.js";
 import { LIMITS } from "../../../src/shared/config.js";
 import { fieldprobe } from "../../support/run-command.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const folder = scratchFolder();
 const file = join(folder, "tokens.json");
@@ -144,8 +143,7 @@ it("shows when a token expires, and that it has", async () => {
 });
 
 it("keeps tokens.json in a folder, for command and service, and leaves nothing else there", async () => {
-  const mounted = join(folder, "mounted");
-  mkdirSync(mounted);
+  const mounted = folderIn(folder, "mounted");
   const token = (await run("add", "lab", "--file", mounted)).trim();
   await run("rotate", "lab", "--file", mounted);
   expect(readdirSync(mounted)).toEqual(["tokens.json"]);
@@ -182,8 +180,7 @@ const names = (path: string): string[] =>
   JSON.parse(readFileSync(path, "utf8")).tokens.map((entry: { name: string }) => entry.name);
 
 it("loses no change when commands run at once, and leaves no lock", async () => {
-  const shared = join(folder, "shared");
-  mkdirSync(shared);
+  const shared = folderIn(folder, "shared");
   const wanted = ["a", "b", "c", "d"];
   const adding = (name: string) => promisify(execFile)(process.execPath, [BIN, "token", "add", name, "--file", shared]);
   await Promise.all(wanted.map(adding));

@@ -1,5 +1,5 @@
 /** Levels over HTTP: made by POST, shown by GET, asked by the name of a level. */
-import { cpSync, mkdirSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -7,7 +7,7 @@ import { FetchStore, open, get as read, root } from "zarrita";
 import type { Dataset } from "../../../src/engine/contract/dataset.js";
 import { type RunningService, startService } from "../../../src/main.js";
 import { loadConfig } from "../../../src/shared/config.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { folderIn, scratchFolder } from "../../support/scratch.js";
 import { SHIPPED_DATA, serveTestData } from "../../support/service.js";
 import { type AnyAnswer, ask, get, jsonOf } from "./ask.js";
 
@@ -20,8 +20,7 @@ let service: RunningService;
 const LONG_MS = 180_000;
 
 beforeAll(async () => {
-  const data = join(SCRATCH, "data");
-  mkdirSync(data);
+  const data = folderIn(SCRATCH, "data");
   for (const name of [NAME, CHANNEL]) cpSync(join(SHIPPED_DATA, "..", name), join(data, name), { recursive: true });
   service = await serveTestData([], { DATA: data, STATE: join(SCRATCH, "state") });
 });
@@ -291,8 +290,7 @@ describe("conditions on a dataset with levels", () => {
   let [with_, without, aside]: (RunningService | undefined)[] = [];
   beforeAll(async () => {
     const start = (folder: string) => {
-      const data = join(SCRATCH, folder);
-      mkdirSync(data);
+      const data = folderIn(SCRATCH, folder);
       cpSync(join(SHIPPED_DATA, "..", LARGER), join(data, LARGER), { recursive: true });
       return serveTestData([], { DATA: data, STATE: join(SCRATCH, `${folder}-state`) });
     };

@@ -1,5 +1,5 @@
 /** Every order, type and split of storage reads as the same nodes. */
-import { mkdirSync, utimesSync } from "node:fs";
+import { utimesSync } from "node:fs";
 import { join } from "node:path";
 import type { File, Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -21,7 +21,7 @@ import {
   writeHdf5,
 } from "../../support/cubes.js";
 import { firstDifference, readNodes } from "../../support/read-nodes.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
@@ -36,8 +36,7 @@ async function load(
   members: Record<string, unknown>,
   files: Record<string, (file: File) => void>,
 ): Promise<Dataset> {
-  const folder = join(SCRATCH, name);
-  mkdirSync(folder);
+  const folder = folderIn(SCRATCH, name);
   for (const [file, write] of Object.entries(files)) await writeHdf5(join(folder, file), write);
   writeDescriptor(folder, descriptor(name, members));
   const { datasets, problems } = scanFolders([folder], OPTIONS);
@@ -66,8 +65,7 @@ function permutations<T>(items: readonly T[]): T[][] {
 describe("readBrick", () => {
   it("reads all 120 orders of t z y x c, float32 and float64, contiguous and chunked", async () => {
     const orders = permutations<Dimension>(["t", "z", "y", "x", "c"]);
-    const folder = join(SCRATCH, "orders");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "orders");
     await writeHdf5(join(folder, "u.h5"), (file) => {
       for (const [at, dimensions] of orders.entries())
         writeField(file, `/${dimensions.join("")}`, {

@@ -7,7 +7,7 @@ import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { descriptor, NODES, writeField, writeHdf5 } from "../../support/cubes.js";
 import { openConfirmed } from "../../support/open-confirmed.js";
 import { fieldprobe } from "../../support/run-command.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const ARCHIVE = join(SCRATCH, "archive");
@@ -55,8 +55,7 @@ it("sees that a file or a descriptor has changed, and nothing else", () => {
 });
 
 it("does not reach beyond the data folders, and says so of each descriptor alone", async () => {
-  const folder = join(SCRATCH, "beyond");
-  mkdirSync(folder);
+  const folder = folderIn(SCRATCH, "beyond");
   const outside = await writeHdf5(join(SCRATCH, "outside.h5"), (file) =>
     writeField(file, "/u", { dimensions: ["z", "y", "x", "c"] }),
   );

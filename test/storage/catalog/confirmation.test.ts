@@ -1,7 +1,7 @@
 /** Confirmed descriptions claim their own files, hold for one structure, and take new files of a series. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { File, Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -13,8 +13,8 @@ import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
 import { answerDraft, keepDraft } from "../../../src/storage/tools/drafts.js";
 import { writeHdf5 } from "../../support/cubes.js";
-import { writeComponents, writeTables } from "../../support/questionable-files.js";
-import { age, scratchFolder } from "../../support/scratch.js";
+import { timed as field } from "../../support/questionable-files.js";
+import { age, folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const CHUNK_BYTES = 2 ** 26;
@@ -22,19 +22,8 @@ const ANSWERS = { walls: [] } as const;
 
 beforeAll(() => loadHdf5());
 
-function folder(name: string): string {
-  mkdirSync(join(SCRATCH, name));
-  return join(SCRATCH, name);
-}
+const folder = (name: string) => folderIn(SCRATCH, name);
 
-const field =
-  (time: number, more: (file: File) => void = () => {}) =>
-  (file: File) => {
-    writeComponents(file);
-    writeTables(file);
-    file.create_attribute("time", time, [], "<d");
-    more(file);
-  };
 const dt = (value: number) => (file: File) => file.create_attribute("dt", value, [], "<d");
 const mask =
   (...values: number[]) =>

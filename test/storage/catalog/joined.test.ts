@@ -1,5 +1,5 @@
 /** One dataset out of files of several times each, of overlapping times, and of one variable each. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { File } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -14,7 +14,7 @@ import { openLines } from "../../../src/storage/recognise/draft.js";
 import { fill, NODES, nodeValue, writeField, writeHdf5 } from "../../support/cubes.js";
 import { writeTables } from "../../support/questionable-files.js";
 import { readNodes } from "../../support/read-nodes.js";
-import { age, scratchFolder } from "../../support/scratch.js";
+import { age, folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const UVW = ["u", "v", "w"] as const;
@@ -22,10 +22,7 @@ const ENDS: Answers = { walls: [] };
 
 beforeAll(() => loadHdf5());
 
-function folder(name: string): string {
-  mkdirSync(join(SCRATCH, name));
-  return join(SCRATCH, name);
-}
+const folder = (name: string) => folderIn(SCRATCH, name);
 
 /** Writes some components at some times; the values of a time are those of `nodeValue` at its label. */
 function flow(

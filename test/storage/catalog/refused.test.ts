@@ -20,7 +20,7 @@ import {
 } from "../../support/cubes.js";
 import { confirmFile, openConfirmed } from "../../support/open-confirmed.js";
 import { makeVirtual, SPARE, takeValues, useExternalStorage, useForeignFilter } from "../../support/patched-files.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
@@ -39,8 +39,7 @@ async function refusals(
   members: Record<string, unknown> = {},
   options = OPTIONS,
 ): Promise<string[]> {
-  const folder = join(SCRATCH, name.replaceAll(" ", "-"));
-  mkdirSync(folder);
+  const folder = folderIn(SCRATCH, name.replaceAll(" ", "-"));
   await writeHdf5(join(folder, "p.h5"), write);
   writeDescriptor(folder, descriptor("refused", { fields: { pressure: PRESSURE }, ...members }));
   const { datasets, problems } = scanFolders([folder], options);
@@ -218,8 +217,7 @@ describe("R116: refused", () => {
   });
 
   it("a symbolic link out of the folder", async () => {
-    const folder = join(SCRATCH, "symlink");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "symlink");
     symlinkSync(join(SCRATCH, "outside", "p.h5"), join(folder, "p.h5"));
     writeDescriptor(folder, descriptor("symlink", { fields: { pressure: PRESSURE } }));
     expect(scanFolders([folder], OPTIONS).problems.map(({ message }) => message)).toEqual([
@@ -228,8 +226,7 @@ describe("R116: refused", () => {
   });
 
   it("a filter that the reader lacks", async () => {
-    const folder = join(SCRATCH, "filter");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "filter");
     const chunked = (file: File) => writeField(file, "/p", { dimensions: ORDER, chunks: SHAPE, filter: "gzip" });
     useForeignFilter(await writeHdf5(join(folder, "p.h5"), chunked, true));
     writeDescriptor(folder, descriptor("filter", { fields: { pressure: PRESSURE } }));
@@ -241,8 +238,7 @@ describe("R116: refused", () => {
   });
 
   it("external raw storage, which the HDF5 library describes as if it were its own", async () => {
-    const folder = join(SCRATCH, "external");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "external");
     const spared = (file: File) => {
       good(file);
       (file.get("p") as H5Dataset).create_attribute(SPARE.name, "-".repeat(SPARE.bytes), [], `S${SPARE.bytes}`);
@@ -277,8 +273,7 @@ describe("R116: refused", () => {
   });
 
   it("virtual datasets whose sources are not readable", async () => {
-    const folder = join(SCRATCH, "virtual");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "virtual");
     makeVirtual(await writeHdf5(join(folder, "p.h5"), good, true), 4 * SIZE);
     writeDescriptor(folder, descriptor("virtual", { fields: { pressure: PRESSURE } }));
     expect(scanFolders([folder], OPTIONS).problems.map(({ message }) => message)).toEqual([
@@ -287,8 +282,7 @@ describe("R116: refused", () => {
   });
 
   it("files that are not HDF5 or end early, while the rest is served", async () => {
-    const folder = join(SCRATCH, "mixed");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "mixed");
     const dimensions: Dimension[] = ["z", "y", "x", "c"];
     const velocity = (file: File) => {
       stateGrid(file);
@@ -330,8 +324,7 @@ describe("values that were never written", () => {
   }
 
   it("refuse a dataset, with one line", async () => {
-    const folder = join(SCRATCH, "unwritten");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "unwritten");
     await unwritten(join(folder, "p.h5"), "/p", good);
     writeDescriptor(folder, descriptor("unwritten", { fields: { pressure: PRESSURE } }));
     expect(problemsIn(folder)).toEqual([
@@ -340,8 +333,7 @@ describe("values that were never written", () => {
   });
 
   it("are served where the file says that what it reads as means nothing", async () => {
-    const folder = join(SCRATCH, "unwritten-fill");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "unwritten-fill");
     await unwritten(join(folder, "p.h5"), "/p", (file) => {
       good(file);
       (file.get("p") as H5Dataset).create_attribute("_FillValue", 0, [], "<f");
@@ -355,8 +347,7 @@ describe("values that were never written", () => {
     ["the last frames", ["p_1.h5", "p_2.h5"], 0],
     ["all frames", ["p_0.h5", "p_1.h5", "p_2.h5"], 1],
   ])("of %s of a series", async (name, empty, problems) => {
-    const folder = join(SCRATCH, name.replaceAll(" ", "-"));
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, name.replaceAll(" ", "-"));
     const write = (file: File) => writeField(file, "/p", { dimensions: ["z", "y", "x"] });
     for (const frame of [0, 1, 2]) {
       const path = join(folder, `p_${frame}.h5`);
@@ -371,8 +362,7 @@ describe("values that were never written", () => {
   });
 
   it("of a table state nothing: they would read as zeros", async () => {
-    const folder = join(SCRATCH, "unwritten-time");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "unwritten-time");
     const path = join(folder, "u.h5");
     await unwritten(path, "/dx", (file) => {
       writeField(file, "/velocity", { dimensions: ["z", "y", "x", "c"] });
@@ -405,8 +395,7 @@ describe("mode tables", () => {
   ];
 
   it.each([1, FRAMES])("are loaded with %i frames", async (frames) => {
-    const folder = join(SCRATCH, `modes-${frames}`);
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, `modes-${frames}`);
     await writeHdf5(join(folder, "p.h5"), (file) => writeTable(file, frames, two));
     writeDescriptor(folder, descriptor("modes", { fields: { pressure: PRESSURE }, forcing }));
     const [dataset] = scanFolders([folder], OPTIONS).datasets;
@@ -537,8 +526,7 @@ describe("the catalogue", () => {
   });
 
   it("follows soft links inside a file", async () => {
-    const folder = join(SCRATCH, "links");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "links");
     await writeHdf5(join(folder, "p.h5"), (file) => {
       writeField(file, "/deep/values", { dimensions: ORDER });
       (file.get("deep") as Group).create_soft_link("values", "near");

@@ -1,5 +1,4 @@
 /** Files that look like one series are told from others, which are left alone. */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { File } from "h5wasm/node";
 import { beforeAll, expect, it } from "vitest";
@@ -7,7 +6,7 @@ import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { seriesHints } from "../../../src/storage/catalog/series-hint.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 
@@ -15,8 +14,7 @@ beforeAll(() => loadHdf5());
 
 /** The hints for a folder with these files. */
 async function hintsFor(folder: string, names: readonly string[], write = cube): Promise<string[]> {
-  const home = join(SCRATCH, folder);
-  mkdirSync(home);
+  const home = folderIn(SCRATCH, folder);
   for (const name of names) await writeHdf5(join(home, name), write);
   const { datasets, problems } = scanFolders([home], { chunkBytes: 2 ** 26 });
   expect(problems).toEqual([]);

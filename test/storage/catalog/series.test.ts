@@ -7,7 +7,7 @@ import { recogniseSeries } from "../../../src/storage/catalog/series.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { recognise } from "../../../src/storage/recognise/recognise.js";
 import { parentOf, writeHdf5 } from "../../support/cubes.js";
-import { writeComponents, writeTables } from "../../support/questionable-files.js";
+import { complete, writeComponents, writeTables } from "../../support/questionable-files.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
@@ -19,13 +19,7 @@ async function filesOf(folder: string, files: Readonly<Record<string, (file: Fil
   mkdirSync(join(SCRATCH, folder));
   const paths: string[] = [];
   for (const [name, more] of Object.entries(files))
-    paths.push(
-      await writeHdf5(join(SCRATCH, folder, name), (file) => {
-        writeComponents(file);
-        writeTables(file);
-        more(file);
-      }),
-    );
+    paths.push(await writeHdf5(join(SCRATCH, folder, name), complete(more)));
   return paths;
 }
 

@@ -8,7 +8,7 @@ import { openEngine } from "../../../src/engine/main/engine.js";
 import { loadConfig } from "../../../src/shared/config.js";
 import { FolderWatch } from "../../../src/storage/catalog/watch.js";
 import { writeCube } from "../../../tools/generate/cube.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const folder = scratchFolder();
 let engine: Engine | null = null;
@@ -50,12 +50,10 @@ it("tells of files that come, change and go, and goes on where a folder cannot b
 });
 
 it("serves a dataset that is put into a data folder, unasked", { timeout: 20_000 }, async () => {
-  const data = join(folder, "data");
-  mkdirSync(data);
+  const data = folderIn(folder, "data");
   engine = await openEngine(loadConfig({ DATA: data, WORKERS: "1" }, {}), pino({ level: "silent" }));
   expect(engine.datasets()).toEqual([]);
-  const made = join(folder, "made");
-  mkdirSync(made);
+  const made = folderIn(folder, "made");
   const cube = { kind: "random", nodes: [8, 8, 8], steps: 1, chunk: [8, 8, 8], filter: "none", seed: 5 } as const;
   await writeCube({ ...cube, name: "cube", folder: made }, () => {});
   renameSync(made, join(data, "cube"));

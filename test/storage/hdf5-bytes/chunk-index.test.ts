@@ -2,7 +2,7 @@
  * What was never written is a DataError, not zeros, in every kind of chunk index that is read; and so is a damaged
  * index.
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { File, type Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -26,7 +26,7 @@ import {
 } from "../../support/cubes.js";
 import { takeValues } from "../../support/patched-files.js";
 import { fc } from "../../support/property.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const ORDER: Dimension[] = ["t", "z", "y", "x"];
@@ -65,8 +65,7 @@ async function partlyWritten(
   unbounded: number,
   name: string,
 ): Promise<Dataset> {
-  const folder = join(SCRATCH, name);
-  mkdirSync(folder);
+  const folder = folderIn(SCRATCH, name);
   const path = join(folder, "p.h5");
   const file = new File(path, "w", { libver: [format, "latest"] });
   writePart(file, chunks, unbounded);
@@ -126,8 +125,7 @@ describe("readNodes", () => {
   });
 
   it("refuses contiguous values that were never written, of a frame beside others", async () => {
-    const folder = join(SCRATCH, "contiguous");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "contiguous");
     const dimensions: Dimension[] = ["z", "y", "x"];
     const bytes = 4 * NODES.z * NODES.y * NODES.x;
     for (const frame of [0, 1]) {
@@ -151,8 +149,7 @@ describe("readNodes", () => {
   });
 
   it("takes what was never written for nothing where _FillValue says so", async () => {
-    const folder = join(SCRATCH, "nothing");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "nothing");
     await writeHdf5(join(folder, "p.h5"), (file) => {
       writePart(file, CHUNKS.many);
       (file.get("p") as H5Dataset).create_attribute("_FillValue", 0, [], "<f");
@@ -169,8 +166,7 @@ describe("readNodes", () => {
 describe("a damaged description", () => {
   /** A checked cube in the earliest format, where only the chunks have checksums. */
   async function write(name: string): Promise<string> {
-    const folder = join(SCRATCH, name);
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, name);
     const chunks = [1, 6, 5, 12];
     const checked = { dimensions: ORDER, lengths: { t: FRAMES }, chunks, filter: "fletcher32" } as const;
     return writeHdf5(join(folder, "p.h5"), (file) => writeField(file, "/p", checked), true);

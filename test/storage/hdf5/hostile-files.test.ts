@@ -1,5 +1,5 @@
 /** No damage to an HDF5 file brings a wrong value, an end of the library, or anything but one line of error. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { File, Dataset as Hdf5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -17,7 +17,7 @@ import { fill, NODES, nodeValue, stateGrid, writeField, writeHdf5 } from "../../
 import { DAMAGE_NAMES, damaged, lookup3, type Victim, victimOf, withSums } from "../../support/hostile-files.js";
 import { firstDifference, readNodes } from "../../support/read-nodes.js";
 import { generator } from "../../support/run-query.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const CHUNKS = [4, 5, 6];
@@ -42,8 +42,7 @@ function writePressure(earliest: boolean, write: (file: File) => void = () => un
 
 /** Puts a file into a folder of its own and scans that. */
 function scanned(content: Buffer): { path: string; scan: FolderScan } {
-  const folder = join(SCRATCH, `folder${made++}`);
-  mkdirSync(folder);
+  const folder = folderIn(SCRATCH, `folder${made++}`);
   const path = join(folder, "p.h5");
   writeFileSync(path, content);
   return { path, scan: scanFolders([folder], { chunkBytes: 2 ** 26 }) };

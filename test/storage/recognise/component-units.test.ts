@@ -10,7 +10,7 @@ import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { recognise } from "../../../src/storage/recognise/recognise.js";
 import { writeHdf5 } from "../../support/cubes.js";
 import { openConfirmed } from "../../support/open-confirmed.js";
-import { writeComponents, writeTables } from "../../support/questionable-files.js";
+import { complete } from "../../support/questionable-files.js";
 import { readNodes } from "../../support/read-nodes.js";
 import { scratchFolder } from "../../support/scratch.js";
 
@@ -21,14 +21,11 @@ const DESPITE: Answers = { despite: ["units"] };
 
 beforeAll(() => loadHdf5());
 
-const inUnits =
-  (...units: readonly string[]) =>
-  (file: File) => {
-    writeComponents(file);
-    writeTables(file);
+const inUnits = (...units: readonly string[]) =>
+  complete((file) => {
     for (const [at, name] of ["u", "v", "w"].entries())
       if (units[at] !== "") (file.get(name) as H5Dataset).create_attribute("units", units[at] as string);
-  };
+  });
 const made = (name: string, fill: (file: File) => void) => writeHdf5(join(SCRATCH, `${name}.h5`), fill);
 
 describe("components in different units", () => {

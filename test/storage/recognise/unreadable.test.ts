@@ -1,6 +1,4 @@
 /** Attributes that are there and cannot be read: refused or asked about by name, in every adapter, never a default. */
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DataError } from "../../../src/shared/errors.js";
 import type { AttributeValue } from "../../../src/storage/dataset/stored.js";
@@ -10,7 +8,7 @@ import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { recognise, recogniseOpen } from "../../../src/storage/recognise/recognise.js";
 import { unpackFixture } from "../../support/fixture-file.js";
 import { PRODUCERS, placeProducer } from "../../support/producers.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 
@@ -59,8 +57,7 @@ function said(file: StoredFile): string {
 
 describe.each(PRODUCERS)("$producer: $name", (entry) => {
   it("names each attribute that it reads and cannot read", async () => {
-    const folder = join(SCRATCH, entry.name);
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, entry.name);
     const file = openHdf5(await placeProducer(folder, entry));
     try {
       const read = new Map<string, Place>();

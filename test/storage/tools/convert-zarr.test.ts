@@ -16,7 +16,7 @@ import { convertToZarr, type ZarrOptions } from "../../../src/storage/tools/conv
 import { descriptor, FRAMES, fill, NODES, nodeValue } from "../../support/cubes.js";
 import { openConfirmed } from "../../support/open-confirmed.js";
 import { decodes, readArray, readDocument } from "../../support/read-zarr.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { folderIn, scratchFolder } from "../../support/scratch.js";
 import { writeZarr } from "../../support/zarr.js";
 import { array, expectNodes, TABLES } from "../zarr/numbered-cube.js";
 
@@ -123,8 +123,7 @@ describe("a conversion into a store", () => {
   it("is served under the name that it was given, also from a folder of another name", async () => {
     await convertTo("folder.zarr", numbered(), { ...PLAN, name: "given" });
     expect(openConfirmed(join(SCRATCH, "folder.zarr"), MOST).name).toBe("given");
-    const home = join(SCRATCH, "served");
-    mkdirSync(home);
+    const home = folderIn(SCRATCH, "served");
     renameSync(join(SCRATCH, "folder.zarr"), join(home, "folder.zarr"));
     const { datasets, problems } = scanFolders([home], { chunkBytes: MOST });
     expect([datasets.map(({ name }) => name), problems]).toEqual([["given"], []]);

@@ -14,7 +14,7 @@ import { descriptor, FRAMES, NODES, parentOf, writeDescriptor, writeField, write
 import { openConfirmed, openProposed } from "../../support/open-confirmed.js";
 import { PRODUCERS } from "../../support/producers.js";
 import { firstDifference, readNodes } from "../../support/read-nodes.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const CHUNK_BYTES = 2 ** 26;
@@ -69,8 +69,7 @@ describe("convert", () => {
   });
 
   it("keeps forcing, guards, units and what else a descriptor says", async () => {
-    const folder = join(SCRATCH, "full");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "full");
     await writeHdf5(join(folder, "u.h5"), (file) => {
       writeField(file, "/u", { dimensions: ["t", "c", "z", "y", "x"], type: "<d" });
       const { group } = parentOf(file, "/modes/none");
@@ -168,8 +167,7 @@ describe("convert", () => {
 
   it("never writes into a dataset or a folder of other things", async () => {
     const source = openConfirmed(await bareFile("well"), CHUNK_BYTES);
-    const folder = join(SCRATCH, "occupied");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "occupied");
     writeFileSync(join(folder, "thesis.tex"), "");
     const options = { folder, name: "a", chunk: 64, filter: "none" } as const;
     await expect(convert(source, options, noProgress)).rejects.toThrow(/is not empty/);

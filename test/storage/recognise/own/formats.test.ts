@@ -14,7 +14,7 @@ import { recognise } from "../../../../src/storage/recognise/recognise.js";
 import { NODES, writeField, writeHdf5 } from "../../../support/cubes.js";
 import { openConfirmed } from "../../../support/open-confirmed.js";
 import { PRODUCERS } from "../../../support/producers.js";
-import { writeComponents, writeTables } from "../../../support/questionable-files.js";
+import { timed, writeComponents, writeTables } from "../../../support/questionable-files.js";
 import { readNodes } from "../../../support/read-nodes.js";
 import { scratchFolder } from "../../../support/scratch.js";
 
@@ -396,30 +396,21 @@ describe("a series of CF", () => {
 
 describe("what a file or a series says is told in its words", () => {
   const AXES = ["x", "y", "z"] as const;
-  /** Components with tables of coordinates that say everything. */
-  const complete = (more: (file: File) => void) => (file: File) => {
-    writeComponents(file);
-    writeTables(file);
-    file.create_attribute("time", 0, [], "<d");
-    more(file);
-  };
   const made = (name: string, write: (file: File) => void) => writeHdf5(join(SCRATCH, `${name}.h5`), write);
   const seriesOf = (name: string, more: (file: File, index: number) => void) =>
     Promise.all(
       [0, 1, 2].map((index) =>
-        made(`${name}_${index}`, (file) => {
-          writeComponents(file);
-          writeTables(file);
-          file.create_attribute("time", index, [], "<d");
-          more(file, index);
-        }),
+        made(
+          `${name}_${index}`,
+          timed(index, (file) => more(file, index)),
+        ),
       ),
     );
 
   it.each(["time_centered", "reference_url", "processing_centre", "scale_max"])("%s is no statement", async (name) => {
     const path = await made(
       name,
-      complete((file) => (file.get("u") as H5Dataset).create_attribute(name, "yes")),
+      timed(0, (file) => (file.get("u") as H5Dataset).create_attribute(name, "yes")),
     );
     expect(recognise(path)?.seen).toContain(`/u@${name} = "yes"`);
     expect(openConfirmed(path, CHUNK_BYTES).questions.map(({ about }) => about)).toEqual([]);
@@ -471,7 +462,7 @@ describe("what a file or a series says is told in its words", () => {
   it("a unit that only some components state is asked about", async () => {
     const path = await made(
       "some-units",
-      complete((file) => {
+      timed(0, (file) => {
         for (const name of ["u", "w"]) (file.get(name) as H5Dataset).create_attribute("units", "m/s");
       }),
     );
@@ -492,7 +483,7 @@ describe("what a file or a series says is told in its words", () => {
   ])("a velocity with the %s %s is asked about: %s", async (name, text, isAsked) => {
     const path = await made(
       `derived-${name}-${text}`.replaceAll(/\W/g, "-").slice(0, 60),
-      complete((file) => (file.get("u") as H5Dataset).create_attribute(name, text)),
+      timed(0, (file) => (file.get("u") as H5Dataset).create_attribute(name, text)),
     );
     const open = () => openConfirmed(path, CHUNK_BYTES).questions.map(({ about }) => about);
     const question = `The attribute ${name} of /u is "${text}"; that it holds the velocity itself is a guess`;
@@ -561,7 +552,7 @@ describe("what a file or a series says is told in its words", () => {
   it("parametric heights are refused", async () => {
     const path = await made(
       "parametric",
-      complete((file) => (file.get("z") as H5Dataset).create_attribute("standard_name", "ocean_s_coordinate_g1")),
+      timed(0, (file) => (file.get("z") as H5Dataset).create_attribute("standard_name", "ocean_s_coordinate_g1")),
     );
     expect(() => openConfirmed(path, CHUNK_BYTES)).toThrow("/z is a parametric vertical coordinate");
   });
