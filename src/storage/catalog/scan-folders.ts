@@ -81,12 +81,7 @@ export function scanWithIndex(
 
 /** Scans data folders and addresses, and examines candidates whose state differs from that in `known`. */
 export function scanChanges(folders: readonly string[], options: ChangesOptions): ScanChanges {
-  const states = new StoreStates(folders.filter(isAddress));
-  try {
-    return scanAll(folders, options, states);
-  } finally {
-    states.close();
-  }
+  return StoreStates.with(folders.filter(isAddress), (states) => scanAll(folders, options, states));
 }
 
 /** Looks at every candidate: those with separate descriptors, those at addresses, those in data folders. */

@@ -46,12 +46,8 @@ export function openSource(
 
 /** The stores, files and descriptors at or below an address; the address itself if there are none. */
 export function placesAt(address: string): readonly string[] {
-  const states = new StoreStates([address.replace(/\/+$/, "")]);
-  try {
-    return states.placesAt(address.replace(/\/+$/, ""), new Map());
-  } finally {
-    states.close();
-  }
+  const place = address.replace(/\/+$/, "");
+  return StoreStates.with([place], (states) => states.placesAt(place, new Map()));
 }
 
 function admitted(path: string, description: Description | Refused, chunkBytes: number): Dataset {
@@ -63,8 +59,7 @@ function admitted(path: string, description: Description | Refused, chunkBytes: 
 /** @throws DataError for a folder that does not hold exactly one dataset */
 function atAddress(path: string, answers: Answers, descriptors: string | null): Description | Refused {
   const address = path.replace(/\/+$/, "");
-  const states = new StoreStates([address]);
-  try {
+  return StoreStates.with([address], (states) => {
     const places = states.placesAt(address, new Map());
     const [place = address] = places;
     const problem = states.problemAt(place);
@@ -72,9 +67,7 @@ function atAddress(path: string, answers: Answers, descriptors: string | null): 
     if (basename(place) === DESCRIPTOR_NAME && places.length === 1) return describeFolder(place, "");
     if (place === address) return bareFile(address, answers, descriptors);
     return { problems: [`there is no ${DESCRIPTOR_NAME} in the folder; name one of what it holds, e.g. ${place}`] };
-  } finally {
-    states.close();
-  }
+  });
 }
 
 /** Describes a dataset by a confirmation, or by the descriptor of a folder. */

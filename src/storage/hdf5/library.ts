@@ -14,14 +14,12 @@ const STDERR = 2;
 /** A folder and a file in the library's file system: its plugins, and its output. */
 const PLUGINS = "/plugins";
 const ERRORS = "/errors";
-/** Names of plugins by filter; other filters are built into the library. */
+/** The last filter that is built into the library. */
+const LZF = 32000;
+/** Names of plugins by filter. */
 const PLUGIN_NAMES: ReadonlyMap<number, string> = new Map([
-  [32001, "blosc"],
-  [32004, "lz4"],
+  ...[...FILTER_NAMES].filter(([id]) => id > LZF),
   [32008, "bshuf"],
-  [32013, "zfp"],
-  [32015, "zstd"],
-  [32026, "blosc2"],
 ]);
 const MOST_DIAGNOSTICS = 4096;
 const MOST_DESCRIPTORS = 4096;

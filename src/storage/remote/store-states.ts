@@ -34,8 +34,14 @@ export class StoreStates {
     }
   }
 
-  close(): void {
-    this.#end();
+  /** Runs a use of states of stores, which ends with it. */
+  static with<T>(addresses: readonly string[], use: (states: StoreStates) => T): T {
+    const states = new StoreStates(addresses);
+    try {
+      return use(states);
+    } finally {
+      states.#end();
+    }
   }
 
   /** Finds possible datasets at or below a named address; the results of earlier scans if its host does not answer. */

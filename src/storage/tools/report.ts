@@ -6,10 +6,10 @@ import { AXIS_NAMES, claimText } from "../dataset/dataset.js";
 import { placeOf } from "../dataset/files.js";
 import { packingOf } from "../dataset/packing.js";
 import { type Stored, typeText } from "../dataset/stored.js";
-import { openFile } from "../open-file.js";
 import { flagOf, openLines } from "../recognise/draft.js";
 import type { Recognised } from "../recognise/recognise.js";
 import type { Structure } from "../recognise/structure.js";
+import { withFiles } from "../united-file.js";
 import { inShades, lookAt, type Slice } from "./look.js";
 
 const SEEN = 40;
@@ -183,8 +183,7 @@ function fieldFacts(name: string, source: FieldSource): Fact[] {
 }
 
 function storageOf(part: FieldPart): string {
-  const file = openFile(placeOf(part.file, part, 0));
-  try {
+  return withFiles([placeOf(part.file, part, 0)], (file) => {
     const path = placeOf(part.path, part, 0);
     const resolved = file.resolve(path) ?? path;
     const [stored, attributes] = [file.describe(resolved), file.attributes(resolved)];
@@ -198,9 +197,7 @@ function storageOf(part: FieldPart): string {
       ...(missing.length === 0 ? [] : [`missing: ${missing.join(", ")}`]),
     ];
     return [describeStorage(stored), ...said].join("; ");
-  } finally {
-    file.close();
-  }
+  });
 }
 
 function describeStorage(stored: Stored): string {
