@@ -31,10 +31,7 @@ export const MPI4PY_FFT: ProducerRow = {
       `velocity: ${shown.join(", ")}; pressure: ${pressure === undefined ? "none" : groupOf(pressure)}.`,
     );
     findings.addReason("dimensions: (c) x y z, the order of these codes.");
-    const rows = [
-      ["velocity", velocity],
-      ["pressure", pressure],
-    ] as const;
+    const rows = Object.entries({ velocity, pressure });
     askOtherAxes(contents, [velocity ?? [], pressure ?? []].flat().join(" ").split(" ").map(groupOf), findings);
     return rows.flatMap(([field, paths]): FieldRow[] => (paths === undefined ? [] : [[field, paths]]));
   },

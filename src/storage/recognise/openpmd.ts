@@ -52,17 +52,16 @@ export const OPEN_PMD: ProducerRow = {
     if (pressure === undefined) return [vector];
     const [name, other] = [velocity, pressure].map((path) => path.split("/").pop());
     const constant = constantAt(contents, pressure);
-    if (constant !== null) findings.addWarning(`${other} is left out: it is constant (${constant}).`);
-    else if (gridText(contents, velocity) !== gridText(contents, pressure) || changedGrid(contents, pressure) !== null)
-      findings.addWarning(`${other} is left out: its grid is not that of ${name}.`);
-    else if (
-      iterationsIn(contents).some((step) => offsetAt(contents, velocity, step) !== offsetAt(contents, pressure, step))
-    )
-      findings.addWarning(`${other} is left out: its timeOffset is not that of ${name}.`);
-    else {
+    const isSameGrid = gridText(contents, velocity) === gridText(contents, pressure);
+    const offsets = (mesh: string) => iterationsIn(contents).map((step) => offsetAt(contents, mesh, step));
+    const isSameTime = offsets(velocity).join() === offsets(pressure).join();
+    const isLike = isSameGrid && changedGrid(contents, pressure) === null;
+    if (constant === null && isLike && isSameTime) {
       askDimension(contents, "pressure", pressure, findings);
       return [vector, ["pressure", pressure]];
     }
+    const unlike = `its ${isLike ? "timeOffset" : "grid"} is not that of ${name}`;
+    findings.addWarning(`${other} is left out: ${constant === null ? unlike : `it is constant (${constant})`}.`);
     return [vector];
   },
   at: staggerOf,
@@ -150,22 +149,19 @@ function entryOf(contents: Contents, mesh: string, path: string, name: string, a
   return contents.numberList(path, name, AXIS_NAMES.length)?.[labelsOf(contents, mesh).indexOf(axis)];
 }
 
-function positionOf(contents: Contents, mesh: string, path: string, axis: AxisName): number {
-  return entryOf(contents, mesh, path, "position", axis) ?? 0;
-}
-
 /** In-cell position of most components: the median of the three. */
 function referencePosition(contents: Contents, velocity: string, axis: AxisName): number {
-  const places = componentsOf(velocity).map((path) => positionOf(contents, velocity, path, axis));
+  const places = componentsOf(velocity).map((path) => entryOf(contents, velocity, path, "position", axis) ?? 0);
   return places.sort((a, b) => a - b)[1] as number;
 }
 
 /** Offsets of a component from the reference nodes, in spacings, along the axes where it is staggered. */
 function staggerOf(contents: Contents, path: string): Partial<Record<AxisName, number>> {
   const { velocity = "" } = meshesIn(contents);
-  const offsets = AXIS_NAMES.map(
-    (axis) => [axis, positionOf(contents, velocity, path, axis) - referencePosition(contents, velocity, axis)] as const,
-  );
+  const offsets = AXIS_NAMES.map((axis) => {
+    const place = entryOf(contents, velocity, path, "position", axis) ?? 0;
+    return [axis, place - referencePosition(contents, velocity, axis)] as const;
+  });
   return Object.fromEntries(offsets.filter(([, offset]) => offset !== 0));
 }
 
