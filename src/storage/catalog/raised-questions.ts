@@ -17,7 +17,8 @@ const ROUGH = 0.01;
 /** Questions that the values of a dataset raise and no accepted guess answers. */
 export function raisedQuestions(dataset: Dataset): Question[] {
   return questionOfEnds(dataset).flatMap((question) => {
-    const accepted = dataset.assumed.filter(({ about }) => about === question.about);
+    // A red one is a statement that an answer overrides, not a question that somebody accepted.
+    const accepted = dataset.assumed.filter(({ about, red }) => about === question.about && red !== true);
     const { axes } = question;
     if (axes === undefined) return accepted.length > 0 ? [] : [question];
     const left = axes.filter(

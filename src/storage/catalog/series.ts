@@ -93,7 +93,7 @@ export function recogniseSeries(paths: readonly string[], answers: Answers): Rec
   const questions = ofAll(members, ({ questions }) => questions);
   const left = answers.times === undefined ? questions : questions.filter(({ about }) => about !== "times");
   const open = [...left, ...findings.questions];
-  const assumed = ofAll(members, (found) => found.assumed);
+  const assumed = [...ofAll(members, (found) => found.assumed), ...findings.assumed];
   const count = `${paths.length} files ${patterns.join(", ")}`;
   const written: DescriptorInput = {
     ...withoutQuestions(first.found.written),

@@ -6,7 +6,7 @@ import { contradictionOf, factorBetween, unitOf } from "../dataset/units.js";
 import { unitAt } from "./component-units.js";
 import { type CoordinateTable, curvedIn, groupsAround, join, parentOf, StatedNumbers, tableNodes } from "./evidence.js";
 import type { FoundFields } from "./fields.js";
-import { type AxisClues, askBoxes, axisOf, edgesWithin, NO_CLUES, oneNode, type StatedNumber } from "./grid.js";
+import { type AxisClues, askEnds, axisOf, edgesWithin, NO_CLUES, oneNode } from "./grid.js";
 import { BY_LENGTHS, type Contents, type Findings } from "./layout.js";
 import { framesIn, nodesAlong, type OrientedDataset, type SharedEvidence } from "./order.js";
 
@@ -71,8 +71,7 @@ export function askSteps(
   lead: string,
   field: OrientedDataset,
 ): void {
-  const { spacing, length } = contents.answers;
-  if (steps === null || spacing !== undefined || length !== undefined) return;
+  if (steps === null) return;
   const stored = axesIn(field);
   const statedBy = (numbers: StatedNumbers) =>
     AXIS_NAMES.map((axis) => {
@@ -92,10 +91,14 @@ export function askSteps(
         `What is stated of the grid at ${path} is not what is stated at ${lead}; that all times have the same grid is a guess.`,
         "--spacing and --origin, the same statements at all times, or a descriptor without this question",
         axis,
+        isNodesSaid(contents),
       );
     if (axes.length > 0) return;
   }
 }
+
+/** Whether an answer gives the nodes, whatever the file states. */
+const isNodesSaid = ({ answers }: Contents): boolean => (answers.spacing ?? answers.length) !== undefined;
 
 export type AxisTables = ReadonlyMap<AxisName, CoordinateTable>;
 
@@ -205,7 +208,6 @@ export function isSameGrid(shared: SharedEvidence, a: OrientedDataset, b: Orient
 export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: AxisTables): DescriptorInput["axes"] {
   const { contents, facts, findings } = shared;
   const stored = axesIn(field);
-  askUnits(shared, field, tables);
   askSystem(contents, [field.path, ...groupsAround(contents, parentOf(field.path))], findings);
   const axes = AXIS_NAMES.map((axis) => {
     const nodes = nodesAlong(field, axis);
@@ -215,17 +217,18 @@ export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: A
       const [place] = table === undefined || table.isEdges ? [] : tableNodes(contents, table);
       const origin = place === undefined ? clues.origin : { value: place, where: table?.path as string };
       const centres = place === undefined ? clues.centres : null;
-      return [axis, oneNode(axis, { ...clues, origin, centres }, contents.answers, findings)];
+      return [axis, oneNode(axis, { ...clues, origin, centres }, contents, findings)];
     }
     if (table === undefined) {
       askCurved(contents, field, axis, findings);
-      return [axis, axisOf(axis, nodes, clues, contents.answers, findings)];
+      return [axis, axisOf(axis, nodes, clues, contents, findings)];
     }
     const where = table.isEdges ? `${table.path}, the middles of its cells` : table.path;
     const isPlain = table.along === null && !table.isEdges && contents.dataset(table.path) !== null;
     const value = isPlain ? { file: contents.name, path: table.path } : [...tableNodes(contents, table)];
     askNamed(shared, table, axis);
-    askEnds(tableNodes(contents, table), where, clues, contents, axis, findings);
+    const isSaid = isNodesSaid(contents) || contents.answers.origin !== undefined;
+    if (!isSaid) askEnds(axis, tableNodes(contents, table), where, clues, findings);
     const { walls } = clues;
     const own = new StatedNumbers(contents, [table.path]).clues(axis, stored).periodic;
     const periodic = clues.periodic ?? own;
@@ -234,8 +237,9 @@ export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: A
     const contradictions = [...clues.contradictions, ...unlike];
     const edges = cellsOf(contents, table, clues, axis, findings);
     const found = { ...NO_CLUES, coordinates: { value, where }, periodic, walls, edges, contradictions };
-    return [axis, axisOf(axis, nodes, found, contents.answers, findings)];
+    return [axis, axisOf(axis, nodes, found, contents, findings)];
   });
+  askUnits(shared, field, tables);
   return Object.fromEntries(axes) as DescriptorInput["axes"];
 }
 
@@ -275,86 +279,26 @@ function facesOfBounds(bounds: Float64Array): number[] | null {
 }
 
 function askCurved(contents: Contents, { path, shape }: OrientedDataset, axis: AxisName, findings: Findings): void {
-  const { spacing, length } = contents.answers;
   const mesh = curvedIn(contents, groupsAround(contents, parentOf(path)), axis, shape);
-  if (mesh === null || spacing !== undefined || length !== undefined) return;
-  findings.ask(
-    "spacing",
-    `${mesh} varies along more than one dimension, so the mesh is curved; only nodes on lines along x, y and z are served.`,
-    "values on such nodes, or --spacing and --origin if these coordinates do not hold",
-    axis,
-  );
+  if (mesh === null) return;
+  const curved = `${mesh} varies along more than one dimension, so the mesh is curved`;
+  const answer = "values on such nodes, or --spacing and --origin if these coordinates do not hold";
+  if (isNodesSaid(contents)) findings.contradict("spacing", `${curved}; the answer holds.`, answer, axis, true);
+  else findings.ask("spacing", `${curved}; only nodes on lines along x, y and z are served.`, answer, axis);
 }
 
 /** Asks about coordinates without a unit whose name is that of degrees or levels. */
 function askNamed({ contents, facts, findings }: SharedEvidence, { path }: CoordinateTable, axis: AxisName): void {
   const names = [path.split(/[/@]/).at(-1) ?? "", contents.words(path, "standard_name")];
   const name = names.find((one) => NO_LENGTHS.test(one));
-  if (name === undefined || facts.unitsAt(path) !== "" || contents.answers.spacing !== undefined) return;
+  if (name === undefined || facts.unitsAt(path) !== "") return;
   findings.contradict(
     "spacing",
     `${path} has no units, and ${name} is no length by its name; that it is one along ${axis} is a guess.`,
     BY_LENGTHS,
+    undefined,
+    contents.answers.spacing !== undefined,
   );
-}
-
-/** Relative difference allowed between stated numbers of an axis and its coordinates, because they may be rounded. */
-const STATED_SLACK = 1e-3;
-
-/**
- * Asks about a stated spacing, origin, length or limits that contradict the coordinates. A stated box may end half a
- * cell outside the nodes; a period exceeds their span by one spacing. A list whose order is unknown is contradictory only
- * if none of its entries fits.
- */
-function askEnds(
-  nodes: Float64Array,
-  where: string,
-  clues: AxisClues,
-  { answers }: Contents,
-  axis: AxisName,
-  findings: Findings,
-): void {
-  if (answers.spacing !== undefined || answers.length !== undefined) return;
-  const { spacing, origin, length, limits, unordered } = clues;
-  const steps = Array.from(nodes.subarray(1), (node, index) => Math.abs(node - nodes[index]));
-  const [least, most] = [Math.min(...steps), Math.max(...steps)];
-  const ends = [nodes[0], nodes[nodes.length - 1]];
-  const [first, last] = [Math.min(...ends), Math.max(...ends)];
-  const mean = (last - first) / (nodes.length - 1);
-  const isNear = (value: number, places: readonly number[], slack: number) =>
-    places.some((place) => Math.abs(value - place) <= slack);
-  const [from, to] = [least, most].map((step) => Number(step.toPrecision(6)));
-  const range = from === to ? `${from}` : `${from} to ${to}`;
-  const ask = (
-    about: "spacing" | "origin",
-    said: string,
-    stated: StatedNumber | StatedNumber<readonly number[]> | null,
-    fits: (value: number) => boolean,
-  ) => {
-    if (stated === null || [stated.value].flat().some((value) => fits(value as number))) return;
-    findings.contradict(
-      about,
-      `${where} ${said} along ${axis}, and ${stated.where} is ${[stated.value].flat().join(", ")}; that the coordinates hold is a guess.`,
-      `--spacing and --origin, or axes.${axis} in a descriptor`,
-      axis,
-    );
-  };
-  const isStep = (value: number) =>
-    Math.abs(value) >= least * (1 - STATED_SLACK) && Math.abs(value) <= most * (1 + STATED_SLACK);
-  const isLength = (value: number) =>
-    value >= (last - first) * (1 - STATED_SLACK) && value <= (last - first + most) * (1 + STATED_SLACK);
-  const list = spacing === null && unordered.spacing !== unordered.length ? unordered.spacing : null;
-  ask("spacing", `has steps of ${range}`, spacing ?? list, isStep);
-  ask("spacing", `is ${Number((last - first).toPrecision(6))} long`, length ?? unordered.length, isLength);
-  ask("origin", `ends at ${last}`, limits.upper, (value) => isNear(value, ends, 1.01 * most));
-  if (answers.origin !== undefined) return;
-  askBoxes(axis, nodes.length, { first, last, step: most }, clues, findings);
-  const starts = [first, nodes[0]];
-  ask("origin", `begins at ${nodes[0]}`, origin ?? unordered.origin, (value) =>
-    isNear(value, starts, STATED_SLACK * mean),
-  );
-  if (origin === null)
-    ask("origin", `begins at ${nodes[0]}`, limits.lower, (value) => isNear(value, starts, 0.51 * mean));
 }
 
 /** What units of length are named after, besides the numbers that are in them. */
@@ -380,8 +324,7 @@ export function unitsOfLength({ facts }: SharedEvidence, field: OrientedDataset,
  */
 function askUnits(shared: SharedEvidence, field: OrientedDataset, tables: AxisTables): void {
   const { contents, findings } = shared;
-  const { answers } = contents;
-  if (answers.spacing !== undefined || answers.length !== undefined) return;
+  const isSaid = isNodesSaid(contents);
   const speed = unitAt(contents, field.path);
   const isKnown = (units: string) => unitOf(units) !== null;
   const said = unitsOfLength(shared, field, tables);
@@ -396,15 +339,17 @@ function askUnits(shared: SharedEvidence, field: OrientedDataset, tables: AxisTa
       `${where} is in ${units}, which is no length; derivatives along ${axis} would be in another unit.`,
       BY_LENGTHS,
       axis,
+      isSaid,
     );
   const [first] = said;
   if (first === undefined || others.length > 0) return;
   const isMixed = said.some(({ units }) => contradictionOf(first.units, units));
-  const isFar = !isMixed && (factorBetween(`${first.units} s-1`, speed) ?? 1) !== 1;
+  const isFar = speed !== "" && (factorBetween(`${first.units} s-1`, speed) ?? (isKnown(first.units) ? null : 1)) !== 1;
+  if (!isMixed && !isFar && !isSaid) findings.addReason(`lengths: in "${first.units}", by ${first.where}.`);
   if (!isMixed && !isFar) return;
   const places = [...new Set(said.map(({ axis, units }) => `${units} along ${axis}`))].join(", ");
   const effect = isMixed
     ? "; they are served as they are, so that derivatives are in several units"
     : ` and ${field.path} in ${speed}; they are served as they are, so that particles move in another unit of length`;
-  findings.contradict("spacing", `The coordinates are in ${places}${effect}.`, BY_LENGTHS);
+  findings.contradict("spacing", `The coordinates are in ${places}${effect}.`, BY_LENGTHS, undefined, isSaid);
 }

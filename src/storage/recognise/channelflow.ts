@@ -5,7 +5,7 @@
  */
 import { DataError } from "../../shared/errors.js";
 import type { AxisName } from "../dataset/dataset.js";
-import { type Contents, periodicAxis, tableAxis } from "./layout.js";
+import { type Contents, tableAxis } from "./layout.js";
 import type { ProducerAxis, ProducerRow } from "./producer.js";
 
 const VELOCITY_XYZ = ["/Velocity_X", "/Velocity_Y", "/Velocity_Z"];
@@ -17,7 +17,8 @@ function channelflowAxis(contents: Contents, axis: AxisName, nodes: number, heig
     const height = (_: unknown, j: number) => (a + b + (b - a) * Math.cos((Math.PI * j) / Math.max(1, nodes - 1))) / 2;
     return { axis: { ...tableAxis(contents, heights), faces: "wall" }, nodes: Array.from({ length: nodes }, height) };
   }
-  return { axis: periodicAxis(nodes, contents.number("/", `L${axis}`) as number) };
+  const period = contents.number("/", `L${axis}`) as number;
+  return { axis: { nodes, origin: 0, spacing: period / nodes, periodic: true } };
 }
 
 const CHANNELFLOW_REASONS = (contents: Contents, heights: string): string[] => [

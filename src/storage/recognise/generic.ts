@@ -11,7 +11,7 @@ import { type Contents, Findings, type Layout, type Recognition } from "./layout
 import type { Format, OrientedDataset, SharedEvidence } from "./order.js";
 import { framesIn, likeFirst, nodesAlong, orderOf } from "./order.js";
 import { hasForeign } from "./statements.js";
-import { byTime, framesOf, secondInFieldTime, timeOf } from "./times.js";
+import { byTime, framesOf, timeOf, unitsOfTime } from "./times.js";
 import { type OtherField, placeIn } from "./usual-names.js";
 
 interface OrientedField {
@@ -52,22 +52,23 @@ export function describeFields(
   const { shape } = contents.dataset(lead) as { shape: readonly number[] };
   const tables = tablesIn(contents, [lead, ...groups], shape);
   const facts = new StatedNumbers(contents, [lead, ...groups]);
-  const shared = { contents, tables, facts, findings, format, second: null };
+  const shared = { contents, tables, facts, findings, format, second: null, isInUnits: false };
   const oriented = orient(shared, fields, lead);
   const { first } = oriented;
   if (fields.steps !== null) requireSameTables(contents, fields, first.path, tables);
-  askSteps(shared, fields, lead, first);
   const tablesOf = fixTables(shared, first, findings);
   const { found, nodesAt } = placeFields(shared, fields, oriented);
   const fieldOf = ({ field, datasets }: OrientedField) => ({
     ...storageOf(contents, fields, datasets, nodesAt),
     ...(Object.hasOwn(FIELDS, field) ? {} : wordsOf(contents, datasets[0]?.path as string)),
   });
-  const timed = { ...shared, second: secondInFieldTime(shared, first, tablesOf) };
+  const axes = axesOf(shared, first, tablesOf);
+  askSteps(shared, fields, lead, first);
+  const timed = { ...shared, ...unitsOfTime(shared, first, tablesOf) };
   return {
     plan: {
       title: contents.name,
-      axes: axesOf(shared, first, tablesOf),
+      axes,
       time: timeOf(timed, first, fields, framesOf(first, fields)),
       fields: Object.fromEntries(found.map((one) => [one.field, fieldOf(one)])) as DescriptorInput["fields"],
     },
@@ -82,8 +83,8 @@ function orient(shared: SharedEvidence, fields: FoundFields, lead: string): Orie
   for (const path of fields.velocity)
     velocity.push(likeFirst(shared, velocity[0], path) ?? orderOf(shared, "velocity", path, isWhole));
   const like = isWhole ? undefined : velocity[0];
-  const pressure =
-    fields.pressure === null ? null : pressureOf(shared, like, fields.pressure, fields.pressure === lead);
+  const pressures = { field: "pressure", paths: [fields.pressure ?? []].flat() };
+  const [pressure = null] = otherOf(shared, pressures, [like ?? []].flat(), fields.pressure === lead, false) ?? [];
   const wholes = isWhole ? velocity : [];
   const singles = [...(isWhole ? [] : velocity.slice(0, 1)), ...(pressure === null ? [] : [pressure])];
   const others = fields.others.map((other) => ({
@@ -172,24 +173,7 @@ function commonGrid(datasets: readonly OrientedDataset[]): OrientedDataset {
   return { ...first, shape: chosen.map(({ length }) => length), labels };
 }
 
-/** The order of the pressure. A pressure that is no scalar field is left out, unless it is the first of all fields. */
-function pressureOf(
-  shared: SharedEvidence,
-  like: OrientedDataset | undefined,
-  path: string,
-  isFirst: boolean,
-): OrientedDataset | null {
-  try {
-    const isAnswered = shared.contents.answers.fieldDims?.has("pressure") === true;
-    return (isAnswered ? null : likeFirst(shared, like, path)) ?? orderOf(shared, "pressure", path, false);
-  } catch (error) {
-    if (isFirst || !(error instanceof DataError)) throw error;
-    shared.findings.addWarning(`The pressure is left out: ${error.message}.`);
-    return null;
-  }
-}
-
-export function isVector({ field, paths }: OtherField): boolean {
+function isVector({ field, paths }: OtherField): boolean {
   return paths.length === 1 && FIELDS[field as KnownField] === 3;
 }
 
@@ -225,7 +209,7 @@ function wordsOf(contents: Contents, path: string): { unit?: string; long_name?:
 
 /**
  * Orders the datasets of a field, like a similar dataset or by their own evidence. A field without a known order is left
- * out, unless it is the first of all fields.
+ * out, unless it is the pressure or the first of all fields.
  */
 function otherOf(
   shared: SharedEvidence,
@@ -235,7 +219,7 @@ function otherOf(
   whole: boolean,
 ): readonly OrientedDataset[] | null {
   const { contents, findings } = shared;
-  const own = isFirst ? findings : new Findings();
+  const own = isFirst || field === "pressure" ? findings : new Findings();
   const datasets: OrientedDataset[] = [];
   try {
     for (const path of paths) {
@@ -249,7 +233,7 @@ function otherOf(
     return null;
   }
   const [question] = own.questions;
-  if (isFirst) return datasets;
+  if (own === findings) return datasets;
   if (question !== undefined) {
     findings.addWarning(`The ${field} is left out: ${question.question} It needs ${question.answer}.`);
     return null;

@@ -2,8 +2,9 @@
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
+import { factorBetween } from "../dataset/units.js";
 import type { Answers } from "./answers.js";
-import { type AxisInput, BY_TIMES, type Findings } from "./layout.js";
+import { type AxisInput, BY_TIMES, type Contents, type Findings } from "./layout.js";
 
 type TimeInput = DescriptorInput["time"];
 
@@ -59,7 +60,7 @@ export const NO_CLUES: AxisClues = {
 
 const USER = "your answer";
 
-function withAnswers(axis: AxisName, clues: AxisClues, answers: Answers): AxisClues {
+function withAnswers(axis: AxisName, clues: AxisClues, answers: Answers, findings: Findings): AxisClues {
   const said = (values: readonly number[] | undefined): StatedNumber | null => {
     const value = values?.[AXIS_NAMES.indexOf(axis)];
     return value === undefined ? null : { value, where: USER };
@@ -67,6 +68,8 @@ function withAnswers(axis: AxisName, clues: AxisClues, answers: Answers): AxisCl
   const [spacing, length, origin] = [said(answers.spacing), said(answers.length), said(answers.origin)];
   const periodic =
     answers.periodic === undefined ? clues.periodic : { value: answers.periodic.includes(axis), where: USER };
+  if (clues.periodic !== null && periodic?.value !== clues.periodic.value)
+    findings.override("periodicity", periodic?.value ? "Periodic" : "Not periodic", clues.periodic.where, axis);
   if (spacing === null && length === null && (origin === null || clues.coordinates === null))
     return { ...clues, origin: origin ?? clues.origin, periodic };
   return {
@@ -116,6 +119,8 @@ function boxed(axis: AxisName, nodes: number, clues: AxisClues, { cells }: Answe
   const span = upper.value - lower.value;
   if (cells?.includes(axis) === true) {
     const step = span / nodes;
+    if (clues.spacing !== null && Math.abs(step - stated) > BOX_SLACK * step)
+      findings.override("spacing", `${step}`, `${clues.spacing.where} (${stated})`, axis);
     findings.addReason(
       `${axis}: nodes are the centres of cells between ${lower.value} and ${upper.value}, from ${USER}.`,
     );
@@ -183,17 +188,17 @@ function askNodesOnEnds(
   );
 }
 
-/**
- * Asks about a box that is that of no axis, give or take half a cell or one step; `extent` may count nodes.
- *
- * @param ends end nodes, and the largest distance of two nodes
- */
-export function askBoxes(
+/** The end nodes of an axis, and the largest distance of two nodes. */
+type AxisEnds = Readonly<Record<"first" | "last" | "step", number>>;
+
+/** Asks about a box that is that of no axis, give or take half a cell or one step; `extent` may count nodes. */
+function askBoxes(
   axis: AxisName,
   nodes: number,
-  ends: { readonly first: number; readonly last: number; readonly step: number },
+  ends: AxisEnds,
   { boxes }: AxisClues,
   findings: Findings,
+  isSaid: boolean,
 ): void {
   const { first, last, step } = ends;
   const isCount = (value: number, where: string) =>
@@ -208,45 +213,116 @@ export function askBoxes(
       ? value.some((length) => isLength(length, where))
       : BOX_PAIRS.some(([lower, upper]) => isBox(value[lower] as number, value[upper] as number, where));
   const other = boxes.find((box) => !fits(box));
-  if (other === undefined) return;
-  findings.contradict(
-    "spacing",
-    `The nodes are from ${first} to ${last} along ${axis}, and ${other.where} is ${other.value.join(", ")}; that the nodes are there is a guess.`,
-    `--spacing and --origin, or axes.${axis} in a descriptor`,
-    axis,
-  );
+  if (other !== undefined) findings.contradict("spacing", notThere(axis, ends, other), placing(axis), axis, isSaid);
+}
+
+const placing = (axis: AxisName): string => `--spacing and --origin, or axes.${axis} in a descriptor`;
+
+function notThere(axis: AxisName, { first, last }: AxisEnds, { where, value }: StatedNumber<unknown>): string {
+  const stated = `${where} is ${[value].flat().join(", ")}`;
+  return `The nodes are from ${first} to ${last} along ${axis}, and ${stated}; that the nodes are there is a guess.`;
 }
 
 /** Adds a red line for a stated end of the axis that is farther from its end node than a cell may reach. */
 function askLimits(
   axis: AxisName,
-  { first, last, step }: { readonly first: number; readonly last: number; readonly step: number },
+  ends: AxisEnds,
   { limits: { lower, upper }, unordered }: AxisClues,
   findings: Findings,
 ): void {
+  const { first, last, step } = ends;
   // Of a list whose order is not known, any number may be that of the axis.
   const isFar = (end: StatedNumber | StatedNumber<readonly number[]> | null, node: number, play: number) =>
     end !== null && [end.value].flat().every((value) => Math.abs((value as number) - node) > play * step);
   const low = [lower, unordered.origin].find((end) => isFar(end, first, BOX_PLAY[0]));
   const other = low ?? (isFar(upper, last, BOX_PLAY[1]) ? upper : null);
-  if (other === null) return;
-  findings.contradict(
-    "origin",
-    `The nodes are from ${first} to ${last} along ${axis}, and ${other.where} is ${[other.value].flat().join(", ")}; that the nodes are there is a guess.`,
-    `--spacing and --origin, or axes.${axis} in a descriptor`,
-    axis,
-  );
+  if (other !== null) findings.contradict("origin", notThere(axis, ends, other), placing(axis), axis);
 }
 
 function askContradictions(axis: AxisName, { contradictions }: AxisClues, answers: Answers, findings: Findings): void {
-  if (answers.spacing !== undefined || answers.length !== undefined) return;
+  const isSaid = (answers.spacing ?? answers.length) !== undefined;
   for (const text of contradictions)
     findings.contradict(
       "spacing",
       `${text}; that the first holds is a guess.`,
       `--spacing, --origin and --periodic, or axes.${axis} in a descriptor`,
       axis,
+      isSaid,
     );
+}
+
+/**
+ * Compares nodes with what is stated of their steps, origin, length and ends. A stated box may end half a cell outside
+ * the nodes; a period exceeds their span by one spacing. A list whose order is unknown is contradictory only if none of
+ * its entries fits.
+ *
+ * @param where what gives the nodes, for messages
+ * @param isSaid an answer gives them, whatever is stated
+ */
+export function askEnds(
+  axis: AxisName,
+  nodes: Float64Array,
+  where: string,
+  clues: AxisClues,
+  findings: Findings,
+  isSaid = false,
+): void {
+  const { spacing, origin, length, limits, unordered } = clues;
+  const steps = Array.from(nodes.subarray(1), (node, index) => Math.abs(node - nodes[index]));
+  const [least, most] = [Math.min(...steps), Math.max(...steps)];
+  const ends = [nodes[0], nodes[nodes.length - 1]];
+  const [first, last] = [Math.min(...ends), Math.max(...ends)];
+  const mean = (last - first) / (nodes.length - 1);
+  const isNear = (value: number, places: readonly number[], slack: number) =>
+    places.some((place) => Math.abs(value - place) <= slack);
+  const [from, to] = [least, most].map((step) => Number(step.toPrecision(6)));
+  const range = from === to ? `${from}` : `${from} to ${to}`;
+  const ask = (
+    about: "spacing" | "origin",
+    said: string,
+    stated: StatedNumber | StatedNumber<readonly number[]> | null,
+    fits: (value: number) => boolean,
+  ) => {
+    if (stated === null || [stated.value].flat().some((value) => fits(value as number))) return;
+    findings.contradict(
+      about,
+      `${where} ${said} along ${axis}, and ${stated.where} is ${[stated.value].flat().join(", ")}; that the coordinates hold is a guess.`,
+      placing(axis),
+      axis,
+      isSaid,
+    );
+  };
+  // Stated numbers may be rounded.
+  const slack = isSaid ? 1e-6 : BOX_SLACK;
+  const isStep = (value: number) => Math.abs(value) >= least * (1 - slack) && Math.abs(value) <= most * (1 + slack);
+  const isLength = (value: number) =>
+    value >= (last - first) * (1 - slack) && value <= (last - first + most) * (1 + slack);
+  const list = spacing === null && unordered.spacing !== unordered.length ? unordered.spacing : null;
+  ask("spacing", `has steps of ${range}`, spacing ?? list, isStep);
+  ask("spacing", `is ${Number((last - first).toPrecision(6))} long`, length ?? unordered.length, isLength);
+  ask("origin", `ends at ${last}`, limits.upper, (value) => isNear(value, ends, 1.01 * most));
+  askBoxes(axis, nodes.length, { first, last, step: most }, clues, findings, isSaid);
+  const starts = [first, nodes[0]];
+  ask("origin", `begins at ${nodes[0]}`, origin ?? unordered.origin, (value) => isNear(value, starts, slack * mean));
+  if (origin === null)
+    ask("origin", `begins at ${nodes[0]}`, limits.lower, (value) => isNear(value, starts, 0.51 * mean));
+}
+
+/** Names what a file states of nodes, if those that an answer gives are others. */
+function nameStated(
+  axis: AxisName,
+  nodes: Float64Array,
+  clues: AxisClues,
+  contents: Contents,
+  findings: Findings,
+): void {
+  const { value = [], where = "" } = clues.coordinates ?? {};
+  const slack = BOX_SLACK * Math.abs(nodes[1] - nodes[0]);
+  const isOther = (place: number, k: number) => !(Math.abs(place - nodes[k]) <= slack);
+  const said = `${nodes.length} nodes from ${nodes[0]} to ${nodes[nodes.length - 1]}`;
+  if (("path" in value ? contents.numbers(value.path) : value).some(isOther))
+    findings.override("spacing", said, `the coordinates in ${where}`, axis);
+  askEnds(axis, nodes, "The answer", clues, findings, true);
 }
 
 /** The axis with a question for everything about it that is not known. */
@@ -254,10 +330,11 @@ export function axisOf(
   axis: AxisName,
   nodes: number,
   file: AxisClues,
-  answers: Answers,
+  contents: Contents,
   findings: Findings,
 ): AxisInput {
-  const clues = boxed(axis, nodes, withAnswers(axis, file, answers), answers, findings);
+  const { answers } = contents;
+  const clues = boxed(axis, nodes, withAnswers(axis, file, answers, findings), answers, findings);
   const { coordinates, periodic } = clues;
   askContradictions(axis, clues, answers, findings);
   const faces = periodic?.value === false ? facesOf(axis, clues.walls, answers, findings) : {};
@@ -265,12 +342,8 @@ export function axisOf(
     findings.addReason(`${axis}: coordinates from ${coordinates.where}${periodicText(periodic)}.`);
     if (periodic === null) askPeriodicity(axis, findings);
     const isPeriodic = periodic?.value ?? false;
-    return {
-      coordinates: coordinates.value,
-      periodic: isPeriodic,
-      ...faces,
-      ...edgesOf(axis, clues, isPeriodic, findings),
-    };
+    const cells = edgesOf(axis, clues, isPeriodic, findings);
+    return { coordinates: coordinates.value, periodic: isPeriodic, ...faces, ...cells };
   }
   const { spacing, isPeriodic } = spacingOf(axis, nodes, clues, answers, findings);
   const { origin } = clues;
@@ -280,10 +353,14 @@ export function axisOf(
     findings.addReason(`${axis}: origin ${origin.value} from ${origin.where}.`);
     const far = origin.value + (nodes - 1) * spacing;
     const ends = { first: Math.min(origin.value, far), last: Math.max(origin.value, far), step: Math.abs(spacing) };
-    if (![clues.spacing, clues.length].some((clue) => clue?.where === USER)) {
-      askBoxes(axis, nodes, ends, clues, findings);
-      if (origin.where !== USER && clues.contradictions.length === 0) askLimits(axis, ends, clues, findings);
+    const isSaid = [clues.spacing, clues.length].some((clue) => clue?.where === USER);
+    if (isSaid || origin.where === USER) {
+      const stated = isSaid ? file : { ...file, spacing: null, length: null, unordered: NO_CLUES.unordered, boxes: [] };
+      const said = Float64Array.from({ length: nodes }, (_, k) => origin.value + k * spacing);
+      nameStated(axis, said, stated, contents, findings);
     }
+    if (!isSaid) askBoxes(axis, nodes, ends, clues, findings, false);
+    if (!isSaid && origin.where !== USER && clues.contradictions.length === 0) askLimits(axis, ends, clues, findings);
   }
   const first = origin?.value ?? 0;
   const edges =
@@ -319,11 +396,13 @@ export function edgesWithin(
 }
 
 /** If it is said to be periodic, the field is constant along it; else only values at its nodes are answered. */
-export function oneNode(axis: AxisName, file: AxisClues, answers: Answers, findings: Findings): AxisInput {
-  const said = withAnswers(axis, { ...file, coordinates: null }, answers);
+export function oneNode(axis: AxisName, file: AxisClues, { answers }: Contents, findings: Findings): AxisInput {
+  const said = withAnswers(axis, { ...file, coordinates: null }, answers, findings);
   const isPlaced = said.origin === null || said.periodic?.value === true;
   const clues = isPlaced ? said : cornered(axis, 1, said, answers.cells, findings);
   const { origin, periodic } = clues;
+  if (origin?.where === USER && file.origin !== null && file.origin.value !== origin.value)
+    findings.override("origin", `${origin.value}`, `${file.origin.where} (${file.origin.value})`, axis);
   if (periodic === null)
     findings.ask(
       "periodicity",
@@ -356,6 +435,8 @@ export function facesOf(
     return {};
   }
   const { value, where } = walls;
+  if (said !== undefined && stated !== null && [stated.value].flat().some((wall) => wall !== value))
+    findings.override("faces", value ? "Walls" : "Open", stated.where, axis);
   const [first, last] = (typeof value === "boolean" ? [value, value] : value).map((wall) => (wall ? "wall" : "open"));
   const both =
     first === last
@@ -457,10 +538,13 @@ export function timesOf(
   findings: Findings,
 ): TimeInput {
   const { times } = answers;
+  const inUnits = stated?.units ? ` in "${stated.units}"` : "";
   if (times !== undefined) {
     const said = "origin" in times ? Array.from({ length: frames }, (_, k) => times.origin + k * times.step) : times;
     if (said.length !== frames) throw new DataError(`there are ${frames} frames, not the ${said.length} of --times`);
     findings.addReason(`time: from ${USER}.`);
+    if (stated !== null && !isSameTimes(said, stated))
+      findings.override("times", listText(said), `${stated.where} (${listText(stated.value)}${inUnits})`);
     return describeTimes(said);
   }
   if (stated?.value.length === frames) {
@@ -469,7 +553,7 @@ export function timesOf(
       throw new DataError(
         `the times in ${stated.where} do not ascend (${stated.value[at - 1]} is followed by ${stated.value[at]}); frames must be stored from the earliest to the latest`,
       );
-    findings.addReason(`time: from ${stated.where}.`);
+    findings.addReason(`time: from ${stated.where}${inUnits}.`);
     return describeTimes(stated.value);
   }
   const wrong = stated === null ? "" : ` (${stated.where} has ${stated.value.length} for ${frames} frames)`;
@@ -489,6 +573,17 @@ export function timesOf(
   findings.ask("times", text, BY_TIMES);
   return { origin: 0, step: 1, count: frames };
 }
+
+/** Whether times agree, in a unit that velocities may be stated in. */
+function isSameTimes(said: readonly number[], { value, units = "" }: StatedNumber<readonly number[]>): boolean {
+  const [first = 0, last = first] = [said[0], said.at(-1)];
+  const slack = 1e-6 * Math.abs(last - first || first);
+  const isSame = said.length === value.length && said.every((time, k) => Math.abs(time - value[k]) <= slack);
+  return isSame && (units === "" || factorBetween(units, "s") === 1);
+}
+
+const listText = (values: readonly number[]): string =>
+  values.slice(0, 3).join(", ") + (values[3] === undefined ? "" : ", ...");
 
 function describeTimes(values: readonly number[]): TimeInput {
   const [origin, second] = values as [number, number | undefined];

@@ -37,7 +37,7 @@ interface CutoutExtent {
 interface CutoutForm {
   readonly producer: string;
   readonly names: RegExp;
-  /** Fields by their names in lower case and without blanks. */
+  /** Fields by their names in lower case and without blanks, if these are others. */
   readonly fields: ReadonlyMap<string, FieldName>;
   readonly path: (name: string) => string;
   readonly isOne: (contents: Contents, first: string | null) => boolean;
@@ -56,14 +56,8 @@ interface CutoutForm {
 const SERVICE_ORDER = "dimensions: z y x c, the order of every cutout of this service.";
 
 const RECENT_FIELDS: CutoutForm["fields"] = new Map([
-  ["velocity", "velocity"],
-  ["pressure", "pressure"],
   ["magneticfield", "magnetic"],
-  ["magnetic", "magnetic"],
   ["vectorpotential", "potential"],
-  ["potential", "potential"],
-  ["density", "density"],
-  ["temperature", "temperature"],
 ]);
 
 /** Cutouts from 2019 on, whose indices count from 1; they differ in what names the dimensions. */
@@ -266,21 +260,16 @@ function tabulated(
         ? null
         : { value: walls, where: "the nodes of the database, which has walls at its first and last" },
   };
-  return axisOf(axis, nodes, clues, contents.answers, findings);
+  return axisOf(axis, nodes, clues, contents, findings);
 }
 
 /** Times from the step of the database; else from `/time`, which cutouts of this project have. */
 function timeOf(indices: readonly number[], database: Database | null, contents: Contents, findings: Findings) {
-  const { answers } = contents;
+  const { step, name } = database ?? { step: 0, name: "" };
+  const table = contents.dataset("/time") === null ? null : { value: [...contents.numbers("/time")], where: "/time" };
+  const known = { value: indices.map((index) => index * step), where: `index times ${step}, the step of ${name}` };
+  const times = timesOf(indices.length, database === null ? table : known, contents.answers, findings);
   const [first, second] = indices as [number, number | undefined];
-  if (database === null || answers.times !== undefined) {
-    const stated =
-      contents.dataset("/time") === null ? null : { value: [...contents.numbers("/time")], where: "/time" };
-    return timesOf(indices.length, stated, answers, findings);
-  }
-  const { step, name } = database;
-  findings.addReason(`time: index times ${step}, the step of ${name}.`);
-  return second === undefined
-    ? { count: 1 as const, origin: first * step }
-    : { origin: first * step, step: (second - first) * step, count: indices.length };
+  const isExact = database !== null && contents.answers.times === undefined && second !== undefined;
+  return isExact ? { origin: first * step, step: (second - first) * step, count: indices.length } : times;
 }

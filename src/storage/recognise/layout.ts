@@ -23,8 +23,8 @@ export class Findings {
   readonly reasons: string[] = [];
   readonly warnings: string[] = [];
   readonly questions: Question[] = [];
-  /** What is done to stored numbers by statements of the file, which every answer tells. */
-  readonly conversions: Question[] = [];
+  /** What is done to stored numbers, and what the file states against an answer of the person; every answer tells. */
+  readonly assumed: Question[] = [];
   /** The date and unit from which its times count, in the unit in which they are served; null if they name no date. */
   dated: DatedUnit | null = null;
   /** The table of the times, whose statements count as those of coordinates do; null if there is none. */
@@ -39,7 +39,7 @@ export class Findings {
   }
 
   convert(text: string): void {
-    this.conversions.push({ about: "units", question: text });
+    this.assumed.push({ about: "units", question: text });
     this.reasons.push(text);
   }
 
@@ -48,16 +48,29 @@ export class Findings {
     this.add({ about, ...(axis === undefined ? {} : { axes: [axis] }), question, answer });
   }
 
-  /** Adds a red line: a statement of the file contradicts what was chosen. */
-  contradict(about: Subject, question: string, answer: string, axis?: AxisName): void {
-    this.add({ about, ...(axis === undefined ? {} : { axes: [axis] }), question, answer, red: true });
+  /** Adds a red line: a statement of the file contradicts what was chosen. `isSaid`: by an answer, which overrides it. */
+  contradict(about: Subject, question: string, answer: string, axis?: AxisName, isSaid = false): void {
+    if (isSaid) this.#assume(about, question.replace(/that [^;]* is a guess\.$/, "the answer holds."), axis);
+    else this.add({ about, ...(axis === undefined ? {} : { axes: [axis] }), question, answer, red: true });
+  }
+
+  /** Names an answer that overrides a statement of the file. */
+  override(about: Subject, answer: string, statement: string, axis?: AxisName): void {
+    this.#assume(about, `${answer} by an answer, against ${statement}.`, axis);
+  }
+
+  /** Names what an answer overrides, the first of its subject along an axis. */
+  #assume(about: Subject, question: string, axis?: AxisName): void {
+    const isNamed = this.assumed.some((one) => one.about === about && (!axis || !one.axes || one.axes.includes(axis)));
+    if (!isNamed)
+      this.add({ about, ...(axis === undefined ? {} : { axes: [axis] }), question, red: true }, this.assumed);
   }
 
   /** Adds a line; lines that differ in their axes only are one. */
-  add(line: Question): void {
+  add(line: Question, lines = this.questions): void {
     const { about, question, axes } = line;
-    const known = this.questions.find((entry) => entry.about === about && entry.question === question);
-    if (known === undefined || axes === undefined) this.questions.push({ ...line });
+    const known = lines.find((entry) => entry.about === about && entry.question === question);
+    if (known === undefined || axes === undefined) lines.push({ ...line });
     else known.axes = [...new Set([...(known.axes ?? []), ...axes])];
   }
 }
@@ -290,6 +303,9 @@ export function askOrderOfComponents(
   order: readonly string[],
   findings: Findings,
 ): void {
+  const said = answers.components ?? order;
+  if (order.join() === AXIS_NAMES.join() && said.join() !== order.join())
+    findings.override("order", `${path} with components along ${said.join(", ")}`, `the axes ${order.join(", ")}`);
   if (answers.components !== undefined || order.join() === AXIS_NAMES.join()) return;
   findings.ask(
     "order",
@@ -325,11 +341,6 @@ export function askTwice(
     `--despite spacing if it does, or axes.${axis} in a descriptor`,
     axis,
   );
-}
-
-/** A periodic axis of a given period that begins at 0. */
-export function periodicAxis(nodes: number, period: number): AxisInput {
-  return { nodes, origin: 0, spacing: period / nodes, periodic: true };
 }
 
 export function tableAxis(contents: Contents, path: string, periodic = false): AxisInput {

@@ -22,6 +22,8 @@ export interface SharedEvidence {
   readonly format: Format;
   /** A second in the unit of length over velocity; null if it is not known. */
   readonly second: number | null;
+  /** Whether the unit of the velocity, or of a length, is known. */
+  readonly isInUnits: boolean;
 }
 
 /** What the format of a file defines in addition to what its names, labels, coordinates and attributes state. */
@@ -72,7 +74,7 @@ export function orderOf(
   if (doubt !== null) findings.add({ about: "order", question: doubt, answer, ...(conflict ? { red: true } : {}) });
   else {
     const stated = labels.where === "" ? evidence : labels.where;
-    if (fromUser !== null) warnOfOtherOrder(path, chosen, labels, findings);
+    if (fromUser !== null) nameOtherOrder(path, chosen, labels, findings);
     findings.addReason(`${path}: dimensions ${chosen.join(" ")}, from ${fromUser === null ? stated : "your answer"}.`);
   }
   if (isVector) askComponents(contents, path, chosen, findings, format);
@@ -186,18 +188,12 @@ function askComponents(
   );
 }
 
-function warnOfOtherOrder(
-  path: string,
-  chosen: readonly Dimension[],
-  labels: DimensionLabels,
-  findings: Findings,
-): void {
+function nameOtherOrder(path: string, chosen: readonly Dimension[], labels: DimensionLabels, findings: Findings): void {
   const { roles, order, where } = labels;
   const isOther =
     order === null ? roles.some((role, at) => role !== null && role !== chosen[at]) : !agrees(chosen, order);
   const stated = order ?? roles.map((role) => role ?? "?");
-  if (isOther)
-    findings.addWarning(`${path} is read as ${chosen.join(" ")}, as --dims says; ${where} says ${stated.join(" ")}.`);
+  if (isOther) findings.override("order", `${path} as ${chosen.join(" ")}`, `${where} (${stated.join(" ")})`);
 }
 
 /** Orders that the file states: by meshes that each vary along one dimension, and in an attribute. */

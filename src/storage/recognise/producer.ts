@@ -101,7 +101,7 @@ function describe(row: ProducerRow, contents: Contents) {
   const axes = AXIS_NAMES.map((axis) => {
     const stated = row.axis(contents, axis, { nodes: length(axis), path: first.lead }, findings);
     if ("axis" in stated) return { ghost: 0, ...stated };
-    return { ghost: 0, axis: axisOf(axis, length(axis), { ...NO_CLUES, ...stated }, answers, findings) };
+    return { ghost: 0, axis: axisOf(axis, length(axis), { ...NO_CLUES, ...stated }, contents, findings) };
   });
   const isStated = [answers.spacing, answers.length, answers.origin].every((answer) => answer === undefined);
   const others = AXIS_NAMES.map((axis, at) => otherNodes(contents, row.coordinates?.(axis, first.lead), axes[at]));
@@ -186,13 +186,8 @@ function storedFields(row: ProducerRow, contents: Contents, findings: Findings):
       contents.dataset(path) !== null || (row.constant?.(contents, path) ?? null) !== null;
     if (found.has(field) || lead === undefined || !paths.every(isThere)) continue;
     if (row.runs !== undefined && contents.dataset(lead)?.shape.length !== dimensions.length) continue;
-    if (isWhole && row.xyzComponents !== true)
-      askOrderOfComponents(
-        contents,
-        text,
-        order.filter((one) => AXIS_NAMES.includes(one as AxisName)),
-        findings,
-      );
+    const axes = row.xyzComponents === true ? AXIS_NAMES : order.filter((one) => AXIS_NAMES.includes(one as AxisName));
+    if (isWhole) askOrderOfComponents(contents, text, axes, findings);
     found.set(field, { field, paths, lead, dimensions });
   }
   return [...found.values()];

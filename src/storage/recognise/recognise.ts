@@ -75,7 +75,7 @@ export function isComplete({ isKnown, descriptor }: Recognised): boolean {
 
 function withQuestions(plan: Recognition["plan"], findings: Findings, answers: Answers): Recognition["plan"] {
   const { questions, overridden } = splitLines(findings.questions, answers);
-  const assumed = [...findings.conversions, ...overridden];
+  const assumed = [...findings.assumed, ...overridden];
   return {
     ...plan,
     ...(assumed.length === 0 ? {} : { assumed }),
@@ -174,10 +174,8 @@ function requireFinite({ axes, time }: Recognition["plan"]): void {
   }
 }
 
-function nameRefusal(name: string): string {
-  const which = "1 to 64 of A-Z a-z 0-9 _ . -";
-  return `the name "${name}" is not ${which}, as that of a dataset is; rename the file, or make a link to it`;
-}
+const nameRefusal = (name: string): string =>
+  `the name "${name}" is not 1 to 64 of A-Z a-z 0-9 _ . -, as that of a dataset is; rename the file, or make a link to it`;
 
 function attempt(layout: Layout, contents: Contents) {
   return readOr(

@@ -2,7 +2,7 @@
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
-import { factorBetween } from "../dataset/units.js";
+import { factorBetween, unitOf } from "../dataset/units.js";
 import { type AxisTables, agree, unitsOfLength } from "./axes.js";
 import { unitAt } from "./component-units.js";
 import { datedUnitOf } from "./dated-unit.js";
@@ -36,9 +36,9 @@ export function timeOf(
 ): DescriptorInput["time"] {
   const { contents, tables, facts, findings } = shared;
   const { answers } = contents;
-  if (fields.steps !== null && answers.times === undefined) {
+  if (fields.steps !== null) {
     const stated = timesOfSteps(shared, fields, field.path) ?? tableOfTimes(shared, frames);
-    if (stated !== null) return timesOf(frames, stated, answers, findings);
+    if (stated !== null || answers.times !== undefined) return timesOf(frames, stated, answers, findings);
     findings.ask(
       "times",
       `The times of the ${frames} steps are not stated; the numbers in their names (${fields.steps.slice(0, 3).join(", ")}, ...) are a guess.`,
@@ -58,8 +58,9 @@ export function timeOf(
     findings.ask("times", `${unread}, which is not read as a time; a snapshot at time 0 is a guess.`, BY_TIMES);
     return { count: 1, origin: 0 };
   }
+  const times = timesOf(frames, stated, answers, findings);
   askTimes(shared, stated, frames);
-  return timesOf(frames, stated, answers, findings);
+  return times;
 }
 
 function askTimes(
@@ -67,7 +68,7 @@ function askTimes(
   stated: StatedNumber<readonly number[]> | null,
   frames: number,
 ): void {
-  if (stated === null || stated.value.length !== frames || contents.answers.times !== undefined) return;
+  if (stated === null || stated.value.length !== frames) return;
   const other = tables.find(
     ({ role, path, length }) =>
       role === "t" &&
@@ -81,7 +82,8 @@ function askTimes(
     (other?.length === frames
       ? `${stated.where} and ${other.path} have other times for the ${frames} frames`
       : `${stated.where} has ${frames} and ${other?.path} has ${other?.length} times`);
-  findings.contradict("times", `${text}; that ${stated.where} holds is a guess.`, BY_TIMES);
+  const isSaid = contents.answers.times !== undefined;
+  findings.contradict("times", `${text}; that ${stated.where} holds is a guess.`, BY_TIMES, undefined, isSaid);
 }
 
 function tableOfTimes(shared: SharedEvidence, frames: number): StatedNumber<readonly number[]> | null {
@@ -97,9 +99,9 @@ function timesAt(shared: SharedEvidence, { path }: CoordinateTable): StatedNumbe
   return timesIn(shared, { value: [...contents.numbers(path)], where: path, units: facts.unitsAt(path) }, calendar);
 }
 
-/** Times in the unit of length over velocity, if all three units are known; a question if they are not in seconds. */
+/** Times in the unit of length over velocity, if all three are known; else as stated, red if another unit is known. */
 function timesIn(
-  { contents, facts, findings, second }: SharedEvidence,
+  { contents, facts, findings, second, isInUnits }: SharedEvidence,
   { value, where, units: own }: StatedNumber<readonly number[]>,
   calendar = "",
 ): StatedNumber<readonly number[]> {
@@ -107,35 +109,37 @@ function timesIn(
   const since = datedUnitOf(units, calendar || (facts.text(["calendar", "time_calendar"])?.value ?? ""));
   const unit = since?.unit ?? units;
   findings.dated = since;
-  if (contents.answers.times !== undefined) return { value, where };
+  const isSaid = contents.answers.times !== undefined;
   const inSeconds = factorBetween(unit, "s");
-  const factor = second === null ? null : inSeconds;
-  if (factor !== null && second !== null && Math.abs(factor * second - 1) > 1e-9) {
-    findings.convert(
-      `${where} counts in "${unit}" and is multiplied by ${Number((factor * second).toPrecision(9))}, into the unit of length over velocity.`,
-    );
+  if (inSeconds !== null && second !== null) {
+    const factor = inSeconds * second;
+    if (Math.abs(factor - 1) <= 1e-9) return { value, where };
+    const digits = Number(factor.toPrecision(9));
+    const text = `${where} counts in "${unit}" and is multiplied by ${digits}, into the unit of length over velocity.`;
+    if (!isSaid) findings.convert(text);
     if (since !== null) findings.dated = { ...since, seconds: 1 / second };
-    return { value: value.map((time) => time * factor * second), where };
+    return { value: value.map((time) => time * factor), where };
   }
-  // If the unit of the velocity is known, any other text is not a unit of its times.
-  const isUnknown = second !== null && inSeconds === null && unit !== "";
-  if (isUnknown || (factor === null && ((inSeconds ?? 1) !== 1 || FOREIGN_TIMES.test(unit))))
+  const isOther = inSeconds === null ? unit !== "" && (isInUnits || FOREIGN_TIMES.test(unit)) : inSeconds !== 1;
+  if (isOther && !isSaid)
     findings.contradict(
       "times",
       `${where} counts in "${unit}", which is served as it is: particles need times in the unit of the velocity.`,
       BY_TIMES,
     );
-  return { value, where };
+  return { value, where, units: unit };
 }
 
-/** One second in the time unit implied by lengths and velocity (length over velocity); null if one is unknown. */
-export function secondInFieldTime(shared: SharedEvidence, field: OrientedDataset, tables: AxisTables): number | null {
+/** What units of lengths and velocity say of times. */
+export function unitsOfTime(shared: SharedEvidence, field: OrientedDataset, tables: AxisTables) {
   const { spacing, length } = shared.contents.answers;
   const said = unitsOfLength(shared, field, tables);
+  const speed = unitAt(shared.contents, field.path);
+  const isInUnits = [speed, ...said.map(({ units }) => units)].some((one) => one !== "" && unitOf(one) !== null);
   const isWhole = AXIS_NAMES.every((axis) => nodesAlong(field, axis) === 1 || said.some((one) => one.axis === axis));
   const [unit, other] = new Set(said.map(({ units }) => units));
-  if ((spacing ?? length ?? other) !== undefined || !isWhole) return null;
-  return factorBetween(unitAt(shared.contents, field.path), `${unit} s-1`);
+  const isOpen = (spacing ?? length ?? other) !== undefined || !isWhole;
+  return { second: isOpen ? null : factorBetween(speed, `${unit} s-1`), isInUnits };
 }
 
 /** The time that every group of a series states, in an attribute or a dataset of one number. */

@@ -59,7 +59,7 @@ export const VTKHDF: ProducerRow = {
       origin: { value: start, where: `Origin${half === 0 ? "" : " and half a Spacing"}` },
       edges: half === 0 ? null : { value: [start - half * step, start + (count - half) * step], where: "WholeExtent" },
     } satisfies Partial<AxisClues>;
-    return nodes === 1 ? { axis: oneNode(axis, { ...NO_CLUES, ...clues }, contents.answers, findings) } : clues;
+    return nodes === 1 ? { axis: oneNode(axis, { ...NO_CLUES, ...clues }, contents, findings) } : clues;
   },
   times: (contents) =>
     isTemporal(contents) ? { value: [...contents.numbers(`${STEPS}/Values`)], where: `${STEPS}/Values` } : null,

@@ -1,5 +1,4 @@
 /** Recognition decides about more than the ordinary file of a producer: databases, trajectories, ambiguity, series. */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -16,7 +15,7 @@ import { type Dimension, fill, NODES, nodeValue, parentOf, writeField, writeHdf5
 import { openConfirmed, openProposed } from "../../support/open-confirmed.js";
 import { PRODUCERS } from "../../support/producers.js";
 import { firstDifference, readNodes } from "../../support/read-nodes.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const DX = (2 * Math.PI) / 1024;
@@ -340,16 +339,6 @@ describe("what the user says", () => {
     expect(() => recognise(path, { fields: [{ field: "density", paths: ["/rho"] }] })).toThrow(/no dataset \/rho/);
   });
 
-  it("goes before the order that the file states, with a warning", async () => {
-    const path = await writeHdf5(join(SCRATCH, "against.h5"), (file) => {
-      zeros(file, "velocity", [8, 8, 8, 3]);
-      (file.get("velocity") as H5Dataset).create_attribute("axes", "xyzc");
-    });
-    const warning = "/velocity is read as z y x c, as --dims says; the attribute axes of /velocity says x y z c.";
-    expect(recognise(path, { dims: ["z", "y", "x"] })?.warnings).toEqual([warning]);
-    expect(recognise(path, { dims: ["x", "y", "z", "c"] })?.warnings).toEqual([]);
-  });
-
   it("is told the shapes of a staggered grid", async () => {
     const staggered = (file: File) => {
       zeros(file, "u", [8, 9, 10]);
@@ -442,8 +431,7 @@ describe("series", () => {
   });
 
   it("makes one dataset of files of one time each, times from the files", async () => {
-    const folder = join(SCRATCH, "series");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "series");
     const paths = [];
     for (const t of [2, 0, 1]) {
       const write = (file: File) => {
@@ -472,8 +460,7 @@ describe("series", () => {
   });
 
   it("refuses files that differ", async () => {
-    const folder = join(SCRATCH, "unlike");
-    mkdirSync(folder);
+    const folder = folderIn(SCRATCH, "unlike");
     const one = (nodes: number) => (file: File) =>
       writeField(file, "/velocity", { dimensions: CUTOUT, lengths: { x: nodes }, value: () => 0 });
     const first = await writeHdf5(join(folder, "u1.h5"), one(12));

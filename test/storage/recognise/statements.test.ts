@@ -12,7 +12,7 @@ import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
 import { NODES, writeField, writeHdf5 } from "../../support/cubes.js";
 import { openConfirmed, openDespite } from "../../support/open-confirmed.js";
-import { QUESTIONABLE, writeComponents, writeTables } from "../../support/questionable-files.js";
+import { complete, QUESTIONABLE, timed, writeComponents, writeTables } from "../../support/questionable-files.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
@@ -23,13 +23,6 @@ beforeAll(() => loadHdf5());
 async function open(name: string, write: (file: File) => void) {
   return openConfirmed(await writeHdf5(join(SCRATCH, `${name}.h5`), write), CHUNK_BYTES);
 }
-
-/** Writes components on stated nodes, and more. */
-const onNodes = (more: (file: File) => void) => (file: File) => {
-  writeComponents(file);
-  writeTables(file);
-  more(file);
-};
 
 describe("a questionable file", () => {
   it.each(QUESTIONABLE.map((entry) => [entry.name, entry] as const))(
@@ -197,6 +190,23 @@ describe("a unit", () => {
     expect(lines).toContainEqual(expect.stringMatching(line));
   });
 
+  it("that is not known is shown, and a red line beside one that is", async () => {
+    const drafted = async (...said: readonly (readonly [path: string, name: string, unit: string])[]) => {
+      const write = timed(1, (file) => {
+        for (const [path, name, unit] of said) (file.get(path) as H5Dataset).create_attribute(name, unit);
+      });
+      const found = recognise(await writeHdf5(join(SCRATCH, "unknown-unit.h5"), write)) as Recognised;
+      const lines = found.descriptor.questions.map(({ red, question }) => `${red ? "! " : ""}${question}`);
+      return [...found.reasons, ...lines].join("\n");
+    };
+    const turns = ["/", "time_units", "turns"] as const;
+    const shown = await drafted(turns, ["x", "units", "D"]);
+    expect(shown).toMatch(/^lengths: in "D", by \/x\.\ntime: from the attribute time of \/ in "turns"\.$/m);
+    expect(shown).not.toMatch(/^! /m);
+    expect(await drafted(turns, ["u", "units", "m/s"])).toMatch(/^! the attribute time of \/ counts in "turns"/m);
+    expect(await drafted(["x", "units", "m"], ["u", "units", "U"])).toMatch(/^! .* in m along x and \/u in U;/m);
+  });
+
   it("that fits changes nothing, and that of a time is converted", async () => {
     const { time, lines } = await linesOf("converted", { ...GRID, length_units: "m", time_unit: "ms" });
     expect([time, lines]).toEqual([{ count: 1, origin: 1.5 }, []]);
@@ -242,7 +252,7 @@ describe("an origin beside values in cells", () => {
 
 describe("the time of one frame", () => {
   const describedAt = async (name: string, write: (file: File) => void) => {
-    const path = await writeHdf5(join(SCRATCH, `${name}.h5`), onNodes(write));
+    const path = await writeHdf5(join(SCRATCH, `${name}.h5`), complete(write));
     return recognise(path)?.written;
   };
 
@@ -280,7 +290,7 @@ describe("a file that says what changes nothing", () => {
     ["xmin", -0.125],
   ])("is served with %s = %d, which may be meant for its nodes or cells", async (name, value) => {
     const questionsOf = async (more: (file: File) => void) =>
-      (await open(`${name}-${value}`, onNodes(more))).questions.filter(({ about }) => about !== "snapshot");
+      (await open(`${name}-${value}`, complete(more))).questions.filter(({ about }) => about !== "snapshot");
     expect(await questionsOf((file) => file.create_attribute(name, value, [], "<d"))).toEqual(
       await questionsOf(() => {}),
     );
@@ -295,7 +305,7 @@ describe("a file that says what changes nothing", () => {
   ])("is served with %s = %s", async (name, value) => {
     const { questions } = await open(
       `harmless-${name}`,
-      onNodes((file) => file.create_attribute(name, value)),
+      complete((file) => file.create_attribute(name, value)),
     );
     expect(questions.filter(({ about }) => ["scale", "spacing", "order"].includes(about))).toEqual([]);
   });
@@ -310,7 +320,7 @@ describe("a file that says what changes nothing", () => {
     ["whole_extent", [NODES.x, NODES.y, NODES.z].flatMap((count) => [0, count - 1])],
     ["box", ends.map((end) => end + 0.25)],
   ])("is served with %s = %j, the ends of its nodes or their numbers", async (name, value) => {
-    const write = onNodes((file) => file.create_attribute(name, Float64Array.from(value)));
+    const write = complete((file) => file.create_attribute(name, Float64Array.from(value)));
     const { questions } = await open(`box-${name}-${value.length}-${value[1]}`.replace(/[^\w.-]/g, ""), write);
     expect(questions.filter(({ about }) => about === "spacing")).toEqual([]);
   });
@@ -320,7 +330,7 @@ describe("a file that says what changes nothing", () => {
     ["a unit of length that is not that of the velocity", "units", "cm", "m/s"],
     ["a velocity without a unit that is known", "unit_system", "SI", "u_tau"],
   ])("is asked about %s", async (_name, name, units, own) => {
-    const write = onNodes((file) => {
+    const write = complete((file) => {
       file.create_attribute(name, units);
       for (const path of ["u", "v", "w"]) (file.get(path) as H5Dataset).create_attribute("units", own);
     });
