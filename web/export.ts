@@ -31,7 +31,6 @@ import {
   isPlaying,
   labelOf,
   nodesNote,
-  PLANE_AXES,
   pixel,
   planesOf,
   plannedPicture,
@@ -347,8 +346,7 @@ function moviePart(): TemplateResult {
 }
 
 function codePart(question: Question): TemplateResult {
-  const [a, b] = PLANE_AXES[planesOf(view.value)[0] ?? "z"].map((axis) => "xyz"[axis]);
-  const plot = `\n\nimport matplotlib.pyplot as plt\nanswer.plot()\nplt.xlabel(${JSON.stringify(a)})\nplt.ylabel(${JSON.stringify(b)})\nplt.savefig("figure.pdf")`;
+  const plot = '\n\nimport matplotlib.pyplot as plt\nanswer.plot()\nplt.savefig("figure.pdf")';
   const planes = planesShown(question);
   if (planes.length === 0) return html`<p class="quiet">No plane is shown. Share has the question of the surface.</p>`;
   return html`${planes.map(([name, one]) => html`<h3>Plane${name}</h3>${codeViews(one, plot)}`)}`;
