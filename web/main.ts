@@ -11,7 +11,7 @@ import { tab } from "./inspector.js";
 import { stepTime, togglePlay } from "./playing.js";
 import { wantPoint } from "./point.js";
 import { toggleRuler } from "./ruler.js";
-import { chooseShow, overStage, PARTS, sampleTable, wantSeries, welcome } from "./shell.js";
+import { chooseShow, overStage, PARTS, sampleTable, wantSeries } from "./shell.js";
 import { Stage } from "./stage.js";
 import { centreHere, fit, listen, step } from "./stage-input.js";
 import { picked, stroke, tool } from "./stage-state.js";
@@ -153,7 +153,6 @@ addEventListener("popstate", () => {
   if (name !== undefined) void open(readLink(decodeURIComponent(name), location.search));
 });
 
-if (new URLSearchParams(location.search).size === 0) welcome();
 void openAddress().then(readWaiting);
 
 const probe = {

@@ -65,10 +65,8 @@ import {
 import { hasDerivatives, type Quantity, quantitiesOf, quantityOf } from "./state/quantities.js";
 import { type Picture, pictureAt, sampleAt } from "./state/volumes.js";
 
-const isWelcome = signal(false);
-export function welcome(): void {
-  isWelcome.value = true;
-}
+/** Whether the first sentence is shown: on a visit without a link. */
+const isWelcome = signal(location.search === "");
 
 const MODES: readonly (readonly [string, string, (show: Show) => boolean])[] = [
   ["slice:z", "Slice", (show) => show.startsWith("slice")],

@@ -257,7 +257,10 @@ export class Stage {
       this.#drawn.clear();
       this.#space = "";
     }
-    if (isNew) this.#overlays.clear();
+    if (isNew) {
+      this.#overlays.clear();
+      this.#stopRefining();
+    }
     const c = this.#overlay.fit(width, height, ratio, isNew);
     if (c === null || set === null || renderer === null) {
       const isUndrawn = renderer === null && noGraphics.peek() === null;
@@ -332,6 +335,12 @@ export class Stage {
       else this.#timer = window.setTimeout(go, remaining === null ? 6 : 0);
     };
     this.#timer = window.setTimeout(go, 140);
+  }
+
+  /** Stops drawing tiles: their pane has gone, or shows something else. */
+  #stopRefining(): void {
+    clearTimeout(this.#timer);
+    this.#isRefining = false;
   }
 
   #setTitle(index: number, next: PaneTitle): void {
@@ -485,6 +494,7 @@ export class Stage {
     const surfaceState = surfaceLayer(now);
     if (surfaceState === null) {
       this.#space = "";
+      this.#stopRefining();
       renderer.ground(rect, grounds);
       const { surface, colour, time } = now;
       const set = dataset.value;
@@ -531,8 +541,7 @@ export class Stage {
     if (drawnKey === this.#space && isOld) return false;
     this.#paths = [trail, dye];
     this.#isChanged = true;
-    clearTimeout(this.#timer);
-    this.#isRefining = false;
+    this.#stopRefining();
     const isLate = show();
     this.#space = isLate ? "" : drawnKey;
     const { what, value } = now.surface;
