@@ -9,12 +9,14 @@ import {
   Refusal,
   type Rows,
   refusalFrom,
+  replaced,
   rootOf,
   Store,
   send,
   type Wanted,
 } from "./ask.js";
 import {
+  AXIS_NAMES,
   coordinateOf,
   type Dataset,
   datasetOf,
@@ -70,8 +72,6 @@ export function setWants(name: string, wants: readonly Wanted[]): void {
   const [before, after] = [furtherWants.peek().get(name) ?? [], wants].map((some) => some.map(({ key }) => key).join());
   if (before !== after) furtherWants.value = new Map(furtherWants.peek()).set(name, wants);
 }
-
-const AXES = ["x", "y", "z"] as const;
 
 /** The index of the stored time nearest to a time. */
 export const frameOf = (time: number | null, { times }: Dataset): number => (time === null ? 0 : nearest(times, time));
@@ -161,6 +161,7 @@ export async function open(next: View, how: "push" | "replace" = "replace"): Pro
     dataset.value = found;
     secondDataset.value = second;
     problem.value = null;
+    replaced.value = "";
     view.value = withDefaults({ ...next, dataset: found.name, what: next.what ?? firstQuantity(found) }, found, second);
     rested.value = view.peek();
   });
@@ -327,7 +328,7 @@ export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec
   const counts: Record<string, number> = {};
   const box: number[] = [];
   const tiles: boolean[] = [];
-  const normal = AXES.indexOf(plane);
+  const normal = AXIS_NAMES.indexOf(plane);
   for (const [side, a] of PLANE_AXES[plane].entries()) {
     const axis = set.axes[a];
     const seen = size[side] * scale;
@@ -337,7 +338,7 @@ export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec
     const isWhole = axis.periodic ? seen >= axis.length * 0.999 : low <= axis.first && high >= axis.last;
     if (isWhole || !(high > low)) {
       const n = Math.max(2, Math.min(Math.round((axis.length / scale) * 1.0), pixels, 4 * axis.nodes));
-      counts[AXES[a]] = n;
+      counts[AXIS_NAMES[a]] = n;
       const step = axis.length / (axis.periodic ? n : n - 1);
       box[side] = axis.periodic ? axis.first : axis.first - step / 2;
       box[side + 2] = axis.periodic ? axis.length : axis.length + step;
@@ -345,18 +346,18 @@ export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec
     } else {
       // Ends are rounded, so that a link that is opened again asks the same question.
       [low, high] = [low, high].map((end) => roundedOn(axis, end));
-      members[AXES[a]] = `${low}:${high}`;
-      counts[AXES[a]] = Math.max(2, Math.min(pixels, Math.ceil((4 * axis.nodes * (high - low)) / axis.length)));
+      members[AXIS_NAMES[a]] = `${low}:${high}`;
+      counts[AXIS_NAMES[a]] = Math.max(2, Math.min(pixels, Math.ceil((4 * axis.nodes * (high - low)) / axis.length)));
       box[side] = low;
       box[side + 2] = high - low;
       tiles[side] = false;
     }
   }
-  members[AXES[normal]] = placeIn(set, at)[normal];
-  const samples = AXES.filter((name) => counts[name] !== undefined).map((name) => counts[name]);
+  members[AXIS_NAMES[normal]] = placeIn(set, at)[normal];
+  const samples = AXIS_NAMES.filter((name) => counts[name] !== undefined).map((name) => counts[name]);
   const requested = { dataset: set.name, call: "grid", what, ...members, time, method, samples };
   const question = asFlowMap({ dataset: set.name, times: set.times }, requested);
-  const [a, b] = PLANE_AXES[plane].map((axis) => AXES[axis]);
+  const [a, b] = PLANE_AXES[plane].map((axis) => AXIS_NAMES[axis]);
   return {
     question,
     key: JSON.stringify(["picture", set.digest, question]),
@@ -519,7 +520,7 @@ effect(() => {
   const second = now.show === "compare" ? shownOf(now, true) : null;
   if (second !== null) box(second.dataset, second.what, frameOf(second.time, second.dataset), 1);
   const hasStreaks = now.flow === "streaks" && planes.length > 0 && set.fields.some(({ name }) => name === "velocity");
-  if (hasStreaks) for (const name of AXES) box(set, `u.${name}`, frame, 6);
+  if (hasStreaks) for (const name of AXIS_NAMES) box(set, `u.${name}`, frame, 6);
   const brush = brushIn(now.brush);
   for (const one of brush === null ? [] : [shown, second])
     if (one !== null) box(one.dataset, (brush as Brush).what, frameOf(one.time, one.dataset), 3);
@@ -541,7 +542,7 @@ effect(() => {
     if (planes.length > 0) box(set, shown.what, next, 30 + step);
     const nextB = now.show === "compare" ? shownOf({ ...now, time: set.times[next] }, true) : null;
     if (nextB !== null) box(nextB.dataset, nextB.what, frameOf(nextB.time, nextB.dataset), 31 + step);
-    if (isPlaying.value && hasStreaks) for (const name of AXES) box(set, `u.${name}`, next, 33 + step);
+    if (isPlaying.value && hasStreaks) for (const name of AXIS_NAMES) box(set, `u.${name}`, next, 33 + step);
     if (space) {
       box(set, now.surface.what, next, 31 + step);
       box(set, now.colour, next, 32 + step);

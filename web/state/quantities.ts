@@ -1,5 +1,5 @@
 /** Quantities in menus and in Find: an expression of the service, its symbol and its title. */
-import { type Dataset, hasVelocity } from "./dataset.js";
+import { AXIS_NAMES, type Dataset, hasVelocity } from "./dataset.js";
 import { durationOf, hasFlowMaps } from "./flow-map.js";
 import { plainNumber } from "./format.js";
 
@@ -14,10 +14,8 @@ export interface Quantity {
   readonly group: string;
 }
 
-const AXES = ["x", "y", "z"] as const;
-
-const GRADIENT: readonly Quantity[] = AXES.flatMap((component, i) =>
-  AXES.map((axis, j) => ({
+const GRADIENT: readonly Quantity[] = AXIS_NAMES.flatMap((component, i) =>
+  AXIS_NAMES.map((axis, j) => ({
     what: `A[${i}][${j}]`,
     symbol: `∂u${component}/∂${axis}`,
     title: `Velocity gradient ${component}${axis}`,
@@ -30,7 +28,7 @@ const GRADIENT: readonly Quantity[] = AXES.flatMap((component, i) =>
 /** Quantities of every dataset with velocity or pressure. */
 export const QUANTITIES: readonly Quantity[] = [
   { what: "norm(u)", symbol: "|u|", title: "Speed", words: "velocity magnitude", needs: "velocity", group: "Velocity" },
-  ...AXES.map((axis) => ({
+  ...AXIS_NAMES.map((axis) => ({
     what: `u.${axis}`,
     symbol: `u${axis}`,
     title: `Velocity ${axis}`,
@@ -42,7 +40,7 @@ export const QUANTITIES: readonly Quantity[] = [
     ...{ what: "norm(omega)", symbol: "|ω|", title: "Vorticity", words: "vortex enstrophy magnitude curl" },
     ...{ needs: "velocity", group: "Vortices" },
   },
-  ...AXES.map((axis) => ({
+  ...AXIS_NAMES.map((axis) => ({
     what: `omega.${axis}`,
     symbol: `ω${axis}`,
     title: `Vorticity ${axis}`,
@@ -91,7 +89,7 @@ export function quantitiesOf(dataset: Dataset): Quantity[] {
         ? [{ what: name, symbol: name, title, group: "Fields" }]
         : [
             { what: `norm(${name})`, symbol: `|${name}|`, title: `${title}, magnitude`, group: "Fields" },
-            ...AXES.map((axis) => ({
+            ...AXIS_NAMES.map((axis) => ({
               what: `${name}.${axis}`,
               symbol: `${name} ${axis}`,
               title: `${title} ${axis}`,
