@@ -89,12 +89,13 @@ function boxed(more: (file: File) => void) {
   };
 }
 
-/** Components on nodes of their own along their own axis: both kinds of nodes have one number. */
+/** Components on nodes of their own along their own axis, in equal number. Names: that of x, or of each axis. */
 export function staggered(names: readonly [centre: string, own: string], withTables: boolean) {
   return (file: File): void => {
     writeComponents(file);
-    for (const axis of AXES) {
-      const [centre, own] = names.map((name) => name.replace("x", axis).replace("X", axis.toUpperCase()));
+    for (const [a, axis] of AXES.entries()) {
+      const nameOf = (name: string) => name.replace("x", axis).replace("X", axis.toUpperCase());
+      const [centre, own] = names.map((name) => name.split(" ")[a] ?? nameOf(name));
       table(file, `/${centre}`, NODES[axis], 0.125);
       table(file, `/${own}`, NODES[axis], withTables ? 0 : 0.125);
       for (const name of [centre, own]) (file.get(name as string) as H5Dataset).make_scale(name);

@@ -4,6 +4,7 @@ import type { Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { axesOfField, type Dataset } from "../../../src/storage/dataset/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
 import { writeField, writeHdf5 } from "../../support/cubes.js";
 import { openConfirmed } from "../../support/open-confirmed.js";
 import { staggered } from "../../support/questionable-files.js";
@@ -26,6 +27,15 @@ describe("components on nodes of their own", () => {
     expect(originsOf(dataset, "velocity.x")).toEqual([0, 0.125, 0.125]);
     expect(originsOf(dataset, "velocity.y")).toEqual([0.125, 0, 0.125]);
     expect(originsOf(dataset, "velocity.z")).toEqual([0.125, 0.125, 0]);
+  });
+
+  it("are found by the scales lon and lon_u too, which are a red line as no lengths", async () => {
+    const names = ["lon lat z", "lon_u lat_v z_w"] as const;
+    const { written } = recognise(await writeHdf5(join(SCRATCH, "lon.h5"), staggered(names, true))) as Recognised;
+    const own = (written.fields.velocity as { components: { path: string; at?: object }[] }).components;
+    expect(own[0]).toMatchObject({ path: "/u", at: { x: { path: "/lon_u" } } });
+    const red = (written.questions ?? []).filter((line) => line.red === true).map(({ question }) => question);
+    expect(red).toEqual([expect.stringMatching(/^\/lon has no units/), expect.stringMatching(/^\/lat has no units/)]);
   });
 
   it("have as many nodes as they have, and scalars keep theirs", async () => {
