@@ -2,18 +2,15 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { soapRecords } from "../support/operation-questions.js";
 import { serveTestData } from "../support/service.js";
-import { call, ENVELOPES, NAMESPACE, PATH, type Version } from "../support/soap-service.js";
+import { callOperation, ENVELOPES, NAMESPACE, type Version } from "../support/soap-service.js";
 
 const service = await serveTestData();
 afterAll(() => service.close());
 
 type Given = Readonly<Record<string, string | number>>;
 
-async function send(operation: string, given: Given, more = "", version: Version = "1.1"): Promise<string> {
-  const members = Object.entries(given).map(([name, value]) => `<${name}>${value}</${name}>`);
-  const body = `<${operation} xmlns="${NAMESPACE}">${members.join("")}${more}</${operation}>`;
-  return (await call({ url: service.url + PATH }, version, body)).text;
-}
+const send = async (operation: string, given: Given, more = "", version: Version = "1.1"): Promise<string> =>
+  (await callOperation(service, version, operation, given, more)).text;
 
 const POINT = "<points><Point3><x>1</x><y>2</y><z>3</z></Point3></points>";
 const SET = { dataset: "isotropic32" };
@@ -261,6 +258,7 @@ describe("requests as today's C client writes them: SOAP 1.2, prefixes, the acti
     return response.text();
   }
   const set = "<authToken>tok</authToken><dataset>isotropic32</dataset>";
+  const points = "<points><Point3><x>1</x><y>2</y><z>3</z></Point3></points>";
   const corner = [1, 4].flatMap((n) =>
     ["x", "y", "z"].map((axis) => `<${axis}_${n === 1 ? "start" : "end"}>${n}</${axis}_${n === 1 ? "start" : "end"}>`),
   );
@@ -269,7 +267,7 @@ describe("requests as today's C client writes them: SOAP 1.2, prefixes, the acti
   it.each([
     [
       "GetPosition",
-      `${set}<StartTime>0.363999993</StartTime><EndTime>0.375999987</EndTime><dt>0.00039999999</dt><spatialInterpolation>Lag6</spatialInterpolation>${POINT}`,
+      `${set}<StartTime>0.363999993</StartTime><EndTime>0.375999987</EndTime><dt>0.00039999999</dt><spatialInterpolation>Lag6</spatialInterpolation>${points}`,
       /<GetPositionResult><Point3><x>/,
     ],
     [
@@ -284,7 +282,7 @@ describe("requests as today's C client writes them: SOAP 1.2, prefixes, the acti
     ],
     [
       "GetBoxFilterGradient",
-      `${set}<field>velocity</field><time>0.363999993</time><filterwidth>1</filterwidth><spacing>0.4</spacing>${POINT}`,
+      `${set}<field>velocity</field><time>0.363999993</time><filterwidth>1</filterwidth><spacing>0.4</spacing>${points}`,
       /<GetBoxFilterGradientResult><VelocityGradient><duxdx>/,
     ],
   ])("%s", async (operation, content, expected) => {

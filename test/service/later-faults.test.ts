@@ -10,7 +10,7 @@ import { writeCube } from "../../tools/generate/cube.js";
 import { writeChannel } from "../support/channel.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
-import { type Answer, call, NAMESPACE, PATH, VERSIONS, type Version } from "../support/soap-service.js";
+import { callOperation, VERSIONS, type Version } from "../support/soap-service.js";
 
 type Given = Readonly<Record<string, string | number>>;
 
@@ -40,12 +40,8 @@ writeFileSync(file, JSON.stringify({ version: 1, tokens }));
 const service = await serveTestData([folder], { TOKENS: file });
 afterAll(() => service.close());
 
-function send(operation: string, given: Given, more: string, version: Version): Promise<Answer> {
-  const all = "authToken" in given ? given : { authToken: TOKENS.free, ...given };
-  const members = Object.entries(all).map(([name, value]) => `<${name}>${value}</${name}>`);
-  const body = `<${operation} xmlns="${NAMESPACE}">${members.join("")}${more}</${operation}>`;
-  return call({ url: service.url + PATH }, version, body);
-}
+const send = (operation: string, given: Given, more: string, version: Version) =>
+  callOperation(service, version, operation, "authToken" in given ? given : { authToken: TOKENS.free, ...given }, more);
 
 /** The text of a fault as a client sees it. */
 function reasonOf(text: string): string {

@@ -5,7 +5,7 @@ import type { RunningService } from "../../src/main.js";
 import { type Member, OPERATIONS, type Operation, RECORDS } from "../../src/shared/operations.js";
 import { generator, runQuery } from "../support/run-query.js";
 import { serveTestData } from "../support/service.js";
-import { call, NAMESPACE, PATH, VERSIONS } from "../support/soap-service.js";
+import { callOperation, VERSIONS } from "../support/soap-service.js";
 
 /** Values that the shipped data accept. */
 function memberValue(operation: Operation, { name }: Member): string | number {
@@ -50,11 +50,11 @@ describe("every operation over SOAP", () => {
       const points = Float32Array.from({ length: 3 * count }, () => (random() - 0.5) * 20);
       const members: readonly Member[] = operation.request;
       const given = members.filter(({ name }) => !["authToken", "points", "InitialV"].includes(name));
-      const texts = given.map((member) => `<${member.name}>${memberValue(operation, member)}</${member.name}>`);
-      const request = `<${name} xmlns="${NAMESPACE}">${texts.join("")}<points>${textOf(points)}</points></${name}>`;
+      const values = Object.fromEntries(given.map((member) => [member.name, memberValue(operation, member)]));
       const results: string[] = [];
       for (const version of VERSIONS) {
-        const { status, text } = await call({ url: service.url + PATH }, version, request);
+        const sent = `<points>${textOf(points)}</points>`;
+        const { status, text } = await callOperation(service, version, name, values, sent);
         expect(status, text.slice(0, 500)).toBe(200);
         results.push(text.slice(text.indexOf("<soap:Body>")));
       }
@@ -63,10 +63,7 @@ describe("every operation over SOAP", () => {
       const numbers = [...(results[0] as string).matchAll(/>([^<>]+)</g)].map(([, number]) =>
         Math.fround(Number(number)),
       );
-      const query = {
-        operation: name,
-        ...Object.fromEntries(given.map((member) => [member.name, memberValue(operation, member)])),
-      };
+      const query = { operation: name, ...values };
       const expected = await runQuery(service.engine, query as Query, points);
       expect(numbers.length).toBe(expected.length);
       expect(Float32Array.from(numbers)).toEqual(expected);

@@ -155,6 +155,19 @@ export function call(
   return send(service, version, envelope(version, body), headers);
 }
 
+/** Calls an operation by its members, `more` after them. `service`: its root. */
+export function callOperation(
+  service: { readonly url: string },
+  version: Version,
+  operation: string,
+  members: Readonly<Record<string, string | number>>,
+  more = "",
+): Promise<Answer> {
+  const all = Object.entries(members).map(([name, value]) => `<${name}>${value}</${name}>`);
+  const body = `<${operation} xmlns="${NAMESPACE}">${all.join("")}${more}</${operation}>`;
+  return call({ url: `${service.url}${PATH}` }, version, body);
+}
+
 /** Parses a document with a parser that is not the service's own; any complaint is an error. */
 export function parseXml(text: string): Element {
   const complain = (message: string): never => {
