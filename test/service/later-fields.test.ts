@@ -9,6 +9,7 @@ import { writeCube } from "../../tools/generate/cube.js";
 import { soapRecords } from "../support/operation-questions.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
+import { callOperation } from "../support/soap-service.js";
 
 const N = 32;
 const H = (2 * Math.PI) / N;
@@ -81,6 +82,24 @@ describe("fields of the later interface", () => {
     expect(await ask("mhd", "GetBoxFilterSGSvector", { ...options, field: "pb" }, point)).toEqual(vector);
     const scalar = await ask("mixing", "GetBoxFilterSGSscalar", { ...options, field: "dt" }, point);
     expect(scalar).toHaveLength(1);
+  });
+
+  it.each([
+    ["potential", "vectorpotential", "GetVectorPotential"],
+    ["a", "vectorpotential", "GetVectorPotential"],
+    ["b", "magneticfield", "GetMagneticField"],
+    ["velocity", "velocity", "GetVelocity"],
+  ])("are cut out by the words %s over SOAP, and %s over REST", async (soap, rest, operation) => {
+    const box = { x_start: 2, y_start: 3, z_start: 4, x_end: 2, y_end: 3, z_end: 4, x_step: 1, y_step: 1, z_step: 1 };
+    const members = { dataset: "mhd", field: soap, T: 1, ...box, filter_width: 1 };
+    const { text } = await callOperation(service, "1.1", "GetAnyCutoutWeb", members);
+    const bytes = Buffer.from(/<GetAnyCutoutWebResult>([^<]*)</.exec(text)?.[1] ?? "", "base64");
+    const query = `function=${rest}&dataset=mhd&xs=2&xe=2&ys=3&ye=3&zs=4&ze=4&ts=1&te=1`;
+    const cutout = await (await fetch(`${service.url}/turbulence-svc/cutout/api/local?token=T&${query}`)).json();
+    const [values] = Object.values(cutout.data_vars as Record<string, { data: number[][][][] }>);
+    const stored = await ask("mhd", operation, { ...VALUE, spatialInterpolation: "None" }, [H, 2 * H, 3 * H]);
+    expect([0, 4, 8].map((at) => bytes.readFloatLE(at))).toEqual(stored);
+    expect(values?.data.flat(3).map(Math.fround)).toEqual(stored);
   });
 
   it("refuses fields that a filter does not take, in the words of the public service", async () => {
