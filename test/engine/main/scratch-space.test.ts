@@ -1,16 +1,14 @@
 /** Scratch space is memory up to its bound, then files without a name, and is refused beyond theirs. */
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, expect, it, vi } from "vitest";
+import { readdirSync } from "node:fs";
+import { expect, it, vi } from "vitest";
 import { readScratch, writeScratch } from "../../../src/engine/contract/scratch.js";
 import { BufferPool } from "../../../src/engine/main/buffers.js";
 import { ScratchSpace } from "../../../src/engine/main/scratch-space.js";
 import { LIMITS } from "../../../src/shared/config.js";
 import type { FieldprobeError } from "../../../src/shared/errors.js";
+import { scratchFolder } from "../../support/scratch.js";
 
-const state = mkdtempSync(join(tmpdir(), "fieldprobe-scratch-test-"));
-afterAll(() => rmSync(state, { recursive: true }));
+const state = scratchFolder();
 
 const open = (bounds: Partial<typeof LIMITS>, buffers = new BufferPool()) =>
   new ScratchSpace({ limits: { ...LIMITS, ...bounds }, state }, buffers);

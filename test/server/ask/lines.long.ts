@@ -1,11 +1,10 @@
 /** Spectra, pairs and correlations along lines at places, on grids of several kinds, against NumPy. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../src/main.js";
 import { askNumpy, GRID_KINDS, type GridKind, type MadeGrid, makeGrid, NUMPY } from "../../support/analysis-data.js";
+import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";
 import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
 
@@ -25,17 +24,14 @@ function near(ours: unknown, expected: unknown, about: string): void {
 const WITHOUT = NUMPY === undefined ? " (skipped: no python3 here has numpy)" : "";
 
 describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), "fieldprobe-lines-"));
+  const folder = scratchFolder();
   const made = new Map<GridKind, MadeGrid>();
   let service: RunningService;
   beforeAll(async () => {
     for (const kind of [...KINDS, ...OPEN]) made.set(kind, await makeGrid(kind, folder));
     service = await serveTestData([...KINDS, ...OPEN].map(({ name }) => join(folder, name)));
   }, 60_000);
-  afterAll(async () => {
-    await service.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => service.close());
   const question = (dataset: string, call: string, members: Members): Promise<AnyAnswer> =>
     ask(service, { dataset, call, frame: "all", ...members }).then(jsonOf);
 

@@ -1,11 +1,10 @@
 /** Operators and means of any expression, on grids of six kinds, against NumPy. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../src/main.js";
 import { askNumpy, GRID_KINDS, type GridKind, type MadeGrid, makeGrid, NUMPY } from "../../support/analysis-data.js";
+import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";
 import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
 
@@ -65,17 +64,14 @@ function near(ours: readonly number[], expected: readonly (number | null)[], abo
 const WITHOUT = NUMPY === undefined ? " (skipped: no python3 here has numpy)" : "";
 
 describe.skipIf(NUMPY === undefined)(`operators of expressions agree with NumPy${WITHOUT}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), "fieldprobe-operators-"));
+  const folder = scratchFolder();
   const made = new Map<GridKind, MadeGrid>();
   let service: RunningService;
   beforeAll(async () => {
     for (const kind of KINDS) made.set(kind, await makeGrid(kind, folder));
     service = await serveTestData(["data/turbulent-channel", ...KINDS.map(({ name }) => join(folder, name))]);
   }, 60_000);
-  afterAll(async () => {
-    await service.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => service.close());
   const question = (dataset: string, call: string, members: Members): Promise<AnyAnswer> =>
     ask(service, { dataset, call, ...members }).then(jsonOf);
 

@@ -1,11 +1,10 @@
 /** Random requests on six kinds of grids against NumPy, all of one seeded generator. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../src/main.js";
 import { askNumpy, GRID_KINDS, type GridKind, type MadeGrid, makeGrid, NUMPY } from "../../support/analysis-data.js";
+import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";
 import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
 
@@ -300,17 +299,14 @@ function compare(ours: unknown, expected: unknown, path: string, scale = 0): voi
 const WITHOUT = NUMPY === undefined ? " (skipped: no python3 here has numpy)" : "";
 
 describe.skipIf(NUMPY === undefined)(`random requests agree with NumPy${WITHOUT}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), "fieldprobe-requests-"));
+  const folder = scratchFolder();
   const made: MadeGrid[] = [];
   let service: RunningService;
   beforeAll(async () => {
     for (const kind of KINDS) made.push(await makeGrid(kind, folder, FRAMES));
     service = await serveTestData(KINDS.map(({ name }) => join(folder, name)));
   }, 60_000);
-  afterAll(async () => {
-    await service.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => service.close());
 
   it(`in ${REQUESTS} requests on ${KINDS.length} kinds of grids`, async () => {
     const drawn = Array.from({ length: REQUESTS }, (_, i) => {

@@ -54,20 +54,25 @@ describe("answers before any route", () => {
 
 describe("an idle connection", () => {
   const service = useService({ HTTP_HEADERS_TIMEOUT_MS: "300" });
+  const ASK = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+  /** A connection with an answer on it, at both ends. */
+  const answered = async () => {
+    const accepted = once(service.app.server, "connection") as Promise<[Socket]>;
+    const caller = connect(service.port, "127.0.0.1");
+    const [socket] = await accepted;
+    caller.write(ASK);
+    await once(caller, "data");
+    return { caller, socket };
+  };
 
   /**
    * As when the event loop was held up for longer than an idle connection is kept: the timer of the connection runs
    * before what has arrived on it meanwhile. It is called in a timer for the same order.
    */
   it("is not ended if a request has arrived on it", async () => {
-    const accepted = once(service.app.server, "connection") as Promise<[Socket]>;
-    const caller = connect(service.port, "127.0.0.1");
-    const [socket] = await accepted;
-    const ask = `GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
-    caller.write(ask);
-    await once(caller, "data");
+    const { caller, socket } = await answered();
     setTimeout(() => {
-      caller.write(ask);
+      caller.write(ASK);
       socket.emit("timeout");
     });
     expect(String(await once(caller, "data"))).toMatch(/^HTTP\/1.1 200/);
@@ -76,14 +81,9 @@ describe("an idle connection", () => {
   });
 
   it("gets 408 for a head that has begun and does not end", async () => {
-    const accepted = once(service.app.server, "connection") as Promise<[Socket]>;
-    const caller = connect(service.port, "127.0.0.1");
-    const [socket] = await accepted;
-    const ask = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
-    caller.write(ask);
-    await once(caller, "data");
+    const { caller, socket } = await answered();
     caller.write("GET /he");
-    await vi.waitFor(() => expect(socket.bytesRead).toBe(ask.length + 7));
+    await vi.waitFor(() => expect(socket.bytesRead).toBe(ASK.length + 7));
     socket.emit("timeout");
     expect(String(await once(caller, "data"))).toMatch(/^HTTP\/1.1 408/);
     await once(caller, "close");

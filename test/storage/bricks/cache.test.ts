@@ -4,17 +4,18 @@ import { describe, expect, it } from "vitest";
 import { DataError } from "../../../src/shared/errors.js";
 import { BrickCache, type BrickRequest, NotCached } from "../../../src/storage/bricks/cache.js";
 import { CachedBricks } from "../../../src/storage/bricks/cached-bricks.js";
-import { BrickDirectory, type CacheLayout, cacheLayout } from "../../../src/storage/bricks/directory.js";
+import { BrickDirectory, cacheLayout } from "../../../src/storage/bricks/directory.js";
 import { fc } from "../../support/property.js";
 
 const UNIT = 16 * 1024;
 const MODULE = new URL("../../../dist/storage/bricks/cache.js", import.meta.url).href;
 
-function openCache(units: number, workers: number): { buffer: SharedArrayBuffer; layout: CacheLayout } {
+/** The memory of a cache, and the cache of its first worker. */
+function openCache(units: number, workers: number) {
   const layout = cacheLayout(0, units * UNIT, workers);
   const buffer = new SharedArrayBuffer(layout.end);
   new BrickCache(buffer, layout, -1).initialise();
-  return { buffer, layout };
+  return { buffer, layout, cache: new BrickCache(buffer, layout, 0) };
 }
 
 /** The value that every element of a brick has in these tests. */
@@ -52,8 +53,7 @@ function placeOf({ bricks, offsets }: BrickRequest, place: number): number {
 
 describe("brick cache", () => {
   it("reads a brick once while it fits, and hands out what was read", () => {
-    const { buffer, layout } = openCache(8, 2);
-    const cache = new BrickCache(buffer, layout, 0);
+    const { buffer, cache } = openCache(8, 2);
     const reads: string[] = [];
     for (let round = 0; round < 3; round++) {
       const wanted = request(1, 0, [4, 5, 6], 2, reads);
@@ -66,8 +66,7 @@ describe("brick cache", () => {
   });
 
   it("evicts the least recently used brick and never a pinned one", () => {
-    const { buffer, layout } = openCache(3, 2);
-    const cache = new BrickCache(buffer, layout, 0);
+    const { buffer, cache } = openCache(3, 2);
     const reads: string[] = [];
     const pinned = request(1, 0, [0], 1, reads);
     cache.acquire([pinned]);
@@ -83,8 +82,7 @@ describe("brick cache", () => {
   });
 
   it("drops what will not be needed again, but nothing that is pinned, and leaves the rest", () => {
-    const { buffer, layout } = openCache(8, 2);
-    const cache = new BrickCache(buffer, layout, 0);
+    const { buffer, layout, cache } = openCache(8, 2);
     const reads: string[] = [];
     const [wanted, pinned] = [request(1, 0, [4, 5], 2, reads), request(1, 0, [6], 2)];
     cache.acquire([wanted]);
@@ -100,8 +98,7 @@ describe("brick cache", () => {
   });
 
   it("makes bricks of others at a time, those that it lacks, and counts what it is told to", () => {
-    const { buffer, layout } = openCache(8, 1);
-    const cache = new BrickCache(buffer, layout, 0);
+    const { buffer, cache } = openCache(8, 1);
     const made: (readonly number[])[] = [];
     const wanted = request(1, 0, [4, 5], 2);
     const make: BrickRequest["make"] = (bricks, offsets) => {
@@ -123,8 +120,7 @@ describe("brick cache", () => {
   });
 
   it("refuses a set that can never fit, and keeps working", () => {
-    const { buffer, layout } = openCache(4, 1);
-    const cache = new BrickCache(buffer, layout, 0);
+    const { buffer, cache } = openCache(4, 1);
     expect(() => cache.acquire([request(1, 0, [0, 1, 2], 2)])).toThrow(DataError);
     const fits = request(1, 0, [0, 1], 2);
     cache.acquire([fits]);
@@ -134,8 +130,7 @@ describe("brick cache", () => {
   });
 
   it("finds room for bricks that fit, also where smaller ones that are needed with them lie scattered", () => {
-    const { buffer, layout } = openCache(8, 1);
-    const cache = new BrickCache(buffer, layout, 0);
+    const { buffer, cache } = openCache(8, 1);
     const small = request(1, 0, [0, 1, 2, 3, 4, 5, 6, 7], 1);
     cache.acquire([small]);
     cache.release([small]);
@@ -161,8 +156,7 @@ describe("brick cache", () => {
   });
 
   it("passes a failed read on, counts what was read before it, frees its space, and reads again at the next try", () => {
-    const { buffer, layout } = openCache(4, 1);
-    const cache = new BrickCache(buffer, layout, 0);
+    const { buffer, cache } = openCache(4, 1);
     const bad = request(1, 0, [0, 1, 2], 1);
     const failing = {
       ...bad,
@@ -249,8 +243,7 @@ describe("brick cache", () => {
   });
 
   it("gives a large set its turn before small ones that come later", async () => {
-    const { buffer, layout } = openCache(6, 3);
-    const holder = new BrickCache(buffer, layout, 0);
+    const { buffer, layout, cache: holder } = openCache(6, 3);
     const held = request(1, 0, [0, 1, 2], 1);
     holder.acquire([held]);
     const ranks = new Int32Array(new SharedArrayBuffer(4));
@@ -331,8 +324,7 @@ describe("brick cache", () => {
 
 describe("a thread that neither reads nor waits", () => {
   it("pins what is there, all or nothing, and keeps it from being evicted", () => {
-    const { buffer, layout } = openCache(3, 2);
-    const reader = new BrickCache(buffer, layout, 0);
+    const { buffer, layout, cache: reader } = openCache(3, 2);
     const other = new CachedBricks(buffer, layout, 1);
     const there = request(1, 0, [4], 2);
     reader.acquire([there]);
@@ -357,8 +349,7 @@ describe("a thread that neither reads nor waits", () => {
   });
 
   it("does not wait for the lock, nor take pins that another waits for, and drops its own in a moment", async () => {
-    const { buffer, layout } = openCache(3, 3);
-    const reader = new BrickCache(buffer, layout, 0);
+    const { buffer, layout, cache: reader } = openCache(3, 3);
     const other = new CachedBricks(buffer, layout, 1);
     const third = new BrickDirectory(buffer, layout, 2);
     const there = request(1, 0, [4], 2);

@@ -1,13 +1,13 @@
 /** Compares spectra and filters of white noise with numpy.fft; they are skipped if it is not there. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { File, type Dataset as H5Dataset, h5wasm } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
 import { writeCube } from "../../../../tools/generate/cube.js";
+import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
 
 const PYTHON = ["python3", "/usr/bin/python3"].find((python) => spawnSync(python, ["-c", "import numpy"]).status === 0);
@@ -39,7 +39,7 @@ function near(ours: unknown, oracle: unknown, path: string): void {
 const WITHOUT = PYTHON === undefined ? " (skipped: no python3 here has numpy)" : "";
 
 describe.skipIf(PYTHON === undefined)(`transforms agree with numpy.fft${WITHOUT}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), "fieldprobe-transforms-"));
+  const folder = scratchFolder();
   let service: RunningService;
   let answers: readonly unknown[];
   beforeAll(async () => {
@@ -58,10 +58,7 @@ describe.skipIf(PYTHON === undefined)(`transforms agree with numpy.fft${WITHOUT}
     answers = JSON.parse(run.stdout);
     service = await serveTestData([folder]);
   }, 60_000);
-  afterAll(async () => {
-    await service.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => service.close());
 
   async function ask(name: string, body: object): Promise<Readonly<Record<string, unknown>>> {
     const response = await fetch(`${service.url}/api/datasets/noise/${name}`, {

@@ -1,9 +1,9 @@
 /** Spectra of the shipped turbulence are those published; of known waves, those of the definition. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { writeCube } from "../../../../tools/generate/cube.js";
+import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
 
 interface Answer {
@@ -23,7 +23,7 @@ interface Planes extends Omit<Answer, "E"> {
   readonly coordinates: Readonly<Record<"x" | "y" | "z", readonly number[]>>;
 }
 
-const folder = mkdtempSync(join(tmpdir(), "fieldprobe-spectrum-"));
+const folder = scratchFolder();
 const cube = { kind: "abc", steps: 2, chunk: [8, 16, 32], filter: "none", seed: 3 } as const;
 for (const [name, nodes] of [
   ["mixed", [20, 18, 30]],
@@ -38,10 +38,7 @@ descriptor.viscosity = 0.1;
 writeFileSync(channel, JSON.stringify(descriptor));
 rmSync(join(folder, "channel", "manifest.json"));
 const service = await serveTestData([folder]);
-afterAll(async () => {
-  await service.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => service.close());
 
 async function ask<T = Answer>(body: object, dataset = "isotropic32", from = service): Promise<T> {
   const response = await fetch(`${from.url}/api/datasets/${dataset}/spectrum`, {
