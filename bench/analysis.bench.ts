@@ -56,6 +56,13 @@ const ANALYSES: readonly Analysis[] = [
     body: { reduce: [{ conditional: "p", on: ["u.x", "u.y"], ...BINS }] },
   },
   { ...CPU, name: "correlation", call: "correlation", body: { what: "u.x", axis: "x", over: "x,z" } },
+  { ...CPU, name: "modes", call: "spectrum", body: { what: "u.x", kind: "modes", axis: "x,z", over: "x,y,z" } },
+  { ...CPU, name: "coherence", call: "spectrum", body: { cross: "u.x,u.y", kind: "line", axis: "x", over: "x,z" } },
+  { ...CPU, name: "filter", call: "statistics", body: { what: "filter(u.x*p, gaussian:0.3)" } },
+  {
+    ...{ ...CPU, name: "increments", call: "structure_functions" },
+    body: { what: "u.x", axis: "x", orders: "2", absolute: "1.5,3", separations: "1,2,4,8" },
+  },
   {
     ...{ ...CPU, name: "welch", call: "spectrum", dataset: "series" },
     body: { what: "u.x", kind: "frequency", frame: "all", segment: 32, over: "x,z", remove: "none" },

@@ -90,12 +90,41 @@ def cases(np, scipy, file, series, nodes):
         modes = fft.rfft(u, axis=2)
         return fft.irfft((np.abs(modes) ** 2).mean(0), axis=-1)[0, 0]
 
+    def modes():
+        u = velocity[0][..., 0].astype(np.float64)
+        modes = fft.rfft2(u - u.mean(), axes=(0, 2)) / nodes**2
+        energy = (np.abs(modes) ** 2).mean(1)
+        energy[:, 1:-1] *= 2
+        return energy[1, 1]
+
+    def coherence():
+        u = velocity[0][..., :2].astype(np.float64)
+        a, b = (fft.rfft(u[..., c] - u[..., c].mean((0, 2), keepdims=True), axis=2) for c in (0, 1))
+        cross = (a.conj() * b).mean(0)
+        return (np.abs(cross) ** 2 / ((np.abs(a) ** 2).mean(0) * (np.abs(b) ** 2).mean(0)))[0, 1]
+
+    def filtered():
+        e = velocity[0][..., 0].astype(np.float64) * pressure[0].reshape((nodes,) * 3)
+        k, half = fft.fftfreq(nodes, 1 / nodes), fft.rfftfreq(nodes, 1 / nodes)
+        square = k[:, None, None] ** 2 + k[:, None] ** 2 + half**2
+        return moments(np, fft.irfftn(fft.rfftn(e, workers=2) * np.exp(-square * 0.3**2 / 24), workers=2))[0]
+
+    def increments():
+        u = velocity[0][..., 0].astype(np.float64)
+        sums = []
+        for separation in (1, 2, 4, 8):
+            d = np.abs(np.roll(u, -separation, 2) - u)
+            sums.append(((d * d).mean(), (d**1.5).mean(), (d**3).mean()))
+        return sums[0][0]
+
     def welch():
         u = series["velocity"][..., 0].astype(np.float64)
         return signal.welch(u, nperseg=32, axis=0)[1].mean((1, 3))[1, 0]
 
     known = {"ux": ux, "strain": strain, "stress": stress, "quantiles": quantiles, "two conditions": conditions}
+    known |= {"increments": increments}
     more = {"structures": structures, "spectrum": spectrum, "correlation": correlation, "welch": welch}
+    more |= {"modes": modes, "coherence": coherence, "filter": filtered}
     return known | (more if ndimage else dict.fromkeys(more))
 
 
@@ -104,8 +133,9 @@ def main():
         import h5py
         import numpy as np
     except ImportError as error:
-        names = ["ux", "strain", "structures", "spectrum", "stress", "quantiles", "two conditions", "correlation", "welch"]
-        print(json.dumps(dict.fromkeys(names, str(error))), flush=True)
+        names = "ux,strain,structures,spectrum,stress,quantiles,two conditions,correlation,welch"
+        more = "modes,coherence,filter,increments"
+        print(json.dumps(dict.fromkeys(f"{names},{more}".split(","), str(error))), flush=True)
         return
     try:
         from scipy import fft, ndimage, signal
