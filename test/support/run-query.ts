@@ -34,6 +34,18 @@ export async function runQuery(
   return joined;
 }
 
+type Name<Member extends keyof Query> = NonNullable<Query[Member]>;
+
+/** A query for velocities. */
+export function velocityAt(
+  time: number,
+  spatialInterpolation: Name<"spatialInterpolation"> = "Lag6",
+  temporalInterpolation: Name<"temporalInterpolation"> = "PCHIP",
+  dataset = "isotropic32",
+): Query {
+  return { operation: "GetVelocity", dataset, time, spatialInterpolation, temporalInterpolation };
+}
+
 /** Reproducible random numbers in [0, 1): mulberry32. */
 export function generator(seed: number): () => number {
   let state = seed >>> 0;

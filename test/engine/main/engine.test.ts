@@ -9,7 +9,7 @@ import { openEngine } from "../../../src/engine/main/engine.js";
 import { loadConfig } from "../../../src/shared/config.js";
 import { OPERATIONS } from "../../../src/shared/operations.js";
 import { hermiteSlowly, interpolateSlowly, readField, type StoredField } from "../../support/oracle.js";
-import { generator, runQuery } from "../../support/run-query.js";
+import { generator, runQuery, velocityAt } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const DATA = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
@@ -90,17 +90,7 @@ describe("engine on the shipped turbulence", () => {
       const point = Float32Array.from({ length: 3 }, () => (random() - 0.5) * 4 * PERIOD);
       const time = Math.fround(random() * 2.2);
       const method = (["None", "Lag4", "Lag6", "Lag8"] as const)[i % 4] as keyof typeof orders;
-      const found = await runQuery(
-        engine,
-        {
-          operation: "GetVelocity",
-          dataset: "isotropic32",
-          time,
-          spatialInterpolation: method,
-          temporalInterpolation: "PCHIP",
-        },
-        point,
-      );
+      const found = await runQuery(engine, velocityAt(time, method), point);
       const frame = Math.floor((time + 0.2) / 0.2);
       const at = [point[0], point[1], point[2]] as [number, number, number];
       const frames = [-1, 0, 1, 2].map((k) => interpolateSlowly(velocity, frame + k, at, orders[method], PERIOD));
@@ -146,13 +136,7 @@ describe("engine on the shipped turbulence", () => {
       points.push((i * PERIOD) / NODES, (((i * 3) % NODES) * PERIOD) / NODES, (((i * 7) % NODES) * PERIOD) / NODES);
     const found = await runQuery(
       engine,
-      {
-        operation: "GetVelocity",
-        dataset: "iso32",
-        time: Math.fround(0.4),
-        spatialInterpolation: "None",
-        temporalInterpolation: "PCHIP",
-      },
+      velocityAt(Math.fround(0.4), "None", "PCHIP", "iso32"),
       Float32Array.from(points),
     );
     for (let n = 0; n < points.length / 3; n++) {
@@ -182,17 +166,7 @@ describe("engine on the shipped turbulence", () => {
         }
       }
     }
-    const found = await runQuery(
-      engine,
-      {
-        operation: "GetVelocity",
-        dataset: "isotropic32",
-        time: 1,
-        spatialInterpolation: "Lag8",
-        temporalInterpolation: "None",
-      },
-      Float32Array.from(points),
-    );
+    const found = await runQuery(engine, velocityAt(1, "Lag8", "None"), Float32Array.from(points));
     let jump = 0;
     for (let i = 0; i < found.length; i += 6) {
       for (let c = 0; c < 3; c++)
@@ -252,13 +226,7 @@ describe("engine on the shipped turbulence", () => {
   );
 
   it("answers no point, one point and 100 000 points", async () => {
-    const query = {
-      operation: "GetVelocity",
-      dataset: "isotropic32",
-      time: 0.1,
-      spatialInterpolation: "Lag6",
-      temporalInterpolation: "PCHIP",
-    } as const;
+    const query = velocityAt(0.1);
     expect((await runQuery(engine, query, [])).length).toBe(0);
     const many = randomPoints(100_000, 3);
     const all = await runQuery(engine, query, many);
@@ -267,13 +235,7 @@ describe("engine on the shipped turbulence", () => {
   });
 
   it("takes coordinates below zero and far away by their remainder", async () => {
-    const query = {
-      operation: "GetVelocity",
-      dataset: "isotropic32",
-      time: 0.1,
-      spatialInterpolation: "Lag8",
-      temporalInterpolation: "None",
-    } as const;
+    const query = velocityAt(0.1, "Lag8", "None");
     const far = Float32Array.from([-1000.25, 5000.5, -0.001, 3e7, -3e7, 1e-30]);
     const found = await runQuery(engine, query, far);
     for (let i = 0; i < far.length / 3; i++) {
@@ -341,13 +303,7 @@ describe("engine and its data folder", () => {
       writeFileSync(join(folder, "broken.h5"), "this is not HDF5");
       await engine.reload();
       expect(engine.datasets().map(({ name }) => name)).toEqual(["isotropic32"]);
-      const query = {
-        operation: "GetVelocity",
-        dataset: "isotropic32",
-        time: 0.1,
-        spatialInterpolation: "Lag6",
-        temporalInterpolation: "PCHIP",
-      } as const;
+      const query = velocityAt(0.1);
       await runQuery(engine, query, [1, 2, 3]);
       rmSync(join(folder, "copy"), { recursive: true });
       await engine.reload();

@@ -12,17 +12,11 @@ import type { ThreadPool } from "../../../src/engine/main/thread-pool.js";
 import { loadConfig } from "../../../src/shared/config.js";
 import { RequestError } from "../../../src/shared/errors.js";
 import { OPERATIONS, TEMPORAL_INTERPOLATION } from "../../../src/shared/operations.js";
-import { generator, runQuery } from "../../support/run-query.js";
+import { generator, runQuery, velocityAt } from "../../support/run-query.js";
 
 const DATA = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
 const log = pino({ level: "silent" });
-const SMALL: Query = {
-  operation: "GetVelocity",
-  dataset: "isotropic32",
-  time: 0.31,
-  spatialInterpolation: "Lag6",
-  temporalInterpolation: "PCHIP",
-};
+const SMALL: Query = velocityAt(0.31);
 
 /** Every operation at points on the shipped data, with every option in space and in time. */
 const QUERIES: readonly Query[] = OPERATIONS.filter(({ family }) => family === "points").flatMap(

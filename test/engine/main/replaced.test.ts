@@ -9,7 +9,7 @@ import type { Engine, Query } from "../../../src/engine/contract/query.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
 import { loadConfig } from "../../../src/shared/config.js";
 import { writeCube } from "../../../tools/generate/cube.js";
-import { runQuery } from "../../support/run-query.js";
+import { runQuery, velocityAt } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 // As on file systems that tell of no changes; scans at intervals are half a minute apart.
@@ -21,13 +21,7 @@ vi.mock("../../../src/storage/catalog/watch.js", () => ({
 }));
 
 const POINTS = Float32Array.of(0.1, 0.2, 0.3, 3, 2, 1);
-const QUERY: Query = {
-  operation: "GetVelocity",
-  dataset: "cube",
-  time: 0,
-  spatialInterpolation: "Lag4",
-  temporalInterpolation: "None",
-};
+const QUERY: Query = velocityAt(0, "Lag4", "None", "cube");
 const parent = scratchFolder();
 const data = join(parent, "data");
 let engine: Engine;

@@ -6,18 +6,12 @@ import type { Engine, Query } from "../../../src/engine/contract/query.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
 import { loadConfig } from "../../../src/shared/config.js";
 import { writeCube } from "../../../tools/generate/cube.js";
-import { runQuery } from "../../support/run-query.js";
+import { runQuery, velocityAt } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const folder = scratchFolder();
 const POINTS = Float32Array.of(0.1, 0.2, 0.3, 3, 2, 1);
-const QUERY: Query = {
-  operation: "GetVelocity",
-  dataset: "cube",
-  time: 0,
-  spatialInterpolation: "Lag4",
-  temporalInterpolation: "None",
-};
+const QUERY: Query = velocityAt(0, "Lag4", "None", "cube");
 let engine: Engine;
 
 async function write(seed: number): Promise<void> {
