@@ -125,7 +125,6 @@ export async function writeResult(
 ): Promise<JobResult> {
   const { id, cut, call } = job;
   const paths = await filesOf(folders, job, found, job.tasks);
-  const [first] = found as readonly [TaskOutput];
   const attempt = randomBytes(4).toString("hex");
   const name = `${id}-${attempt}.${ENDINGS[call.form ?? "json"]}`;
   makeFolder(folders.results);
@@ -134,10 +133,11 @@ export async function writeResult(
   const [manifest, checksum] = besides(path) as [string, string];
   return keptOnlyIf([partial, manifest, checksum], async () => {
     const answer = cut === null ? null : await join(paths);
-    const type = (answer?.headers ?? first.headers)["content-type"] ?? "application/octet-stream";
+    const headers = answer?.headers ?? (found[0] as TaskOutput).headers;
+    const type = headers["content-type"] ?? "application/octet-stream";
     const file = await open(partial, "w");
     try {
-      for await (const part of answer?.body ?? bytesFrom(paths[0] as string, 0, first.bytes))
+      for await (const part of answer?.body ?? bytesFrom(paths[0] as string, 0, (found[0] as TaskOutput).bytes))
         await file.writeFile(part);
     } finally {
       await file.close();
@@ -145,7 +145,7 @@ export async function writeResult(
     const result = { name, type: String(type), ...(await digestOf(partial)) };
     await checkDue();
     const question = JSON.parse(await readFile(bodyFile(folders, id), "utf8").catch(() => "null")) as unknown;
-    await writeFile(manifest, manifestOf(job, first, { question, ...result }));
+    await writeFile(manifest, manifestOf(job, headers, { question, ...result }));
     await writeFile(checksum, `${result.sha256}  ${name}\n`);
     // The result is renamed last: where it exists, the other files do.
     await rename(partial, path);
@@ -162,7 +162,7 @@ async function digestOf(path: string): Promise<Pick<JobResult, "bytes" | "sha256
   return { bytes: size, sha256: hash.digest("hex") };
 }
 
-function manifestOf({ id, call, cut, createdAt }: Job, { headers }: TaskOutput, about: object): string {
+function manifestOf({ id, call, cut, createdAt }: Job, headers: TaskAnswer["headers"], about: object): string {
   const manifest = {
     job: id,
     version,
