@@ -18,8 +18,8 @@ export interface NpyLayout {
   readonly columnMajor: boolean;
 }
 
-/** Reads the header, versions 1 to 3 (numpy.lib.format). `timed`: whether a row may have a time. Throws Error. */
-export function npyLayout(bytes: Uint8Array, timed = false): NpyLayout {
+/** Reads the header, versions 1 to 3 (numpy.lib.format), of a file of `size` bytes. Throws Error. */
+export function npyLayout(bytes: Uint8Array, size: number): NpyLayout {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const wide = (bytes[6] ?? 0) >= 2;
   const from = wide ? 12 : 10;
@@ -34,11 +34,12 @@ export function npyLayout(bytes: Uint8Array, timed = false): NpyLayout {
     throw new Error(`the .npy array has type ${descr ?? "unknown"}; float32, float64 and integers are read`);
   const shape = (shapeText ?? "").split(",").filter((part) => part.trim() !== "");
   const [rows = Number.NaN, columns] = shape.length === 1 ? [1, Number(shape[0])] : shape.map(Number);
-  const fits = columns === 3 || (timed && columns === 4);
-  if (shape.length > 2 || !fits || !Number.isSafeInteger(rows) || !(rows >= 0)) {
-    throw new Error(`the .npy array has shape (${shapeText ?? ""}); (n, 3)${timed ? " or (n, 4)" : ""} is read`);
-  }
-  return { start, rows, columns, type, width: Number(type[1]), little: byteOrder !== ">", columnMajor };
+  if (shape.length > 2 || (columns !== 3 && columns !== 4) || !Number.isSafeInteger(rows) || !(rows >= 0))
+    throw new Error(`the .npy array has shape (${shapeText ?? ""}); (n, 3) or (n, 4) is read`);
+  const width = Number(type[1]);
+  const rest = size - start - rows * columns * width;
+  if (rest !== 0) throw new Error(rest < 0 ? "the .npy file is cut short" : `${rest} bytes follow the .npy array`);
+  return { start, rows, columns, type, width, little: byteOrder !== ">", columnMajor };
 }
 
 /** Header of a .npy file, version 1.0. `numbers`: type, or a list `[('name', 'type'), ...]` of columns. */
@@ -56,20 +57,18 @@ export function npyNumbers({ type, width, little }: NpyLayout, bytes: Uint8Array
   return (index) => read(width * index);
 }
 
-/** Points rounded to float32, and times of shape (n, 4) if `timed`. Throws Error that says what the array is. */
-export function readTimedNpy(
-  bytes: Uint8Array,
-  timed = true,
-): { readonly points: Float32Array<ArrayBuffer>; readonly times: Float64Array | null } {
-  const layout = npyLayout(bytes, timed);
-  const { start, rows, columns, width, columnMajor } = layout;
-  if (bytes.length < start + columns * rows * width) throw new Error("the .npy file is cut short");
+/** Rows of points: places rounded to float32, then times if a row has four numbers. Throws Error. */
+export function readNpy(bytes: Uint8Array): { readonly rows: Float64Array<ArrayBuffer>; readonly width: number } {
+  const layout = npyLayout(bytes, bytes.length);
+  const { start, rows: count, columns: width, columnMajor } = layout;
   const read = npyNumbers(layout, bytes.subarray(start));
-  const number = (row: number, column: number) => read(columnMajor ? column * rows + row : columns * row + column);
-  const points = new Float32Array(3 * rows);
-  for (let i = 0; i < 3 * rows; i++) points[i] = number(Math.floor(i / 3), i % 3);
-  const times = columns === 4 ? Float64Array.from({ length: rows }, (_, row) => number(row, 3)) : null;
-  return { points, times };
+  const rows = new Float64Array(width * count);
+  for (let i = 0; i < rows.length; i++) {
+    const column = i % width;
+    const value = read(columnMajor ? column * count + (i - column) / width : i);
+    rows[i] = column < 3 ? Math.fround(value) : value;
+  }
+  return { rows, width };
 }
 
 function readerOf(view: DataView, type: string, little: boolean): (at: number) => number {

@@ -6,60 +6,57 @@ const SEPARATOR = /\s*[,;]\s*|\s+/;
 const NUMBER_LIKE = /^["']?[+-]?(\d|\.\d|(nan|inf|infinity)["']?$)/i;
 /** Start of a comment, which may be the header: # of numpy, % of MATLAB and COMSOL. */
 const COMMENT = /^[#%]/;
-/** A column of a coordinate: `x`, `"Y"`, `z [m]`, `pos_x`, and `Points:0` of ParaView. */
-const COORDINATE =
-  /^(?:(?:pos(?:ition)?|p|points?|coord(?:inate)?s?)?[_ :-]?([xyz])|points?:([012]))\s*(?:[[(](.*)[\])])?$/i;
-const VELOCITY = /^v([xyz])$/i;
-const TIME = /^t(?:ime)?\s*(?:[[(].*)?$/i;
+/** The column of a number of a point, with its unit: `x`, `"Y"`, `z [m]`, `pos_x`, `Points:0` of ParaView, `t (s)`, `vx`. */
+const COLUMN =
+  /^(?:(?:pos(?:ition)?|p|points?|coord(?:inate)?s?)?[_ :-]?([xyz])|points?:([012])|(t)(?:ime)?|(v[xyz]))\s*(?:[[(](.*?)[\])]?)?$/i;
+/** Numbers of a point that stand together. */
+const GROUPS: readonly (readonly string[])[] = [["x", "y", "z"], ["t"], ["vx", "vy", "vz"]];
+/** Numbers of a row without a header. */
+const UNNAMED = ["x", "y", "z", "t"];
 
-interface Columns {
-  readonly count: number;
-  readonly at: readonly number[];
-  /** Column of times; -1 without one. */
-  readonly time: number;
-  /** Columns of initial velocities along x, y and z; none without them. */
-  readonly velocities: readonly number[];
-  readonly separator: RegExp;
-  /** Units in brackets after x, y and z. */
-  readonly units: readonly string[];
+/** The unit that a header states of a number of a point. */
+export interface ColumnUnit {
+  readonly name: string;
+  readonly unit: string;
 }
 
-/** Columns by a header; null for a comment that names none. Throws Error if it is open which are x, y and z. */
+interface Columns {
+  /** Cells of a line. */
+  readonly count: number;
+  /** The numbers of a row, and the cell of each. */
+  readonly names: readonly string[];
+  readonly at: readonly number[];
+  readonly separator: RegExp;
+  readonly units: readonly ColumnUnit[];
+}
+
+/** Columns by a header; null for a comment that names none. Throws Error if it is open which cell is which number. */
 function columnsOf(header: string): Columns | null {
   const isComment = COMMENT.test(header);
   const text = header.replace(/^[#%]+\s*/, "");
   const separator = text.includes(",") ? /\s*,\s*/ : text.includes(";") ? /\s*;\s*/ : /\s+/;
-  const names = text.split(separator).map((name) => name.replace(/^["']|["']$/g, "").trim());
-  const units: string[] = [];
-  const axes = names.map((name) => {
-    const [, letter, digit, unit] = COORDINATE.exec(name) ?? [];
-    if (unit !== undefined) units.push(unit.trim());
-    return letter?.toLowerCase() ?? (digit === undefined ? null : "xyz".charAt(Number(digit)));
+  const units: ColumnUnit[] = [];
+  const cells = text.split(separator).map((cell) => {
+    const [, letter, digit, time, velocity, unit] = COLUMN.exec(cell.replace(/^["']|["']$/g, "").trim()) ?? [];
+    const name = (letter ?? time ?? velocity)?.toLowerCase() ?? (digit && "xyz".charAt(Number(digit)));
+    if (name !== undefined && unit !== undefined) units.push({ name, unit: unit.trim() });
+    return name;
   });
-  const at = [..."xyz"].map((axis) => axes.indexOf(axis));
-  const named = axes.filter((axis) => axis !== null);
-  const time = names.findIndex((name) => TIME.test(name));
-  const letters = names.map((name) => VELOCITY.exec(name)?.[1]?.toLowerCase());
-  const velocities = [..."xyz"].map((axis) => letters.indexOf(axis));
-  const known = {
-    ...{ count: axes.length, at, time, separator, units },
-    velocities: velocities.includes(-1) ? [] : velocities,
-  };
-  if (named.length === 3 && !at.includes(-1)) return known;
-  if (isComment && named.length < 2) return null;
-  throw new Error(`the header ${JSON.stringify(header.slice(0, 64))} does not name one column each x, y and z`);
+  if (isComment && cells.filter((name) => name !== undefined && "xyz".includes(name)).length < 2) return null;
+  const names = GROUPS.flatMap((group, g) => {
+    const named = cells.filter((name) => name !== undefined && group.includes(name));
+    if (named.length === 0 && g > 0) return [];
+    if (named.toSorted().join() === group.join()) return group;
+    const each = group.length === 1 ? group[0] : `each ${group.slice(0, 2).join(", ")} and ${group[2]}`;
+    throw new Error(`the header ${JSON.stringify(header.slice(0, 64))} does not name one column ${each}`);
+  });
+  return { count: cells.length, names, at: names.map((name) => cells.indexOf(name)), separator, units };
 }
 
-/** The cells of x, y, z, time and velocities in a line; none if it has another number of columns than the header. */
-function cellsAt(
-  { count, at, time, velocities, separator }: Columns,
-  text: string,
-  cells: readonly string[],
-  timed: boolean,
-): string[] {
+/** The cells of a row in a line; none if it has another number of columns than the header. */
+function cellsAt({ count, at, separator }: Columns, text: string, cells: readonly string[]): string[] {
   const row = cells.length === count ? cells : text.split(separator);
-  const columns = timed ? [...at, ...(time >= 0 ? [time] : []), ...velocities] : at;
-  return row.length === count ? columns.map((column) => row[column]) : [];
+  return row.length === count ? at.map((column) => row[column] as string) : [];
 }
 
 /** The number of a text, in float64: to float32 it is rounded as the text itself is. NaN if it is none. */
@@ -71,14 +68,13 @@ function numberOf(text: string): number {
 
 /**
  * Reads lines one by one: x, y and z on every line, between them a comma, a semicolon or blanks. A header before the
- * first point names the columns, in any order and among others. Blank lines and comments are skipped. If times are read,
- * a fourth number or a column t is the time of the point, and columns vx, vy and vz are its initial velocity.
+ * first point names the columns, in any order and among others. Blank lines and comments are skipped. A fourth number
+ * or a column t is the time of the point, and columns vx, vy and vz are its initial velocity.
  */
 export class PointLines {
   #rows = new Float64Array(3 * 1024);
   /** Numbers of a row; 0 before the first. */
   #width = 0;
-  readonly #timed: boolean;
   #length = 0;
   #columns: Columns | null = null;
   #line = 0;
@@ -86,10 +82,6 @@ export class PointLines {
   #start = 0;
   #isCounted = true;
   #count = 0;
-
-  constructor(timed = false) {
-    this.#timed = timed;
-  }
 
   add(line: string): void {
     this.#line++;
@@ -103,15 +95,13 @@ export class PointLines {
       return;
     }
     if (isComment) return;
-    const row = this.#columns === null ? cells : cellsAt(this.#columns, text, cells, this.#timed);
+    const row = this.#columns === null ? cells : cellsAt(this.#columns, text, cells);
     const values = row.map(numberOf);
     const width = values.length;
-    const fits =
-      this.#width === 0
-        ? width === 3 || (this.#timed && (width === 4 || this.#columns !== null))
-        : width === this.#width;
-    if (width < 3 || !fits || !values.every((value, c) => Number.isFinite(c === 3 ? value : Math.fround(value))))
-      throw this.#refusal(text);
+    const names = this.#columns?.names ?? UNNAMED;
+    const fits = this.#width === 0 ? width >= 3 && width <= names.length : width === this.#width;
+    const isNumber = (value: number, c: number) => Number.isFinite(names[c] === "t" ? value : Math.fround(value));
+    if (!fits || !values.every(isNumber)) throw this.#refusal(text);
     if (this.#width === 0) this.#start = values[0] as number;
     this.#width = width;
     if (this.#columns !== null || this.#count !== (values[0] as number) - this.#start) this.#isCounted = false;
@@ -126,23 +116,11 @@ export class PointLines {
 
   /** Names of the numbers of a row. */
   get columns(): readonly string[] {
-    const hasTime = this.#timed && (this.#columns === null ? this.#width === 4 : this.#columns.time >= 0);
-    return ["x", "y", "z", ...(hasTime ? ["t"] : []), "vx", "vy", "vz"].slice(0, Math.max(3, this.#width));
+    return this.#columns?.names ?? UNNAMED.slice(0, Math.max(3, this.#width));
   }
 
-  /** The units that the header states of x, y and z. */
-  get units(): readonly string[] {
+  get units(): readonly ColumnUnit[] {
     return this.#columns?.units ?? [];
-  }
-
-  /** Points of the lines so far, each number rounded once to float32. */
-  get points(): Float32Array<ArrayBuffer> {
-    const width = Math.max(3, this.#width);
-    const { rows } = this;
-    return Float32Array.from(
-      { length: (3 * rows.length) / width },
-      (_, i) => rows[width * Math.floor(i / 3) + (i % 3)],
-    );
   }
 
   /** @throws Error if four columns without names may as well be a number of each point, x, y and z */

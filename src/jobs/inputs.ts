@@ -3,7 +3,7 @@ import { createReadStream, readdirSync } from "node:fs";
 import { type FileHandle, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type NpyLayout, npyLayout, npyNumbers } from "../float32/npy.js";
-import { PointLines } from "../float32/point-lines.js";
+import { type ColumnUnit, PointLines } from "../float32/point-lines.js";
 import { LimitError, RequestError } from "../shared/errors.js";
 import { makeFolder } from "../shared/system.js";
 import { isId, keptOnlyIf, removeOld, writeWhole } from "./job-files.js";
@@ -41,6 +41,8 @@ export interface JobInput {
   readonly npy: NpyLayout | null;
   /** Numbers of a point, in float64; absent: points are float32, or as in the .npy file. */
   readonly width?: number;
+  /** What the header of a CSV file states; absent: nothing, or an earlier version read it. */
+  readonly units?: readonly ColumnUnit[];
   /** Whether it was sent with a call, whose job alone uses it; absent: no. */
   readonly ofCall?: boolean;
 }
@@ -209,11 +211,11 @@ export class Inputs {
 
   async #complete(input: JobInput, form: UploadForm, pause: () => Promise<void> | null): Promise<JobInput> {
     const path = this.#path(input.id, "data");
-    const width = form === "csv" ? await readLines(this.#path(input.id, "csv"), path, this.#mostPoints, pause) : null;
+    const lines = form === "csv" ? await readLines(this.#path(input.id, "csv"), path, this.#mostPoints, pause) : null;
     const { size } = await stat(path);
     const npy = form === "npy" ? await readHeader(path, size) : null;
-    const points = npy?.rows ?? Math.floor(size / (width === null ? 12 : 8 * width));
-    const complete = { ...input, complete: true, npy, points, ...(width === null ? {} : { width }) };
+    const points = npy?.rows ?? Math.floor(size / (lines === null ? 12 : 8 * lines.width));
+    const complete = { ...input, complete: true, npy, points, ...lines };
     if (form === "csv") await rm(this.#path(input.id, "csv"), { force: true });
     await this.#keep(complete);
     return complete;
@@ -266,10 +268,8 @@ async function readAt(file: FileHandle, position: number, length: number): Promi
 async function readHeader(path: string, size: number): Promise<NpyLayout> {
   const file = await open(path, "r");
   try {
-    const layout = npyLayout(await readAt(file, 0, Math.min(size, NPY_HEADER_BYTES)), true);
+    const layout = npyLayout(await readAt(file, 0, Math.min(size, NPY_HEADER_BYTES)), size);
     if (layout.columnMajor) throw new Error("the .npy array has Fortran order; C order is read");
-    if (size < layout.start + layout.columns * layout.rows * layout.width)
-      throw new Error("the .npy file is cut short");
     return layout;
   } catch (error) {
     throw refuse(`The input is no .npy file of points: ${(error as Error).message}.`);
@@ -278,14 +278,14 @@ async function readHeader(path: string, size: number): Promise<NpyLayout> {
   }
 }
 
-/** Turns lines of points into rows of float64. @returns the numbers of a row @throws RequestError naming the first wrong line, LimitError */
+/** Turns lines of points into rows of float64. @throws RequestError naming the first wrong line, LimitError */
 async function readLines(
   from: string,
   to: string,
   mostPoints: number,
   pause: () => Promise<void> | null,
-): Promise<number> {
-  const points = new PointLines(true);
+): Promise<Required<Pick<JobInput, "width" | "units">>> {
+  const points = new PointLines();
   const naming = <T>(step: () => T): T => {
     try {
       return step();
@@ -315,7 +315,7 @@ async function readLines(
     await file.writeFile(add([rest]));
     naming(() => points.requireNamed());
   });
-  return points.columns.length;
+  return { width: points.columns.length, units: points.units };
 }
 
 function placesIn({ counts, axes }: Extract<PointSource, { kind: "places" }>, from: number, count: number) {

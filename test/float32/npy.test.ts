@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { isNpy, readTimedNpy } from "../../src/float32/npy.js";
+import { isNpy, readNpy as read } from "../../src/float32/npy.js";
 
-const readNpy = (bytes: Uint8Array) => readTimedNpy(bytes, false).points;
+const readNpy = (bytes: Uint8Array) => read(bytes).rows;
 
 /** A .npy file by the format's description. */
 function npy(descr: string, shape: string, order: "True" | "False", data: Buffer, major = 1): Buffer {
@@ -58,6 +58,7 @@ describe(".npy points", () => {
     expect(() => readNpy(npy("<f4", "(x, 3)", "False", f4))).toThrow("shape (x, 3)");
     expect(() => readNpy(npy("<c8", "(1, 3)", "False", f4))).toThrow("<c8");
     expect(() => readNpy(npy("<f4", "(2, 3)", "False", f4.subarray(1)))).toThrow("cut short");
+    expect(() => readNpy(npy("<f4", "(1, 3)", "False", f4))).toThrow("12 bytes follow the .npy array");
     expect(() => readNpy(npy("<f4", "(2, 3)", "False", f4).subarray(0, 9))).toThrow("cut short");
   });
 });

@@ -4,7 +4,7 @@ import { PointLines } from "../../src/float32/point-lines.js";
 function csv(text: string): number[] {
   const lines = new PointLines();
   for (const line of text.split("\n")) lines.add(line);
-  return Array.from(lines.points);
+  return Array.from(lines.rows, lines.columns.includes("t") ? Number : Math.fround);
 }
 
 describe("lines of points", () => {
@@ -33,15 +33,25 @@ describe("lines of points", () => {
     expect(csv('"Points:2","Points:1","Points:0","speed"\n3,2,1,nan\n')).toEqual([1, 2, 3]);
     expect(csv("# Y X Z\n2 1 3\n")).toEqual([1, 2, 3]);
     expect(csv("pos_x,pos_z,pos_y\n1,3,2")).toEqual([1, 2, 3]);
+    expect(csv("VX,vz,vy,t,x,y,z\n5,7,6,0.1,1,2,3")).toEqual([1, 2, 3, 0.1, 5, 6, 7]);
   });
 
-  it.each(["x,y,y\n1,2,3", "x,y\n1,2", "a,b,c\n1,2,3", "x,y,z,pos_x\n1,2,3,4", "# x y\n1 2 3"])(
-    "refuses the header of %j",
-    (text) => expect(() => csv(text)).toThrow("does not name one column each x, y and z"),
+  it("knows the units of columns", () => {
+    const lines = new PointLines();
+    lines.add("x [m],speed [kn],y,Z (mm),time [ms],vx [m/s],vy,vz");
+    expect(lines.units.map(({ name, unit }) => `${name} ${unit}`)).toEqual(["x m", "z mm", "t ms", "vx m/s"]);
+  });
+
+  it.each([
+    ...["x,y,y", "x,y", "a,b,c", "x,y,z,pos_x", "# x y"].map((header) => [header, "each x, y and z"]),
+    ...["x,y,z,vx", "vy,vx,x,y,z", "x,y,z,vx,vx,vy,vz"].map((header) => [header, "each vx, vy and vz"]),
+    ["x,y,z,t,time", "t"],
+  ])("refuses the header %s", (header, columns) =>
+    expect(() => csv(header)).toThrow(`does not name one column ${columns}`),
   );
 
   it("passes over lines that begin with #, also before a header and between points", () => {
-    expect(csv("# a cloud\n# y x z\n2 1 3\n# half of it\n5 4 6")).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(csv("# a cloud\n# of vx\n# y x z\n2 1 3\n# half of it\n5 4 6")).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
   it("takes a header and comments that begin with %, as MATLAB and COMSOL write them", () => {
@@ -56,7 +66,7 @@ describe("lines of points", () => {
     ["i,x,y,z\n0,1,2,3\n1,4,5,6", false],
     ["x,y,z,t\n0,1,2,3\n1,4,5,6", false],
   ])("of %j, a first column without a name that counts the lines is asked about: %s", (text, asks) => {
-    const lines = new PointLines(true);
+    const lines = new PointLines();
     for (const line of text.split("\n")) lines.add(line);
     if (asks) expect(() => lines.requireNamed()).toThrow("name the columns in a header");
     else lines.requireNamed();
@@ -72,6 +82,7 @@ describe("lines of points", () => {
   it.each([
     ["1,2\n", "line 1"],
     ["1,2,3\n1,2,3,4\n", "line 2"],
+    ["x,y,z,vx,vy,vz\n1,2,3,1e39,5,6\n", "line 2"],
     ["x,y,z\n1,two,3\n", "line 2"],
     ["1,2,\n", "line 1"],
     ["1,2,0x10\n", "line 1"],

@@ -180,11 +180,24 @@ describe("an upload", () => {
   it.each([
     ["csv", bytes("1 2 3\n4 five 6\n"), /line 2: three numbers expected/],
     ["csv", bytes("1".repeat(5000)), /a line is too long/],
+    ["csv", bytes("x,y,z,vx\n1,2,3,4\n"), /does not name one column each vx, vy and vz/],
     ["npy", bytes("no NumPy file, but long enough"), /is no \.npy file of points/],
+    ["npy", Buffer.concat([npyOf(POINTS), npyOf(POINTS)]), /200 bytes follow the \.npy array/],
   ])("of %s that holds no points is refused in one line", async (form, whole, text) => {
     const { url } = ordinary;
     const { id } = await addInput(url, { upload: { form, bytes: whole.length } });
     expect(await put(url, id, whole)).toMatchObject({ status: 400, detail: expect.stringMatching(text) });
+  });
+
+  it.each([
+    ["csv", bytes("x,y,z\n")],
+    ["npy", npyOf([])],
+  ])("of %s without points has an answer without rows", async (form, whole) => {
+    const { url } = ordinary;
+    const { id } = await addInput(url, { upload: { form, bytes: whole.length } });
+    expect(await put(url, id, whole)).toMatchObject({ complete: true, points: 0 });
+    const text = await resultOf(url, await start(url, id, { accept: "text/csv" }));
+    expect(text.toString()).toBe("x,y,z,p\r\n");
   });
 
   it("of octets that are not whole points is refused when a job takes it", async () => {

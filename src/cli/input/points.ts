@@ -1,6 +1,6 @@
 /** Points of a file or of standard input: text with three or four numbers per line, .npy, or octets. */
 import { createReadStream, readFileSync } from "node:fs";
-import { isNpy, readTimedNpy } from "../../float32/npy.js";
+import { isNpy, readNpy } from "../../float32/npy.js";
 import { PointLines } from "../../float32/point-lines.js";
 import { reasonOf } from "../../shared/system.js";
 import { MisuseError } from "./arguments.js";
@@ -17,8 +17,8 @@ function inUtf8(bytes: Buffer): Buffer {
 }
 
 /** Reads the points of text line by line: decoded at once it might be longer than a string may be. */
-function readText(bytes: Buffer): Float32Array {
-  const lines = new PointLines(true);
+function readText(bytes: Buffer): ReturnType<typeof readNpy> {
+  const lines = new PointLines();
   for (let start = 0; start < bytes.length; ) {
     const feed = bytes.indexOf(LINE_FEED, start);
     const end = feed < 0 ? bytes.length : feed;
@@ -26,18 +26,16 @@ function readText(bytes: Buffer): Float32Array {
     start = end + 1;
   }
   lines.requireNamed();
-  return lines.points;
+  return { rows: lines.rows, width: lines.columns.length };
 }
 
-/**
- * Reads points, three float32 each, from the file `source`, or from standard input when it is `-`.
- *
- * @throws MisuseError when the source cannot be read or holds something else
- */
+/** Reads points, three float32 each, from the file `source`, or from standard input if it is `-`. Throws MisuseError. */
 export async function readPoints(source: string): Promise<Float32Array> {
   return naming(source, async () => {
     const bytes = await readBytes(source);
-    return isNpy(bytes) ? readTimedNpy(bytes).points : readText(inUtf8(bytes));
+    const { rows, width } = isNpy(bytes) ? readNpy(bytes) : readText(inUtf8(bytes));
+    if (width > 3) throw new Error("SOAP takes x, y and z of a point, without times or velocities");
+    return Float32Array.from(rows);
   });
 }
 

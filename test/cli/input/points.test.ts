@@ -56,6 +56,9 @@ describe("point files", () => {
   it("are named when they cannot be read", async () => {
     await expect(readPoints(join(folder, "none.csv"))).rejects.toThrow(MisuseError);
     await expect(readPoints(join(folder, "none.csv"))).rejects.toThrow("none.csv");
+    const timed = join(folder, "timed.csv");
+    writeFileSync(timed, "x,y,z,t\n1,2,3,4\n");
+    await expect(readPoints(timed)).rejects.toThrow(`${timed}: SOAP takes x, y and z of a point`);
     const short = join(folder, "short.csv");
     writeFileSync(short, "1,2,3\n4,5\n");
     await expect(readPoints(short)).rejects.toThrow(`${short}: line 2: three numbers expected, found "4,5"`);

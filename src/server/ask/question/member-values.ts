@@ -1,5 +1,6 @@
 /** Values of the members of a question, by type. */
 import type { FieldFilter } from "../../../analysis/derived.js";
+import type { ColumnUnit } from "../../../float32/point-lines.js";
 import type { CallMember, Format, MEMBERS, MemberName } from "../../../shared/calls.js";
 
 /** A quantity of a question: its expression, and the name of its column. */
@@ -16,7 +17,7 @@ export type RequestedPoints =
       readonly rows: Float64Array;
       readonly width: number;
       readonly columns?: readonly string[];
-      readonly units?: readonly string[];
+      readonly units?: readonly ColumnUnit[];
       /** Number of consecutive rows that form a pair or a tetrad. */
       readonly together?: 2 | 4;
     }

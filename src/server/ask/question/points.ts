@@ -1,6 +1,9 @@
 /** Points of a question: rows, an input, or random points, read in parts or all at once. */
 import { createHash } from "node:crypto";
+import type { Dataset } from "../../../engine/contract/dataset.js";
+import type { ColumnUnit } from "../../../float32/point-lines.js";
 import { excerpt } from "../../../shared/errors.js";
+import { contradictionOf } from "../../../storage/dataset/units.js";
 import { type Context, checkFits } from "../context.js";
 import { wrong } from "../faults.js";
 import { randomPoints } from "../points/point-columns.js";
@@ -54,6 +57,7 @@ export async function openPoints(
     const input = await jobs?.input(life.owner, points.input);
     if (input === undefined || input === null || jobs === null)
       throw wrong("points.input", "there is no input of that id");
+    checkUnits(input.units, dataset);
     const rows = await jobs.inputs.open(input, isTimed);
     life.onEnd(() => void rows.close());
     const columns = columnNames(rows.width, isTimed);
@@ -61,24 +65,28 @@ export async function openPoints(
     return { count: rows.count, read };
   }
   const { rows, width } = points;
-  const { length } = dataset.units;
-  const other = points.units?.find((unit) => length !== undefined && unit !== length);
-  if (other !== undefined)
-    throw wrong("points", `the header says ${excerpt(other)}, and lengths of "${dataset.name}" are in ${length}`);
+  checkUnits(points.units, dataset);
   const columns = points.columns ?? columnNames(width, isTimed);
-  const has = (name: string) => columns.includes(name);
-  if (!has("x") || !has("y") || !has("z")) throw wrong("points", "the columns x, y and z are needed");
   if (points.columns === undefined && width === (isTimed ? 7 : 6) && values.drag === undefined)
     throw wrong("points", "initial velocities vx, vy, vz are of particles with drag");
-  if (isTimed !== has("t") || (!isTimed && points.columns === undefined && width !== 3 && width !== 6))
-    throw wrong(
-      "points",
-      isTimed ? "with a time for each, a row has x, y, z, t" : "a row has x, y, z; a fourth number needs time=each",
-    );
-  if (points.columns === undefined && isTimed && width !== 4 && width !== 7)
-    throw wrong("points", "with a time for each, a row has x, y, z, t");
+  const isKnown = points.columns !== undefined || (isTimed ? [4, 7] : [3, 6]).includes(width);
+  const row = isTimed
+    ? "with a time for each, a row has x, y, z, t"
+    : "a row has x, y, z; a fourth number needs time=each";
+  if (!isKnown || isTimed !== columns.includes("t")) throw wrong("points", row);
   const read = async (from: number, to: number) => pointsIn(rows.subarray(width * from, width * to), from, columns);
   return { count: rows.length / width, read };
+}
+
+/** @throws RequestError if a header states a unit that is not the dataset's */
+function checkUnits(stated: readonly ColumnUnit[] = [], { name, units }: Dataset): void {
+  const { length, time, velocity = length && time && `${length}/${time}` } = units;
+  for (const { name: column, unit } of stated) {
+    const [many, own = ""] =
+      column === "t" ? ["times", time] : column < "x" ? ["velocities", velocity] : ["lengths", length];
+    if (contradictionOf(unit, own))
+      throw wrong("points", `the header says ${excerpt(unit)}, and ${many} of "${name}" are in ${own}`);
+  }
 }
 
 /** Reads all points of a question. `records`: of three float32 kept for each. Throws RequestError, LimitError. */

@@ -1,6 +1,6 @@
 /** Reads the bodies of questions: members as JSON, or points as CSV, npy or octets. */
 import type { FastifyRequest } from "fastify";
-import { readTimedNpy } from "../../../float32/npy.js";
+import { readNpy } from "../../../float32/npy.js";
 import { PointLines } from "../../../float32/point-lines.js";
 import { type CallName, callOf } from "../../../shared/calls.js";
 import { readWhole } from "../../http/read-whole.js";
@@ -45,7 +45,7 @@ export async function readBodyMembers(
     type === "text/csv"
       ? await csvPoints(life, body)
       : type === "application/x-npy"
-        ? npyPoints(body)
+        ? checked(npyPoints(body))
         : octetPoints(body, isTimed ? 4 : 3);
   return new Map<string, unknown>([["points", points]]);
 }
@@ -58,18 +58,9 @@ function octetPoints(body: Buffer, width: number): RequestedPoints {
   return checked({ rows: new Float64Array(numbers), width });
 }
 
-function npyPoints(body: Buffer): RequestedPoints {
-  const { points, times } = readNpy(body);
-  const width = times === null ? 3 : 4;
-  const rows = new Float64Array((width * points.length) / 3);
-  for (let i = 0; i < points.length; i++) rows[width * Math.floor(i / 3) + (i % 3)] = points[i] as number;
-  for (const [i, time] of (times ?? []).entries()) rows[4 * i + 3] = time;
-  return checked({ rows, width });
-}
-
-function readNpy(body: Buffer): ReturnType<typeof readTimedNpy> {
+function npyPoints(body: Buffer): ReturnType<typeof readNpy> {
   try {
-    return readTimedNpy(body, true);
+    return readNpy(body);
   } catch (error) {
     throw wrong("points", (error as Error).message);
   }
@@ -77,7 +68,7 @@ function readNpy(body: Buffer): ReturnType<typeof readTimedNpy> {
 
 /** Points of CSV: three or four numbers a line, or the columns that a header names. */
 async function csvPoints({ slices }: RequestLife, body: Buffer): Promise<RequestedPoints> {
-  const lines = new PointLines(true);
+  const lines = new PointLines();
   slices.note();
   try {
     for (let at = 0, step = 0; at < body.length; ) {

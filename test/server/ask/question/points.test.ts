@@ -5,18 +5,29 @@ import type { RequestedPoints } from "../../../../src/server/ask/question/member
 import { openPoints, statedRows } from "../../../../src/server/ask/question/points.js";
 import { readMember } from "../../../../src/server/ask/question/read-member.js";
 
-const context = (length?: string) =>
-  ({ dataset: { name: "flow", units: length === undefined ? {} : { length } } }) as unknown as Context;
+const SI = { length: "m", time: "s" };
+const context = (units = {}) =>
+  ({ dataset: { name: "flow", units }, life: { onEnd: () => undefined } }) as unknown as Context;
 const rows = (numbers: number[], width: number, more: object = {}) =>
   ({ points: { rows: new Float64Array(numbers), width, ...more } as RequestedPoints }) as const;
 
-it("are in the unit that a header states, if the dataset states one", async () => {
-  const headed = (unit: string) => rows([1, 2, 3], 3, { columns: ["x", "y", "z"], units: [unit] });
-  expect((await openPoints(context("m"), headed("m"), false)).count).toBe(1);
-  expect((await openPoints(context(), headed("mm"), false)).count).toBe(1);
-  await expect(openPoints(context("m"), headed("mm"), false)).rejects.toThrow(
-    'points: the header says mm, and lengths of "flow" are in m.',
-  );
+it.each([
+  ["x", "m", ""],
+  ["x", "metre", ""],
+  ["z", "mm", 'the header says mm, and lengths of "flow" are in m'],
+  ["y", "furlong", 'the header says furlong, and lengths of "flow" are in m'],
+  ["t", "ms", 'the header says ms, and times of "flow" are in s'],
+  ["vx", "m s-1", ""],
+  ["vy", "mm/s", 'the header says mm/s, and velocities of "flow" are in m/s'],
+])("of %s in %s are in the unit of the dataset, in a body as in an input", async (name, unit, problem) => {
+  const stated = { columns: ["x", "y", "z", "t", "vx", "vy", "vz"], units: [{ name, unit }] };
+  const jobs = { input: async () => stated, inputs: { open: async () => ({ width: 7, count: 1 }) } };
+  for (const question of [rows([1, 2, 3, 4, 5, 6, 7], 7, stated), { points: { input: "A" } }]) {
+    const opened = (units: object) => openPoints({ ...context(units), jobs } as unknown as Context, question, true);
+    expect((await opened({})).count).toBe(1);
+    if (problem === "") await opened(SI);
+    else await expect(opened(SI)).rejects.toThrow(`points: ${problem}.`);
+  }
 });
 
 it("have initial velocities of particles with drag only", async () => {
