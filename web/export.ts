@@ -16,7 +16,7 @@ import { glbOf, vtpOf } from "./export/mesh.js";
 import { codeViews } from "./export/share.js";
 import { copy, say } from "./notify.js";
 import { speed, togglePlay } from "./playing.js";
-import { differenceOf, planeLayer, surfaceLayer } from "./stage-layers.js";
+import { drawnLayer, isDifference, surfaceLayer } from "./stage-layers.js";
 import { dyeTrails, panes, surfaceName, titles, trails } from "./stage-state.js";
 import { askAtPoints, type Question, refusalFrom } from "./state/ask.js";
 import { placeText, timeText, type Vec3 } from "./state/dataset.js";
@@ -96,7 +96,6 @@ function pictureOf(): HTMLCanvasElement | null {
 
 function figurePanes(): FigurePane[] {
   const now = view.peek();
-  const isDifference = now.show === "compare" && now.compare === "difference";
   return panes.peek().flatMap((pane, index): FigurePane[] => {
     const title = titles.peek()[index]?.title ?? "";
     if (pane.kind === "space") {
@@ -106,13 +105,11 @@ function figurePanes(): FigurePane[] {
       const bar = { range, map, label: quantityOf(colour.what).symbol, isLit: true };
       return [{ pane, dataset: own, title, picture: cutOf(pane), bar }];
     }
-    const layer = planeLayer(pane, now, pane.second)?.layer ?? null;
-    const other = isDifference ? (planeLayer(pane, now, true)?.layer ?? null) : null;
-    const drawn = !isDifference ? layer : layer && other && differenceOf(layer, other);
+    const drawn = drawnLayer(pane, now, pane.second);
     if (drawn === null || typeof drawn === "string" || drawn.picture === null) return [];
     const { range, map, volume, picture, dataset: own } = drawn;
-    const label = isDifference ? "A − B" : quantityOf(volume.what).symbol;
-    const side = now.show === "compare" && !isDifference ? (pane.second ? "B  " : "A  ") : "";
+    const label = isDifference(now) ? "A − B" : quantityOf(volume.what).symbol;
+    const side = now.show === "compare" && !isDifference(now) ? (pane.second ? "B  " : "A  ") : "";
     return [{ pane, dataset: own, title: side + title, picture, bar: { range, map, label, isLit: false } }];
   });
 }

@@ -15,7 +15,7 @@ import { inspector } from "./inspector.js";
 import { message } from "./notify.js";
 import { speed, stepTime, togglePlay } from "./playing.js";
 import { rulerView } from "./ruler.js";
-import { planeLayer, samplesOf } from "./stage-layers.js";
+import { drawnLayer, isDifference, samplesOf } from "./stage-layers.js";
 import { hover, noGraphics, onePane, panes, stageSize, titles } from "./stage-state.js";
 import { confirm, costOf, estimateOf, isConfirmed, keyOf, wantedAnswer } from "./state/answers.js";
 import { addressOf, type Question, type Refusal, reachable, replaced, rootOf, setToken } from "./state/ask.js";
@@ -144,7 +144,9 @@ function seenAt(pane: Pane | undefined, second: boolean, place: Vec3): readonly 
   const volume = shown === null || refusalOf(now, second) !== null ? null : previewOf(shown);
   if (shown === null || volume === null) return ["…", ""];
   const write = (value: number) => `≈ ${shortNumber(value, 3)}`;
-  const picture = pane?.kind === "plane" ? planeLayer(pane, now, second)?.layer.picture : null;
+  const drawn = pane?.kind === "plane" ? drawnLayer(pane, now, second) : null;
+  if (typeof drawn === "string" || (drawn === null && isDifference(now))) return ["…", ""];
+  const picture = drawn?.picture;
   if (pane?.kind === "plane" && picture != null) {
     const [x, y] = PLANE_AXES[pane.plane].map((a) =>
       nearestImage(shown.dataset.axes[a], place[a], now.centre?.[a] ?? place[a]),
@@ -152,7 +154,8 @@ function seenAt(pane: Pane | undefined, second: boolean, place: Vec3): readonly 
     return [write(pictureAt(picture, x, y)), "picture"];
   }
   const of = [nodesNote(shown), samplesOf(volume).replace(/^ +· +/, "")].filter((one) => one !== "");
-  return [write(sampleAt(volume, shown.dataset, place)), of.join(", ") || volume.of];
+  const samples = isDifference(now) && drawn !== null ? drawn.volume : volume;
+  return [write(sampleAt(samples, shown.dataset, place)), of.join(", ") || volume.of];
 }
 
 function readout(): TemplateResult | typeof nothing {
@@ -161,17 +164,19 @@ function readout(): TemplateResult | typeof nothing {
   if (set === null || shown === null) return nothing;
   const over = hover.value;
   const isCompared = view.value.show === "compare";
+  const labels = isCompared ? `A: ${labelOf(view.value, false)} · B: ${labelOf(view.value, true)}` : shown.method;
+  const isOfBoth = isDifference(view.value);
   const under = over === null ? null : shownOf(view.value, over.second);
   if (over !== null && under !== null) {
     const { dataset: own, what } = under;
     const place = over.place.map((one, a) => wrapped(own.axes[a], one)) as unknown as Vec3;
     const [text, note] = seenAt(over.pane, over.second, place);
-    return html`<div class="readout"><b>${over.second ? "B  " : ""}${quantityOf(what).symbol} <span>${text}</span></b><small>${places(own, place)} · ${note}${isCompared ? ` · ${labelOf(view.value, over.second)}` : ""}</small></div>`;
+    return html`<div class="readout"><b>${isOfBoth ? "A − B" : `${over.second ? "B  " : ""}${quantityOf(what).symbol}`} <span>${text}</span></b><small>${places(own, place)} · ${note}${isCompared ? ` · ${isOfBoth ? labels : labelOf(view.value, over.second)}` : ""}</small></div>`;
   }
   const { symbol } = quantityOf(shown.what);
   const at = cross.value;
   const served = servedValue();
-  const [preview, of] = seenAt(panes.value[0], false, at);
+  const [preview, of] = seenAt(isOfBoth ? undefined : panes.value[0], false, at);
   const value =
     served?.answer != null
       ? html`<span data-served>${shortNumber(served.answer)}</span>`
@@ -180,7 +185,6 @@ function readout(): TemplateResult | typeof nothing {
   const valueB = servedValue(true)?.answer ?? null;
   const textB = valueB !== null ? shortNumber(valueB) : refusalOf(view.value, true) !== null ? "refused" : "…";
   const b = isCompared ? html` <span class="stale">B</span> <span data-second>${textB}</span>` : nothing;
-  const labels = isCompared ? `A: ${labelOf(view.value, false)} · B: ${labelOf(view.value, true)}` : shown.method;
   return html`<div class="readout"><b>${symbol} ${value}${b}</b><small>${places(set, at)} · ${labels}${note}</small></div>`;
 }
 
@@ -418,9 +422,9 @@ function timeLine(set: Dataset | null): TemplateResult {
     <div class="track">
       <svg viewBox="0 0 1000 56" preserveAspectRatio="none" aria-hidden="true">
         <line x1="0" x2="1000" y1="36" y2="36" stroke="#2a3442" vector-effect="non-scaling-stroke" />
-        ${times.map((one) => svgTick(place(one)))}
-        ${path === "" ? nothing : svgPath(path)}
-        ${svgNow(place(time))}
+        ${times.map((one) => svg`<line x1=${place(one)} x2=${place(one)} y1="32" y2="40" stroke="#5a6675" vector-effect="non-scaling-stroke" />`)}
+        ${path === "" ? nothing : svg`<path d=${path} fill="none" stroke="#4f8ff7" stroke-width="2" vector-effect="non-scaling-stroke" />`}
+        <line x1=${place(time)} x2=${place(time)} y1="0" y2="42" stroke="#f4f6f8" stroke-width="2" vector-effect="non-scaling-stroke" />
       </svg>
       <svg aria-hidden="true">${ticks.map((tick) => svgLabel(place(tick) / 10, write(tick)))}</svg>
       <input type="range" aria-label="Time" aria-valuetext=${`t = ${write(time)}`} min=${first} max=${last} step="any" .value=${String(time)}
@@ -442,12 +446,6 @@ function timeLine(set: Dataset | null): TemplateResult {
   </footer>`;
 }
 
-const svgTick = (x: number) =>
-  svg`<line x1=${x} x2=${x} y1="32" y2="40" stroke="#5a6675" vector-effect="non-scaling-stroke" />`;
-const svgPath = (d: string) =>
-  svg`<path d=${d} fill="none" stroke="#4f8ff7" stroke-width="2" vector-effect="non-scaling-stroke" />`;
-const svgNow = (x: number) =>
-  svg`<line x1=${x} x2=${x} y1="0" y2="42" stroke="#f4f6f8" stroke-width="2" vector-effect="non-scaling-stroke" />`;
 const svgLabel = (x: number, text: string) =>
   svg`<text x=${`${x}%`} y="53" fill="#98a4b3" font-size="11" text-anchor=${x < 1 ? "start" : x > 99 ? "end" : "middle"}>${text}</text>`;
 

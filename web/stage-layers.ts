@@ -133,6 +133,16 @@ export function differenceOf(a: PlaneLayer, b: PlaneLayer): PlaneLayer | string 
   return { ...a, volume, picture, range: { low: -top, high: top, scale: "linear" }, map: "vik" };
 }
 
+export const isDifference = ({ show, compare }: View): boolean => show === "compare" && compare === "difference";
+
+/** What a pane shows of A or of B, or their difference; why there is none, or null until it has arrived. */
+export function drawnLayer(pane: PlanePane, now: View, second: boolean): PlaneLayer | string | null {
+  const layer = planeLayer(pane, now, second)?.layer ?? null;
+  if (!isDifference(now)) return layer;
+  const other = planeLayer(pane, now, true)?.layer ?? null;
+  return layer && other && differenceOf(layer, other);
+}
+
 /** The flow in a plane, for streaks; null if it is not shown. */
 export function flowOf(pane: PlanePane, now: View): PaneFlow | null {
   const set = dataset.value;

@@ -10,6 +10,7 @@ import {
   brushTitle,
   differenceOf,
   flowOf,
+  isDifference,
   isLightMap,
   linesOf,
   NO_DIFFERENCE,
@@ -372,15 +373,15 @@ export class Stage {
   ): boolean {
     const { rect } = pane;
     const planeA = planeLayer(pane, now, pane.second);
-    const isDifference = now.show === "compare" && now.compare === "difference";
-    const planeB = isDifference ? planeLayer(pane, now, true) : planeA;
+    const isOfBoth = isDifference(now);
+    const planeB = isOfBoth ? planeLayer(pane, now, true) : planeA;
     if (planeA === null || planeB === null || now.centre === null) {
       renderer.blank(index, rect, grounds);
-      const isRefused = refusalOf(now, pane.second) !== null || (isDifference && refusalOf(now, true) !== null);
+      const isRefused = refusalOf(now, pane.second) !== null || (isOfBoth && refusalOf(now, true) !== null);
       this.#writeEmpty(c, index, rect, stageInk, isRefused);
       return false;
     }
-    const layer = isDifference ? differenceOf(planeA.layer, planeB.layer) : planeA.layer;
+    const layer = isOfBoth ? differenceOf(planeA.layer, planeB.layer) : planeA.layer;
     if (typeof layer === "string") {
       renderer.blank(index, rect, grounds);
       this.#writeEmpty(c, index, rect, stageInk, true);
@@ -392,7 +393,7 @@ export class Stage {
     const at = swipe.value * rect.width;
     const swipedPlane = isSwiped ? planeLayer(pane, now, true) : null;
     const isPending = planeA.isPending || (isSwiped && swipedPlane === null && refusalOf(now, true) === null);
-    const mayFlow = this.#streaks !== null && !isSwiped && !isDifference;
+    const mayFlow = this.#streaks !== null && !isSwiped && !isOfBoth;
     const nextFlow = mayFlow ? flowOf(pane, now) : null;
     // The first picture of a pane does not wait for its streaks.
     const flow = this.#drawn.has(index) ? nextFlow : null;
@@ -431,9 +432,9 @@ export class Stage {
     renderer.planes(index, rect, layers, { ...grounds, mark }, { key: content, streaks, rules });
     if (isSame) return false;
     this.#isChanged = true;
-    const hasNoDifference = isDifference && layer.picture !== null && layer.range.high === NO_DIFFERENCE;
+    const hasNoDifference = isOfBoth && layer.picture !== null && layer.range.high === NO_DIFFERENCE;
     const side = pane.second ? "B" : "A";
-    const note = isDifference
+    const note = isOfBoth
       ? `A − B${hasNoDifference ? ": no difference" : ""}   A: ${labelOf(now, false)}   B: ${labelOf(now, true)}`
       : now.show === "compare" && !isSwiped
         ? `${side}: ${labelOf(now, pane.second)}`
@@ -456,7 +457,7 @@ export class Stage {
       if (layerB !== undefined) bars.push({ of: layerB, rect: right, ink: inkOn(layerB) });
     }
     this.#drawPlaneOverlay(c, index, pane, {
-      ...{ centre: now.centre, ink: inkOn(layer), shown, bars, label: isDifference ? "A − B" : null },
+      ...{ centre: now.centre, ink: inkOn(layer), shown, bars, label: isOfBoth ? "A − B" : null },
       swiped: isSwiped
         ? { at, sides: [`A  ${labelOf(now, false)}`, `B  ${labelOf(now, true)}`], inkB: inkOn(layerB) }
         : null,

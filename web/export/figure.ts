@@ -250,7 +250,7 @@ export function chartFigure(draw: (width: number, height: number) => Element, na
   ) as SVGSVGElement;
 }
 
-const base64 = (bytes: ArrayBuffer) => {
+export const base64 = (bytes: ArrayBuffer) => {
   let text = "";
   for (const byte of new Uint8Array(bytes)) text += String.fromCharCode(byte);
   return btoa(text);

@@ -1,17 +1,12 @@
 /** A figure as PDF: vectors and embedded fonts by jsPDF and svg2pdf.js, loaded on demand. */
 import { jsPDF } from "jspdf";
 import { svg2pdf } from "svg2pdf.js";
+import { base64 } from "./figure.js";
 
 const FONTS = [
   ["normal", new URL("../fonts/inter-Regular.ttf", import.meta.url).href],
   ["bold", new URL("../fonts/inter-SemiBold.ttf", import.meta.url).href],
 ] as const;
-
-const binary = (bytes: ArrayBuffer) => {
-  let text = "";
-  for (const byte of new Uint8Array(bytes)) text += String.fromCharCode(byte);
-  return text;
-};
 
 /** Writes an SVG whose units are points. */
 export async function pdfOf(svg: SVGSVGElement, title: string): Promise<Blob> {
@@ -22,7 +17,7 @@ export async function pdfOf(svg: SVGSVGElement, title: string): Promise<Blob> {
   });
   for (const [style, url] of FONTS) {
     const file = `inter-${style}.ttf`;
-    pdf.addFileToVFS(file, btoa(binary(await (await fetch(url)).arrayBuffer())));
+    pdf.addFileToVFS(file, base64(await (await fetch(url)).arrayBuffer()));
     pdf.addFont(file, "Inter", style);
   }
   pdf.setProperties({ title, creator: "fieldprobe" });
