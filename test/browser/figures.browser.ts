@@ -7,7 +7,7 @@ import { DOMParser } from "@xmldom/xmldom";
 import type { Page } from "playwright-core";
 import { PNG } from "pngjs";
 import { describe, expect, it } from "vitest";
-import { expectClean, findingsOf, openPage, pngIn, reason, rowIn, settled, useStage } from "./stage.js";
+import { close, expectClean, findingsOf, openPage, pngIn, reason, rowIn, settled, useStage, valueAt } from "./stage.js";
 
 const run = promisify(execFile);
 
@@ -97,6 +97,14 @@ describe.skipIf(reason !== "")(`figures${reason}`, () => {
     const scene = JSON.parse(glb.toString("utf8", 20, 20 + glb.readUInt32LE(12)));
     expect(scene.accessors[3].count).toBeGreaterThan(1000);
     expect(scene.asset.extras).toMatchObject({ dataset: "isotropic32", time: 1 });
+    const vtp = readFileSync(await saved(page, 'button:text-is("VTP")'));
+    const firstOf = (name: string, n: number) => {
+      const [, offset] = new RegExp(`Name="${name}"[^>]*offset="(\\d+)"`).exec(vtp.toString("latin1")) as string[];
+      const at = vtp.indexOf('"raw">_') + 7 + Number(offset) + 4;
+      return Array.from({ length: n }, (_, i) => vtp.readFloatLE(at + 4 * i));
+    };
+    const there = { what: "norm(u)", time: "1", points: firstOf("Points", 3).join() };
+    close(firstOf("norm.u.", 1)[0] as number, await valueAt(stage.service, "isotropic32", there));
     await page.fill('[aria-label="Nodes along x"]', "4:8");
     await page.fill('[aria-label="Nodes along y"]', "0:2");
     await page.fill('[aria-label="Nodes along z"]', "7");
