@@ -98,6 +98,15 @@ describe("calls", () => {
     ]);
   });
 
+  it.each([
+    [{ time: [] }, "time: an item is missing."],
+    [{ time: 0.4, mean_time: [] }, "mean_time: an item is missing."],
+    [{ time: [[0.4]] }, "time: [0.4] is not a number."],
+  ])("refuse %j", async (members, text) => {
+    const answer = await ask(service, { dataset: "isotropic32", call: "nodes", what: "fluc(p)", ...members });
+    expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([400, text]);
+  });
+
   it("take a name for what it meant where it was given", async () => {
     const question = { dataset: "isotropic32", call: "values", points: [[1, 2, 3]], time: 0.4 };
     const rows = async (what: string) =>

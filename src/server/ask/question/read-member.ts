@@ -38,8 +38,8 @@ export function splitList(text: string): string[] {
 }
 
 function numberOf(value: unknown, member: string): number {
-  const number = typeof value === "number" ? value : NUMBER.test(String(value).trim()) ? Number(value) : Number.NaN;
-  if (typeof value === "boolean" || !Number.isFinite(number)) throw wrong(member, `${shown(value)} is not a number`);
+  const number = typeof value === "string" && NUMBER.test(value.trim()) ? Number(value) : value;
+  if (typeof number !== "number" || !Number.isFinite(number)) throw wrong(member, `${shown(value)} is not a number`);
   return number;
 }
 
@@ -206,7 +206,7 @@ function readTimes(value: unknown, member: MemberName, call: CallName): Requeste
   if (typeof value === "number") return { at: numberOf(value, member) };
   if (Array.isArray(value)) {
     checkTimes(value.length, member);
-    const list = value.map((one) => numberOf(one, member));
+    const list = numbersOf(value, member);
     // Paths have an interval, of which these are the ends.
     const [first, last, ...more] = callOf(call).members.includes("integrator") ? list : [];
     return first === undefined || last === undefined || more.length > 0 ? { list } : { first, last, step: null };
