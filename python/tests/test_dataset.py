@@ -90,9 +90,22 @@ def test_parts_do_not_change_values(dataset, monkeypatch):
     for name in whole:
         np.testing.assert_array_equal(parts[name], whole[name])
     assert told == [(min(n, 77), 77) for n in range(10, 90, 10)]
-    several = dataset.values("p", points, time=[0.6, 0.8])
-    assert several.shape == (2, 11, 7)
-    np.testing.assert_array_equal(several[1], dataset.values("p", points, time=0.8))
+    for times in ([0.6, 0.8], "0.6:0.8:0.2"):
+        several = dataset.values("p", points, time=times, progress=lambda done, total: told.append(done))
+        assert several.shape == (2, 11, 7) and told[-2:] == [75, 77]
+        np.testing.assert_array_equal(several[1], dataset.values("p", points, time=0.8))
+    assert dataset.values("p", points[0, :3], frame="all", time_method="nearest").shape == (len(dataset.times), 3)
+
+
+def test_more_times_than_an_address_holds(dataset):
+    times = np.linspace(0, 1.2, 1001)
+    points = np.random.default_rng(7).uniform(0, 6, (3, 3))
+    answer = dataset.values(["u", "p"], points, time=times)
+    assert answer["u"].shape == (1001, 3, 3) and answer["p"].shape == (1001, 3)
+    for i in (0, 149, 150, 1000):
+        np.testing.assert_array_equal(answer["u"][i], dataset.values("u", points, time=times[i]))
+    with pytest.raises(ValueError, match="time must be finite"):
+        dataset.values("u", points, time=[0.4, np.nan])
 
 
 def test_a_time_for_each_point(dataset):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 import zipfile
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
@@ -21,6 +22,8 @@ Progress = Union[bool, Callable[[int, int], None]]
 JSON, NPY, ZARR = "application/json", "application/x-npy", "application/vnd.zarr+zip"
 #: Rows of points that go into JSON; more go as a body of their own.
 _FEW = 1000
+#: Times that go into an address.
+_TIMES = 150
 _PARTS = re.compile(r"(\.[xyz]|(\[\d\])+)$")
 
 
@@ -65,8 +68,17 @@ def plain(value: Any) -> Any:
     return value
 
 
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, (list, dict)):
+        return all(map(_is_finite, value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, float) or math.isfinite(value)
+
+
 def _given(members: Mapping[str, Any]) -> Dict[str, Any]:
     given = {name: plain(value) for name, value in members.items() if value is not None}
+    for name, value in given.items():
+        if not _is_finite(value):
+            raise ValueError(f"{name} must be finite: JSON has no NaN and no infinity")
     for name in ("i", "j", "k"):
         # Their ranges have ends that are not in them, as those of Python.
         nodes = members.get(name)
@@ -309,7 +321,7 @@ class Asking:
         given = _given({"what": what, **members, "points": points})
         path = self._path_of(call)
         shape = np.shape(members["points"])[:-1] if call == "values" and isinstance(points, np.ndarray) else None
-        if _is_many(points):
+        if _is_many(points) and len(_groups(given)) == 1:
             given.pop("points")
             query = {**_texts(given), "format": form}
             answer = self._transport.submit(path, _npy(points), NPY, query, accept)
@@ -350,7 +362,7 @@ class Asking:
         accept = JSON if self._kinds.get(call) == "table" else ZARR
         given = _given({"what": what, **members, "points": points})
         given["format"] = "json" if self._kinds.get(call) == "table" else "zarr"
-        if _is_many(points):
+        if _is_many(points) and len(_groups(given)) == 1:
             given.pop("points")
             answer = self._post_points(call, points, _texts(given), accept, version)
         else:
@@ -385,12 +397,25 @@ class Asking:
         array = _places(points, 4 if _is_each(members.get("time")) else 3)
         flat = array.reshape(-1, array.shape[-1])
         given = _given({"what": what, **members, "points": None})
-        query = {**_texts(given), "format": "zarr"}
-        parts: List[_Arrays] = []
-        for at in steps(len(flat), self._points, progress):
-            some = flat[at : at + self._points]
-            parts.append(_Arrays(self._post_points("values", some, query, ZARR, version).body))
-        return _shaped(parts[0], array.shape[:-1], what, parts, len(flat[: self._points]), _is_list(given))
+        groups = _groups(given)
+        # A request has a limit of points at all its times together.
+        step = max(1, self._points // self._times_of(groups[0]))
+        parts: List[List[_Arrays]] = [[] for _ in groups]
+        for at in steps(len(flat), step, progress):
+            for group, of_group in zip(groups, parts):
+                query = {**_texts({**given, **group}), "format": "zarr"}
+                of_group.append(_Arrays(self._post_points("values", flat[at : at + step], query, ZARR, version).body))
+        first = len(flat[:step])
+        found = [_shaped(some[0], array.shape[:-1], what, some, first, _is_list(given)) for some in parts]
+        if len(found) == 1:
+            return found[0]
+        if isinstance(found[0], dict):
+            return {name: np.concatenate([one[name] for one in found]) for name in found[0]}
+        return np.concatenate(found)
+
+    def _times_of(self, group: Mapping[str, Any]) -> int:
+        """The number of times of a question of values."""
+        raise NotImplementedError
 
 
 def _shaped(
@@ -425,6 +450,17 @@ def _is_each(time: Any) -> bool:
 def _is_list(given: Mapping[str, Any]) -> bool:
     """Whether times are a list, of one perhaps, which an address does not tell from a time."""
     return any(isinstance(given.get(name), list) for name in ("time", "frame"))
+
+
+def _groups(given: Mapping[str, Any]) -> List[Dict[str, Any]]:
+    """The times of a question, a long list in parts, for an address cannot hold it."""
+    for name in ("time", "frame"):
+        times = given.get(name)
+        if isinstance(times, list) and times:
+            return [{name: times[at : at + _TIMES]} for at in range(0, len(times), _TIMES)]
+        if times is not None:
+            return [{name: times}]
+    return [{}]
 
 
 def _flat(points: Any) -> Any:

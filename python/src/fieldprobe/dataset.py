@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
 from urllib.parse import quote
 
@@ -62,6 +63,31 @@ class Dataset(Calls):
     def times(self) -> NDArray[np.float64]:
         """The stored times."""
         return np.asarray(self.description["times"]["stored"], dtype=np.float64)
+
+    def _times_of(self, group: Mapping[str, Any]) -> int:
+        """The number of times of a question: of a list, of a range, or of all."""
+        ((name, given),) = group.items() or (("frame", 0),)
+        if isinstance(given, list):
+            return len(given)
+        if not isinstance(given, str) or given.startswith("each"):
+            return 1
+        stored = self.times
+        if given == "all":
+            return max(1, len(stored))
+        if ":" not in given:
+            return len(given.split(","))
+        try:
+            first, last, *step = (float(part) if part else None for part in given.split(":"))
+        except ValueError:
+            return 1  # The service says what is wrong.
+        first = 0.0 if first is None else first
+        if name == "frame":
+            count = ((len(stored) if last is None else last) - first) / ((step[0] if step else None) or 1)
+        elif step and step[0] and last is not None:
+            count = (last - first) / step[0] + 1
+        else:
+            count = np.count_nonzero((stored >= first) & (stored <= (np.inf if last is None else last)))
+        return max(1, math.ceil(count))
 
     @property
     def axes(self) -> Tuple[Axis, ...]:
