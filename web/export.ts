@@ -17,7 +17,7 @@ import { codeViews } from "./export/share.js";
 import { copy, say } from "./notify.js";
 import { speed, togglePlay } from "./playing.js";
 import { drawnLayer, isDifference, surfaceLayer } from "./stage-layers.js";
-import { dyeTrails, panes, surfaceName, titles, trails } from "./stage-state.js";
+import { dyeTrails, isolated, panes, surfaceName, titles, trails } from "./stage-state.js";
 import { askAtPoints, type Question, refusalFrom } from "./state/ask.js";
 import { placeText, timeText, type Vec3 } from "./state/dataset.js";
 import { durationOf } from "./state/flow-map.js";
@@ -45,9 +45,8 @@ type Subject = keyof typeof SUBJECTS;
 
 const subject = signal<Subject | null>(null);
 const size = signal<SizeName>("178 mm");
-const figure = signal<SVGSVGElement | null>(null);
-/** Panes that the figure leaves out. */
-const leftOut = signal("");
+/** The figure, with the caption of the view that it was made of. */
+const figure = signal<{ readonly svg: SVGSVGElement; readonly caption: string } | null>(null);
 const kind = signal<"turntable" | "time">("turntable");
 const recording = signal<number | null>(null);
 
@@ -133,7 +132,7 @@ async function makeFigure(): Promise<void> {
   if (set === null) return;
   const chart = chartInStage(set);
   if (chart !== null) {
-    figure.value = chartFigure(chart.draw, size.peek());
+    figure.value = { svg: chartFigure(chart.draw, size.peek()), caption: captionOf("") };
     return;
   }
   const compare = before.compare === "swipe" ? "side" : before.compare;
@@ -143,36 +142,39 @@ async function makeFigure(): Promise<void> {
   );
   await settled();
   const shown = figurePanes();
-  leftOut.value = panes
+  const leftOut = panes
     .peek()
     .filter((pane) => shown.every((one) => one.pane !== pane))
     .map((pane) => (pane.kind === "space" ? "3-D" : `${PLANE_NAMES[pane.plane]}${pane.second ? " of B" : ""}`))
     .join(", ");
   const now = view.peek();
+  const caption = captionOf(leftOut);
   const made = { centre: now.centre ?? [0, 0, 0], pixel: pixel.peek(), panes: shown };
   change({ stage: before.stage, compare: before.compare }, "replace");
-  if (shown.length > 0) figure.value = figureSvg(made, size.peek());
+  if (shown.length > 0) figure.value = { svg: figureSvg(made, size.peek()), caption };
   else say("There is no picture for a figure.");
 }
 
 const FIGURES = ["SVG", "PDF", "PNG"] as const;
 
 async function saveFigure(kind: (typeof FIGURES)[number]): Promise<void> {
-  const svg = figure.peek();
-  if (svg === null) return;
+  const made = figure.peek();
+  if (made === null) return;
+  const { svg, caption } = made;
   const name = `${view.peek().dataset}.${kind.toLowerCase()}`;
   try {
     if (kind === "SVG") save(new Blob([await svgFile(svg)], { type: "image/svg+xml" }), name);
     // A figure of 1080p has as many pixels; other figures have 300 an inch.
     else if (kind === "PNG") save(await pngOf(svg, size.peek() === "1080p" ? 4 / 3 : 300 / 72), name);
-    else save(await (await import("./export/pdf.js")).pdfOf(svg, captionOf()), name);
+    else save(await (await import("./export/pdf.js")).pdfOf(svg, caption), name);
     say(`${name} saved`);
   } catch (error) {
     say(error instanceof Error ? error.message : String(error));
   }
 }
 
-export function captionOf(): string {
+/** The caption of the view. `leftOut`: panes that the figure lacks. */
+function captionOf(leftOut: string): string {
   const shown = shownOf(view.value);
   const set = dataset.value;
   if (shown === null || set === null) return "";
@@ -192,7 +194,7 @@ export function captionOf(): string {
     ({ title, name, digest }) => `${title || name}; manifest ${digest.slice(0, 12)}`,
   );
   const text = [planes, space].filter((one) => one !== "").join("; ");
-  const without = leftOut.value === "" ? "" : ` Left out, since there is no picture: ${leftOut.value}.`;
+  const without = leftOut === "" ? "" : ` Left out, since there is no picture: ${leftOut}.`;
   return `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}.${without} ${sets.join(". ")}.`;
 }
 
@@ -256,6 +258,7 @@ async function saveMesh(kind: "GLB" | "VTP"): Promise<void> {
   const now = view.peek();
   const found = surfaceLayer(now);
   const set = dataset.peek();
+  const structure = isolated.peek()?.name;
   if (found === null || found.isPending || set === null) {
     say("The surface of this time has not arrived.");
     return;
@@ -286,13 +289,8 @@ async function saveMesh(kind: "GLB" | "VTP"): Promise<void> {
   }
   const { surface, method } = now;
   const about = {
-    dataset: set.name,
-    manifest: set.digest,
-    time: at,
-    surface,
-    samples: fine.dims,
-    colour: name,
-    method,
+    ...{ dataset: set.name, manifest: set.digest, time: at, surface, structure },
+    ...{ samples: fine.dims, colour: name, method },
   };
   const made = { ...mesh, colours, values, name };
   const [bytes, type] =
@@ -310,12 +308,11 @@ function meshPart(): TemplateResult | typeof nothing {
 }
 
 function figurePart(): TemplateResult {
-  const svg = figure.value;
+  const { svg = null, caption = "" } = figure.value ?? {};
   const draw = (element: Element | undefined) => {
     if (element instanceof HTMLElement && svg !== null && element.firstElementChild !== svg)
       element.replaceChildren(svg);
   };
-  const caption = captionOf();
   const sizes = Object.fromEntries(Object.keys(SIZES).map((name) => [name, name])) as Record<SizeName, string>;
   return html`<div class="two"><div class="panel"><section><h2>Size</h2>${oneOf("Size", sizes, size.value, (name) => {
     size.value = name;
