@@ -48,16 +48,16 @@ export const OPEN_PMD: ProducerRow = {
   fields: (contents, findings) => {
     const { velocity = "", pressure } = meshesIn(contents);
     const vector: FieldRow = ["velocity", AXIS_NAMES.map((axis) => join(velocity, axis)).join(" ")];
-    askDimension(contents, "velocity", velocity, findings);
+    askUnits(contents, "velocity", velocity, findings);
     if (pressure === undefined) return [vector];
     const [name, other] = [velocity, pressure].map((path) => path.split("/").pop());
     const constant = constantAt(contents, pressure);
     const isSameGrid = gridText(contents, velocity) === gridText(contents, pressure);
-    const offsets = (mesh: string) => iterationsIn(contents).map((step) => offsetAt(contents, mesh, step));
+    const offsets = (mesh: string) => inAll(contents, mesh).map((path) => offsetAt(contents, path));
     const isSameTime = offsets(velocity).join() === offsets(pressure).join();
     const isLike = isSameGrid && changedGrid(contents, pressure) === null;
     if (constant === null && isLike && isSameTime) {
-      askDimension(contents, "pressure", pressure, findings);
+      askUnits(contents, "pressure", pressure, findings);
       return [vector, ["pressure", pressure]];
     }
     const unlike = `its ${isLike ? "timeOffset" : "grid"} is not that of ${name}`;
@@ -72,7 +72,7 @@ export const OPEN_PMD: ProducerRow = {
     const shapes = [contents.numberList(path, "shape", AXIS_NAMES.length), contents.dataset(lead)?.shape];
     if (shapes[0]?.join() !== shapes[1]?.join())
       throw new DataError(`${path} has the shape ${shapes[0]?.join(" x ")}, and ${lead} ${shapes[1]?.join(" x ")}`);
-    const values = iterationsIn(contents).map((step) => constantAt(contents, meshAt(path, step)));
+    const values = inAll(contents, path).map((one) => constantAt(contents, one));
     const [value = null] = values;
     if (values.some((other) => other !== value))
       throw new DataError(`${path} is constant, but not the same in all iterations, which is not served`);
@@ -85,11 +85,11 @@ export const OPEN_PMD: ProducerRow = {
   },
   axis: (contents, axis, { nodes }) => {
     const { velocity = "" } = meshesIn(contents);
-    const unit = contents.number(velocity, "gridUnitSI") ?? 1;
+    const unit = contents.number(velocity, "gridUnitSI");
     const [step, offset] = ["gridSpacing", "gridGlobalOffset"].map((name) =>
       entryOf(contents, velocity, velocity, name, axis),
     );
-    if (step === undefined) return {};
+    if (step === undefined || unit === null) return {};
     const spacing = { value: step * unit, where: "gridSpacing" };
     if (offset === undefined) return { spacing };
     const position = referencePosition(contents, velocity, axis);
@@ -101,13 +101,12 @@ export const OPEN_PMD: ProducerRow = {
   // Both numbers count in timeUnitSI.
   times: (contents) => {
     const { velocity = "" } = meshesIn(contents);
-    const steps = iterationsIn(contents);
-    const times = steps.map((step) => {
-      const path = join(BASE, step);
-      const time = contents.number(path, "time") ?? Number.NaN;
-      return (time + offsetAt(contents, velocity, step)) * (contents.number(path, "timeUnitSI") ?? 1);
+    const offsets = inAll(contents, velocity).map((path) => offsetAt(contents, path));
+    const times = iterationsIn(contents).map((step, at) => {
+      const number = (name: string) => contents.number(join(BASE, step), name) ?? Number.NaN;
+      return (number("time") + (offsets[at] as number)) * number("timeUnitSI");
     });
-    const isMoved = steps.some((step) => offsetAt(contents, velocity, step) !== 0);
+    const isMoved = offsets.some((offset) => offset !== 0);
     const where = `the attribute time of each iteration${isMoved ? ` and timeOffset of ${velocity}` : ""}`;
     return times.some(Number.isNaN) ? null : { value: times, where };
   },
@@ -116,23 +115,26 @@ export const OPEN_PMD: ProducerRow = {
 /** Powers of length, mass, time, current, temperature, amount and light; pressures may be divided by the density. */
 const UNIT_DIMENSIONS = { velocity: ["1 0 -1 0 0 0 0"], pressure: ["-1 1 -2 0 0 0 0", "2 0 -2 0 0 0 0"] };
 
-/** Asks about a mesh that states the unit of another quantity, in the first iteration where it does. */
-function askDimension(
-  contents: Contents,
-  quantity: keyof typeof UNIT_DIMENSIONS,
-  mesh: string,
-  findings: Findings,
-): void {
-  for (const step of iterationsIn(contents)) {
-    const path = meshAt(mesh, step);
-    const stated = contents.numberList(path, "unitDimension", 7)?.join(" ");
-    if (stated === undefined || UNIT_DIMENSIONS[quantity].includes(stated)) continue;
+/** Asks about a mesh that in any iteration states the unit of another quantity, or lacks what the standard requires. */
+function askUnits(contents: Contents, quantity: keyof typeof UNIT_DIMENSIONS, mesh: string, findings: Findings): void {
+  const meshes = inAll(contents, mesh);
+  const dimensionOf = (path: string) => contents.numberList(path, "unitDimension", 7)?.join(" ") ?? "";
+  const other = meshes.find((path) => !["", ...UNIT_DIMENSIONS[quantity]].includes(dimensionOf(path)));
+  if (other !== undefined)
     findings.contradict(
       "fields",
-      `The attribute unitDimension of ${path} is ${stated}, and that of a ${quantity} is ${UNIT_DIMENSIONS[quantity][0]}; that it is the ${quantity} is a guess.`,
+      `The attribute unitDimension of ${other} is ${dimensionOf(other)}, and that of a ${quantity} is ${UNIT_DIMENSIONS[quantity][0]}; that it is the ${quantity} is a guess.`,
       "a file that states it, or a descriptor without this question",
     );
-    return;
+  const parts = quantity === "velocity" ? meshes.flatMap(componentsOf) : meshes;
+  for (const [name, about, usual] of [
+    ["unitSI", "units", 1],
+    ["position", "spacing", 0],
+  ] as const) {
+    const part = parts.find((path) => !contents.attributes(path).has(name));
+    if (part === undefined) continue;
+    const claim = `${part} lacks the attribute ${name}, which openPMD requires; that it is ${usual} is a guess.`;
+    findings.contradict(about, claim, `--despite ${about} if it is`);
   }
 }
 
@@ -177,18 +179,14 @@ function changedGrid(contents: Contents, mesh: string): string | null {
       ...[path, ...componentsOf(path)].map((one) => `${contents.attribute(one, "position")}`),
     ].join("; ");
   const first = text(mesh);
-  return (
-    iterationsIn(contents)
-      .map((step) => meshAt(mesh, step))
-      .find((path) => text(path) !== first) ?? null
-  );
+  return inAll(contents, mesh).find((path) => text(path) !== first) ?? null;
 }
 
-const meshAt = (mesh: string, step: string): string => mesh.replace(/^\/data\/\d+/, join(BASE, step));
+/** The paths of a mesh, or of a component, in all iterations. */
+const inAll = (contents: Contents, mesh: string): string[] =>
+  iterationsIn(contents).map((step) => mesh.replace(/^\/data\/\d+/, join(BASE, step)));
 
-function offsetAt(contents: Contents, mesh: string, step: string): number {
-  return contents.number(meshAt(mesh, step), "timeOffset") ?? 0;
-}
+const offsetAt = (contents: Contents, mesh: string): number => contents.number(mesh, "timeOffset") ?? 0;
 
 function iterationsIn(contents: Contents): string[] {
   const names = (contents.group(BASE) ?? []).filter((name) => /^\d+$/.test(name));

@@ -281,6 +281,19 @@ describe("openPMD", () => {
     );
   });
 
+  it.each([
+    ["unitSI", ["/data/100/meshes/v/y"], "units: /data/100/meshes/v/y lacks the attribute unitSI"],
+    ["unitSI", ["/data/0/meshes/p"], "units: /data/0/meshes/p lacks the attribute unitSI"],
+    ["position", ["/data/0/meshes/v/x", "/data/100/meshes/v/x"], "spacing: /data/0/meshes/v/x lacks the attribute"],
+    ["gridUnitSI", ["/data/0/meshes/v", "/data/100/meshes/v"], "spacing of x, y, z: "],
+    ["timeUnitSI", ["/data/100"], "times: "],
+  ])("asks about %s, which the standard requires, if %j lacks it", async (name, holders, problem) => {
+    const path = await edited("openpmd.h5", `without-${name}-${holders.length}`, (file) => {
+      for (const holder of holders) (file.get(holder) as Group).delete_attribute(name);
+    });
+    expect(() => openConfirmed(path, CHUNK_BYTES)).toThrow(problem);
+  });
+
   it("does not ask about a pressure over density", async () => {
     const path = await edited("openpmd.h5", "kinematic", (file) => {
       for (const step of [0, 100]) setNumbers(file, `/data/${step}/meshes/p`, "unitDimension", [2, 0, -2, 0, 0, 0, 0]);
