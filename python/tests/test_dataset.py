@@ -337,6 +337,23 @@ def test_the_zarr_view_equals_the_nodes(dataset, compressed):
     np.testing.assert_allclose(shown, dataset.nodes("tr(A)", time=0.6, i=5, j=4, k=3)["tr(A)"], atol=1e-5)
 
 
+def test_the_zarr_view_is_of_the_version_that_was_opened(replaced):
+    for name in ("xarray", "zarr", "fsspec", "aiohttp"):
+        pytest.importorskip(name)
+    url, replace = replaced
+    dataset = fieldprobe.connect(url)["c"]
+    opened = dataset.zarr()
+    assert (opened.pressure[0].values == 1).all()
+    replace()
+    try:
+        later = opened.pressure[1].values
+    except Exception as error:
+        assert "412" in str(error)
+    else:
+        assert np.isnan(later).all()  # zarr 2 takes what is refused for missing.
+    assert (dataset.zarr().pressure.values == 2).all()
+
+
 def test_errors_say_what_is_wrong(dataset, url):
     with pytest.raises(fieldprobe.ServiceError) as out_of_range:
         dataset.values("u", [1, 2, 3], time=99)

@@ -141,7 +141,8 @@ class Dataset(Calls):
     def zarr(self, group: Optional[str] = None, compressed: bool = False) -> Any:
         """The dataset as an ``xarray.Dataset``, whose chunks are fetched when they are read.
 
-        Needs xarray, zarr, fsspec and aiohttp; with dask the arrays are lazy dask arrays.
+        Needs xarray, zarr, fsspec and aiohttp; with dask the arrays are lazy dask arrays. Chunks are of the version that
+        is opened: once the dataset is replaced, reading more of them fails with status 412 (in zarr 2 they are NaN).
 
         Args:
             group: ``"derived"`` for quantities computed at nodes (vorticity, Q, dissipation, …); stored fields by default.
@@ -150,5 +151,7 @@ class Dataset(Calls):
         import xarray
 
         store = f"{self._transport.url}/zarr/{quote(self.name, safe='')}{'@zstd' if compressed else ''}"
-        options = {"client_kwargs": {"headers": self._transport.authorization}}
+        described = self._transport.get(f"/api/datasets/{quote(self.name, safe='')}").json()
+        headers = {**self._transport.authorization, "Fieldprobe-Manifest": str(described["digest"])}
+        options = {"client_kwargs": {"headers": headers}}
         return xarray.open_zarr(store, group=group, consolidated=True, storage_options=options)

@@ -23,10 +23,8 @@ const OCTETS = "application/octet-stream";
 type ZarrRequest = FastifyRequest<{ Params: { name: string; "*": string } }>;
 
 function readName(text: string): { readonly name: string; readonly codec: Codec } {
-  const at = text.lastIndexOf("@");
-  const codec = CODECS.find((one) => one === text.slice(at + 1));
-  if (at < 0 || codec === undefined) return { name: text, codec: "none" };
-  return { name: text.slice(0, at), codec };
+  const codec = CODECS.find((one) => text.endsWith(`@${one}`));
+  return codec === undefined ? { name: text, codec: "none" } : { name: text.slice(0, -codec.length - 1), codec };
 }
 
 /** Answers by entity tag, or to HEAD; null if the answer has to be computed. */
@@ -71,6 +69,9 @@ async function serveView(service: Service, request: ZarrRequest, reply: FastifyR
   const { name, codec } = readName(request.params.name);
   const dataset = engine.find(name);
   if (dataset === undefined) throw unknownDataset(name, engine.datasets());
+  const { "fieldprobe-manifest": opened = dataset.digest } = request.headers;
+  if (opened !== dataset.digest)
+    throw new HttpRefusal(412, `"${dataset.name}" was replaced since the store was opened: open it again.`);
   const path = request.params["*"];
   const levels = engine.levels(dataset);
   const view = viewOf(dataset, levels);
@@ -94,8 +95,7 @@ async function serveView(service: Service, request: ZarrRequest, reply: FastifyR
     const early = answerEarly(service, request, reply, { type: OCTETS, tag, bytes });
     if (early !== null) return early;
     // The life of the request keeps this version of the dataset, and so the tag valid, until its end.
-    const { content } = array;
-    const level = content.kind === "field" ? content.of?.level : undefined;
+    const level = array.content.kind === "field" ? array.content.of?.level : undefined;
     const version = life.dataset(level ? `${name}@${level}` : name);
     const { values, result } = await computeChunk(life, version, chunk);
     const plain = bytesOf(values);

@@ -161,6 +161,10 @@ describe("chunks", () => {
       etag,
     ]);
     expect((await ask(path, { "if-none-match": etag })).status).toBe(304);
+    const digest = service.engine.find("isotropic32")?.digest as string;
+    for (const [manifest, status] of [[digest, 200] as const, [digest.replace(/./, "g"), 412] as const])
+      for (const one of [path, "isotropic32/zarr.json", "isotropic32@zstd/t/0"])
+        expect((await ask(one, { "fieldprobe-manifest": manifest })).status).toBe(status);
     expect((await ask("isotropic32/pressure/1.0.0.0")).headers.get("etag")).not.toBe(etag);
     expect((await ask("isotropic32@zstd/pressure/0.0.0.0")).headers.get("etag")).not.toBe(etag);
   });
