@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import fieldprobe
+from fieldprobe import transport
 
 H = 2 * np.pi / 32
 
@@ -400,6 +401,33 @@ def test_serve_serves_a_folder(monkeypatch, tmp_path):
     assert service.process.wait(20) == 0
     with pytest.raises(fieldprobe.FieldprobeError, match="none-of-these"):
         fieldprobe.serve(tmp_path, none_of_these=1)
+
+
+def test_jobs_whose_answer_is_lost_are_started_once(dataset, url, monkeypatch):
+    exchange, lost = transport.Transport._exchange, []
+
+    def losing(self, method, *given):
+        answer = exchange(self, method, *given)
+        if not lost:
+            lost.append(answer)
+            raise ConnectionResetError
+        return answer
+
+    before = len(fieldprobe.connect(url).jobs)
+    monkeypatch.setattr(transport.Transport, "_exchange", losing)
+    many = np.random.default_rng(2).uniform(0, 6, (1500, 3))
+    for points in ([[1, 2, 3]], many):
+        lost.clear()
+        job = dataset.submit("values", "p", points=points, time=0.4)
+        np.testing.assert_array_equal(job.result(), dataset.values("p", points, time=0.4))
+        assert job.id == json.loads(lost[0][1].body)["id"]
+    assert len(fieldprobe.connect(url).jobs) == before + 2
+
+
+def test_an_answer_that_is_changed_on_its_way_is_an_error_of_the_package(dataset, monkeypatch):
+    monkeypatch.setattr(transport.Transport, "post", lambda *_: transport.Answer(b"<html>Sign in</html>", {}))
+    with pytest.raises(fieldprobe.FieldprobeError, match="<html>Sign in"):
+        dataset.values("p", [1, 2, 3], time=0.4)
 
 
 class Flaky(http.server.BaseHTTPRequestHandler):

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import DatasetReplaced
+from .errors import DatasetReplaced, FieldprobeError
 from .transport import Answer, Transport
 
 What = Union[str, Sequence[str]]
@@ -211,8 +211,11 @@ class _Arrays(Dict[str, NDArray[Any]]):
 
     def __init__(self, body: bytes) -> None:
         super().__init__()
-        archive = zipfile.ZipFile(io.BytesIO(body))
-        root = json.loads(archive.read("zarr.json"))
+        try:
+            archive = zipfile.ZipFile(io.BytesIO(body))
+            root = json.loads(archive.read("zarr.json"))
+        except (zipfile.BadZipFile, KeyError, ValueError) as error:
+            raise FieldprobeError(f"the answer holds no arrays, but {body[:40]!r}: something in between has changed it") from error
         self.question: Dict[str, Any] = json.loads(root["attributes"]["fieldprobe_question"])
         total = root["attributes"].get("fieldprobe_total")
         self.total = None if total is None else int(total)

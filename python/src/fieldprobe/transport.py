@@ -1,6 +1,6 @@
 """``Transport`` sends requests over kept connections, and repeats those that a broken connection or a busy service cost.
 
-Requests only read, so repeating one changes nothing; the ones that start jobs are not repeated.
+Requests only read, so repeating one changes nothing; the ones that start jobs have a key.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import os
 import threading
 import time
+import uuid
 from typing import Any, Dict, Mapping, NamedTuple, Optional
 from urllib.parse import urlencode, urlsplit
 
@@ -74,11 +75,11 @@ class Transport:
     def submit(
         self, path: str, body: Optional[bytes], content_type: str, query: Optional[Mapping[str, Any]], accept: str
     ) -> Answer:
-        """Start a job. It is not repeated if the connection breaks: it may have been accepted."""
-        headers = {"Accept": accept, "Prefer": "respond-async"}
+        """Start a job. By its key, a repetition after a broken connection does not start it twice."""
+        headers = {"Accept": accept, "Prefer": "respond-async", "Idempotency-Key": uuid.uuid4().hex}
         if body is not None:
             headers["Content-Type"] = content_type
-        return self._ask("POST", path, query, body, headers, again=False)
+        return self._ask("POST", path, query, body, headers)
 
     def delete(self, path: str) -> Answer:
         return self._ask("DELETE", path, None, None, {"Accept": "application/json"})
@@ -90,20 +91,16 @@ class Transport:
         query: Optional[Mapping[str, Any]],
         body: Optional[bytes],
         headers: Dict[str, str],
-        again: bool = True,
     ) -> Answer:
         target = self._base + path + (f"?{urlencode(query)}" if query else "")
         headers.update(self.authorization)
-        if not again:
-            # The service may have closed a connection that was idle, which shows only when it is used.
-            self._close()
         for attempt in range(self._retries + 1):
             last = attempt == self._retries
             try:
                 status, answer = self._exchange(method, target, body, headers)
             except (OSError, http.client.HTTPException) as error:
                 self._close()
-                if last or not again:
+                if last:
                     reason = str(error) or type(error).__name__
                     raise ServiceUnreachable(f"{self.url} could not be reached: {reason}") from error
                 time.sleep(_pause(attempt, None))
