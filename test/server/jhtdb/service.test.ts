@@ -46,8 +46,8 @@ const body = (points: readonly (readonly number[])[]): Buffer =>
   Buffer.from(points.map((point) => point.map((value) => value.toFixed(8)).join("\t")).join("\n"));
 
 /** Sends a request without a Content-Type, as the Python client does. */
-async function values(change: Record<string, string | number>, prefix = "", points = POINTS) {
-  const answer = await fetch(`${service.url}${prefix}/values?${pythonQuery(change)}`, {
+async function values(change: Record<string, string | number>, prefix = "", points = POINTS, root = service.url) {
+  const answer = await fetch(`${root}${prefix}/values?${pythonQuery(change)}`, {
     method: "POST",
     body: new Uint8Array(body(points)),
   });
@@ -311,11 +311,8 @@ it.each([
     { var: "position", t: 0.2, sint: "lag6", timepoint_end: 0.4, delta_t: -0.02 },
   ],
 ])("a step that leads nowhere is refused: %s", async (_, change) => {
-  const answer = await fetch(`${service.url}/values?${pythonQuery(change)}`, {
-    method: "POST",
-    body: new Uint8Array(body(POINTS)),
-  });
-  expect([answer.status, JSON.stringify(await answer.json())]).toEqual([400, expect.stringMatching(/dt|delta_t/)]);
+  const { status, json } = await values(change);
+  expect([status, JSON.stringify(json)]).toEqual([400, expect.stringMatching(/dt|delta_t/)]);
 });
 
 describe("a dataset whose descriptor says `times: frames`", () => {
@@ -329,11 +326,8 @@ describe("a dataset whose descriptor says `times: frames`", () => {
     counted = await serveTestData([folder]);
   });
   afterAll(() => counted.close());
-  const ask = (change: Record<string, string | number>) =>
-    fetch(`${counted.url}/values?${pythonQuery({ dataset: "counted", sint: "lag4", ...change })}`, {
-      method: "POST",
-      body: new Uint8Array(body(POINTS)),
-    }).then((answer) => answer.json());
+  const ask = async (change: Record<string, string | number>) =>
+    (await values({ dataset: "counted", sint: "lag4", ...change }, "", POINTS, counted.url)).json;
 
   it("takes numbers of frames, and tells who asks for a time", async () => {
     const asked = { time: 0.2, spatialInterpolation: "Lag4", temporalInterpolation: "None", points: POINTS };
