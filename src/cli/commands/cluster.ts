@@ -2,13 +2,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Command } from "commander";
 import { type Announcement, greet, listenToMembers } from "../../cluster/members.js";
+import { shortList } from "../../shared/messages.js";
 import { natsOptions, openNats, writeNkey } from "../../shared/nats.js";
 import { MisuseError, pathArgument } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";
 
 const ANSWER_MS = 1_500;
 const MIB = 1024 * 1024;
-const NAMED = 5;
+const named = (names: readonly string[]): string => shortList(names, 5, ", ");
 
 export function clusterCommand(): Command {
   const command = new Command("cluster");
@@ -55,11 +56,6 @@ export function statusTable(processes: readonly Announcement[]): string {
   const widths = head.map((_, i) => Math.max(...[head, ...rows].map((row) => row[i]?.length ?? 0)));
   const padded = (row: readonly string[]) => row.map((cell, i) => cell.padEnd(widths[i] as number)).join("  ");
   return [head, ...rows].map((row) => `${padded(row).trimEnd()}\n`).join("");
-}
-
-function named(names: readonly string[]): string {
-  const rest = names.length - NAMED;
-  return names.slice(0, NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
 
 /** Processes that share queries, and reasons why others do not. */

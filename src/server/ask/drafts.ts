@@ -7,7 +7,7 @@ import type { DraftView } from "../../engine/contract/query.js";
 import { isAddress } from "../../shared/addresses.js";
 import { type Config, isLoopbackHost } from "../../shared/config.js";
 import { AuthError, DataError, NotFoundError, RequestError } from "../../shared/errors.js";
-import { shellText } from "../../shared/shell-text.js";
+import { shellText } from "../../shared/messages.js";
 import { readJsonBody } from "../../text/json-body.js";
 import { compute, tokenOf } from "../http/compute.js";
 import { negotiate } from "../http/negotiate.js";

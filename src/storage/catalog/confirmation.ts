@@ -6,7 +6,7 @@ import { accessSync, constants, existsSync, readFileSync, realpathSync } from "n
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
-import { shellText } from "../../shared/shell-text.js";
+import { shellText } from "../../shared/messages.js";
 import { type Descriptor, type DescriptorInput, parseDescriptor } from "../dataset/descriptor.js";
 import { realPath } from "../dataset/files.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH } from "../dataset/folder-names.js";

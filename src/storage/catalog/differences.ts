@@ -1,4 +1,5 @@
 /** Compares structures of files: those of a series, and a file with what was confirmed. */
+import { shortList } from "../../shared/messages.js";
 import { MISSING, type Structure } from "../recognise/structure.js";
 
 /** Keys that differ between files. They are listed at confirmation and then ignored. */
@@ -16,14 +17,8 @@ export interface Difference {
   readonly isGroup: boolean;
 }
 
-const NAMED = 3;
-
 /** The first of several differences, in words. */
-export function firstOf(all: readonly Difference[]): string {
-  const more = all.length > NAMED ? `; and ${all.length - NAMED} more` : "";
-  const texts = all.slice(0, NAMED).map(({ text }) => text);
-  return texts.join("; ") + more;
-}
+export const firstOf = (all: readonly Difference[]): string => shortList(all.map(({ text }) => text));
 
 /** Whether a line of `seen`, what a description does not use, is about what differs. */
 export function isAbout({ key }: Difference): (line: string) => boolean {

@@ -2,6 +2,7 @@
 import { basename, dirname, extname } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError, readOr } from "../../shared/errors.js";
+import { shortList } from "../../shared/messages.js";
 import { AXIS_NAMES, type Question } from "../dataset/dataset.js";
 import { type Descriptor, type DescriptorInput, frameCount, parseDescriptor, timesIn } from "../dataset/descriptor.js";
 import type { Answers } from "../recognise/answers.js";
@@ -288,14 +289,10 @@ function ofAll(members: readonly SeriesFile[], list: (found: Descriptor) => read
         if (known.question.question !== question.question) known.more = " Other files have other numbers.";
       }
     }
-  return [...texts.values()].map(({ question, files, more = "" }) =>
-    files.length === members.length
-      ? { ...question, question: `${question.question}${more}` }
-      : {
-          ...question,
-          question: `In ${files.slice(0, 3).join(", ")}${files.length > 3 ? ` and ${files.length - 3} more` : ""}: ${question.question}${more}`,
-        },
-  );
+  return [...texts.values()].map(({ question, files, more = "" }) => {
+    const where = files.length === members.length ? "" : `In ${shortList(files, 3, ", ")}: `;
+    return { ...question, question: `${where}${question.question}${more}` };
+  });
 }
 
 const withoutQuestions = ({ questions: _, assumed: __, ...members }: DescriptorInput): DescriptorInput => members;

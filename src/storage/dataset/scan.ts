@@ -1,6 +1,6 @@
 /** Records of a scan of data folders: candidates, changes and datasets. */
 import { sep } from "node:path";
-import { shellText } from "../../shared/shell-text.js";
+import { shellText } from "../../shared/messages.js";
 import type { Dataset } from "./dataset.js";
 
 export interface Refusal {
