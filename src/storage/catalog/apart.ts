@@ -1,9 +1,10 @@
 /** Descriptors in a separate folder, and the files that descriptors claim. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, extname, join, relative, resolve, sep } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { readOr } from "../../shared/errors.js";
+import { shortList } from "../../shared/messages.js";
 import { reasonOf } from "../../shared/system.js";
 import { type Descriptor, parseDescriptor, placesIn } from "../dataset/descriptor.js";
 import { beingWritten, isFresh, realPath, statusOf } from "../dataset/files.js";
@@ -58,20 +59,30 @@ type Claim = Readonly<Record<"file" | "step", string>>;
 
 /** The files of a valid descriptor. */
 function filesOf(location: string): Claim[] {
-  const found = descriptorText(location);
-  if ("problems" in found) return [];
-  const parsed = parseDescriptor(found.text);
-  return "problems" in parsed ? [] : placesOf(parsed.descriptor);
+  const found = describeApart(location, "", []);
+  return "problems" in found ? [] : placesOf(found.descriptor);
 }
 
 /** The files of a confirmed series are numbered; a descriptor may list other texts. */
 function placesOf(descriptor: Descriptor): Claim[] {
   const step = descriptor.confirmed === undefined ? "[^/]+" : "\\d+(?:\\.\\d+)?";
   const named = placesIn(descriptor).map(({ file }) => file);
-  return [...new Set([...(descriptor.confirmed?.sources ?? []), ...named])].map((file) => ({ file, step }));
+  const sources = descriptor.confirmed?.sources ?? [];
+  // Of a series, sources that are named after a file are of all its files.
+  const stems = named.filter((file) => STEP_PLACES.test(file)).map((file) => basename(file, extname(file)));
+  const ofAll = (source: string) =>
+    stems.reduce(
+      (text, stem) => text.replace(new RegExp(patternOf(stem, step).source.slice(1, -1), "g"), stem),
+      source,
+    );
+  return [...new Set([...sources, ...sources.map(ofAll), ...named])].map((file) => ({ file, step }));
 }
 
-const patternOf = (file: string, step: string) => new RegExp(`^${file.split(STEP_PLACES).map(escaped).join(step)}$`);
+/** Matches a file at any step, and captures the first text that stands for it. */
+function patternOf(file: string, step: string): RegExp {
+  const [head = "", ...tail] = file.split(STEP_PLACES).map(escaped);
+  return new RegExp(`^${head}${tail.map((text, at) => (at === 0 ? `(${step})` : step) + text).join("")}$`);
+}
 
 /** Tells whether an address is named by a local descriptor; such addresses are not datasets themselves. */
 export function claimedAddresses(locations: readonly string[]): (address: string) => boolean {
@@ -89,10 +100,14 @@ function filesAt(location: string, { file, step }: Claim): string[] {
   const start = path.indexOf("{");
   if (start < 0) return [path];
   const folder = dirname(path.slice(0, start + 1));
-  const pattern = patternOf(path, step);
+  const [segment = "", ...below] = relative(folder, path).split(sep);
+  const pattern = patternOf(segment, step);
+  const within = (found: string) => below.map((part) => part.split(STEP_PLACES).join(found));
   try {
-    const paths = readdirSync(folder).map((name) => join(folder, name));
-    return paths.filter((one) => pattern.test(one)).sort();
+    return readdirSync(folder)
+      .map((name) => [name, pattern.exec(name)?.[1]] as const)
+      .flatMap(([name, found]) => (found === undefined ? [] : [join(folder, name, ...within(found))]))
+      .sort();
   } catch {
     return [];
   }
@@ -105,31 +120,20 @@ export function claimedBy(locations: readonly string[]): Set<string> {
 
 const allFilesAt = (location: string): string[] => filesOf(location).flatMap((file) => filesAt(location, file));
 
-const NAMED = 3;
-
 /** The warning that stored files in or below the folder of a descriptor are not served, as it does not name them. */
 export function unclaimedWarning(location: string, descriptor: Descriptor): string | null {
   const folder = dirname(location);
   const claimed = new Set(placesOf(descriptor).flatMap((file) => filesAt(location, file)));
-  const files = [...entriesBelow(folder)]
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .flatMap((entry) => (entry.isDirectory() ? [] : [join(entry.parentPath, entry.name)]))
     .filter((path) => (hasHdf5Name(path) || isReferences(path)) && !claimed.has(path))
     .map((path) => relative(folder, path))
     .sort();
   if (files.length === 0) return null;
-  const more = files.length > NAMED ? ` and ${files.length - NAMED} more` : "";
   return (
-    `Not served: ${files.slice(0, NAMED).join(", ")}${more}, for ${location} describes everything in its folder and below. ` +
+    `Not served: ${shortList(files, 3, ", ")}, for ${location} describes everything in its folder and below. ` +
     "A folder of descriptors (inspect FILE --yes --descriptors FOLDER) keeps several datasets in one folder."
   );
-}
-
-/** Everything below a folder; links are not followed. */
-function* entriesBelow(folder: string): Generator<string> {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) yield* entriesBelow(path);
-    else yield path;
-  }
 }
 
 /** A digest that changes with the descriptor, a file that it names, and whether one of them may be incomplete. */

@@ -3,9 +3,10 @@ import { realpathSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError, readOr } from "../../shared/errors.js";
+import { shortList } from "../../shared/messages.js";
 import type { FileStamp } from "../dataset/dataset.js";
 import { fileStamp, isIn, RealPaths, realPath, statusOf } from "../dataset/files.js";
-import type { StoredFile } from "../dataset/stored-file.js";
+import { NO_SOURCES, type StoredFile } from "../dataset/stored-file.js";
 import { ROOM_BYTES } from "../hdf5-bytes/open-bytes.js";
 import { openFile } from "../open-file.js";
 import { StoreClient } from "../remote/store-client.js";
@@ -14,8 +15,6 @@ import { addressIn } from "./remote-text.js";
 
 /** Longest wait for the host of a store, which delays the datasets that follow. */
 const TIMEOUT_MS = 10_000;
-
-const MOST_NAMED = 4;
 
 /** An open file, with its stamp when it was opened. */
 export interface GivenFile {
@@ -121,7 +120,8 @@ export class Verification {
       throw new DataError(
         `${where} is a virtual dataset, which is served once it is confirmed (fieldprobe inspect --yes)`,
       );
-    const { files = [], missing = [] } = file.sources?.(path) ?? {};
+    const { files, missing, refusal } = file.sources?.(path) ?? NO_SOURCES;
+    if (refusal !== null) throw new DataError(`${where}: ${refusal}`);
     for (const source of files.filter((one) => statusOf(one) !== undefined)) {
       if (this.#roots !== null && !this.#roots.some((root) => isIn(root, source)))
         throw new DataError(
@@ -130,10 +130,7 @@ export class Verification {
       this.#records.set(source, fileStamp(source));
     }
     if (missing.length === 0) return;
-    const more = missing.length > MOST_NAMED ? `; and ${missing.length - MOST_NAMED} more` : "";
-    this.warnings.push(
-      `${where} lacks values, which are missing data: ${missing.slice(0, MOST_NAMED).join("; ")}${more}.`,
-    );
+    this.warnings.push(`${where} lacks values, which are missing data: ${shortList(missing, 4)}.`);
   }
 
   step<T>(member: string, run: () => T): T | null {

@@ -28,9 +28,11 @@ export interface VirtualSources {
   readonly files: readonly string[];
   readonly missing: readonly string[];
   readonly datasets: readonly SourceDataset[];
+  /** Why its values cannot be those of its sources; null if they can. */
+  readonly refusal: string | null;
 }
 
-export const NO_SOURCES: VirtualSources = { files: [], missing: [], datasets: [] };
+export const NO_SOURCES: VirtualSources = { files: [], missing: [], datasets: [], refusal: null };
 
 /** An open file or store, read-only. Failures are DataErrors. */
 export interface StoredFile {

@@ -212,7 +212,7 @@ export class VirtualDataset {
   #findSources(): VirtualSources {
     const [files, missing] = [new Set<string>(), new Set<string>()];
     const datasets = new Map<string, SourceDataset>();
-    let covered = 0;
+    let [covered, refusal] = [0, null as string | null];
     for (const part of this.#parts) {
       const [place, source] = [this.#pathOf(part.file), this.#source(part)];
       if (place !== ".") files.add(place);
@@ -223,7 +223,11 @@ export class VirtualDataset {
         if (known === null) datasets.set(name, { name, stored: null, attributes: new Map() });
       } else {
         const { file, path, stored } = source;
-        if (known === null) datasets.set(name, { name, stored, attributes: this.#unlike(file.attributes(path), name) });
+        const attributes = this.#unlike(file.attributes(path));
+        const [key, value] = [...attributes].find((attribute) => changesValues(...attribute)) ?? [];
+        if (key !== undefined)
+          refusal ??= `its source ${name} states ${key} = ${value}, and it does not: give it the same attribute`;
+        if (known === null) datasets.set(name, { name, stored, attributes });
         pieceOf(part, stored.shape, part.target);
         covered += part.target.count.reduce((product, length) => product * length, 1);
       }
@@ -231,21 +235,18 @@ export class VirtualDataset {
     if (covered === 0) throw new DataError(`none of its sources has values (${[...missing][0] ?? "it names none"})`);
     const all = this.#stored.shape.reduce((product, length) => product * length, 1);
     if (covered < all && missing.size === 0) missing.add(`no source has ${all - covered} of its ${all} values`);
-    return { files: [...files], missing: [...missing], datasets: [...datasets.values()] };
+    return { files: [...files], missing: [...missing], datasets: [...datasets.values()], refusal };
   }
 
-  /** Attributes that it does not have alike. @throws DataError if one changes the values of the source `name` */
-  #unlike(attributes: Attributes, name: string): Attributes {
+  /** Attributes of a source that it does not have alike. */
+  #unlike(attributes: Attributes): Attributes {
     const own = this.#attributes;
-    const unlike = [...attributes].filter(([key, value]) => !own.has(key) || `${own.get(key)}` !== `${value}`);
-    const [key, value] = unlike.find((attribute) => changesValues(...attribute)) ?? [];
-    if (key !== undefined)
-      throw new DataError(`its source ${name} states ${key} = ${value}, and it does not: give it the same attribute`);
-    return new Map(unlike);
+    return new Map([...attributes].filter(([key, value]) => !own.has(key) || `${own.get(key)}` !== `${value}`));
   }
 
   read(box: Hyperslab, out: Uint8Array): void {
-    this.sources();
+    const { refusal } = this.sources();
+    if (refusal !== null) throw new DataError(refusal);
     const { size } = this.#stored;
     const nothing = size === 4 ? Float32Array.of(Number.NaN) : Float64Array.of(Number.NaN);
     out.set(repeated(new Uint8Array(nothing.buffer), out.length));

@@ -292,7 +292,7 @@ export class Contents {
 export function sourcesAt(file: StoredFile, path: string): VirtualSources {
   return readOr(
     () => file.sources?.(path) ?? NO_SOURCES,
-    () => NO_SOURCES,
+    ({ message }) => ({ ...NO_SOURCES, refusal: message }),
   );
 }
 

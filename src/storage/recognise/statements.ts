@@ -2,6 +2,7 @@
  * Compares what a file says of fields, coordinates and times with what they are taken for, and finds numbers that
  * nothing applies.
  */
+import { shortList } from "../../shared/messages.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js";
 import { partsIn } from "../dataset/descriptor.js";
 import { placeOf } from "../dataset/files.js";
@@ -122,10 +123,9 @@ function addForeign(all: readonly Foreign[], findings: Findings): void {
   const texts = [...alike].map(([text, [first, ...more]]) => {
     return `${text} of ${first}${more.length === 0 ? "" : ` and ${more.length} more`}`;
   });
-  const rest = texts.length > LISTED ? `; and ${texts.length - LISTED} more` : "";
   findings.contradict(
     "values",
-    `${all.some(({ text }) => text.startsWith('"')) ? "Statements" : "Numbers"} that nothing applies: ${texts.slice(0, LISTED).join("; ")}${rest}.`,
+    `${all.some(({ text }) => text.startsWith('"')) ? "Statements" : "Numbers"} that nothing applies: ${shortList(texts, LISTED)}.`,
     "--despite values if the stored numbers are the values; else scale_factor and add_offset on the field",
   );
 }

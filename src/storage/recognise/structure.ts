@@ -142,7 +142,8 @@ function datasetText(file: StoredFile, path: string, key: string, roles: Roles):
   const role = tableNamed(basename(path))?.role;
   // The coordinates of a mesh are kept in the description, however many its nodes are.
   const most = role === undefined || role === "t" ? SMALL : MAX_TABLE_BYTES / Float64Array.BYTES_PER_ELEMENT;
-  if (time !== undefined || isOverTime || count > most || file.isUnwritten(path)) return head;
+  const isRefused = sourcesAt(file, path).refusal !== null;
+  if (time !== undefined || isOverTime || count > most || file.isUnwritten(path) || isRefused) return head;
   if (isNumeric(stored)) {
     const values = file.numbers(path);
     const text =

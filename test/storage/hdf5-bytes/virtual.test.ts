@@ -6,13 +6,14 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { confirmationOf } from "../../../src/storage/catalog/confirmation.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
+import { recogniseSeries } from "../../../src/storage/catalog/series.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
 import { fill, nodeValue, writeHdf5 } from "../../support/cubes.js";
 import { readNodes } from "../../support/read-nodes.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { age, scratchFolder } from "../../support/scratch.js";
 
 const FIXTURES = fileURLToPath(new URL("fixtures/virtual", import.meta.url));
 const SCRATCH = scratchFolder();
@@ -35,9 +36,10 @@ function confirm(home: string, file: string, answers: Answers): void {
   writeFileSync(join(home, `${found.written.name}.dataset.json`), confirmationOf(found, [], home, false));
 }
 
+type Said = Readonly<Record<string, string | number>>;
 /** A rank of these lengths, with attributes. */
-const writeRank = (home: string, shape: number[], attributes: Readonly<Record<string, string | number>> = {}) =>
-  writeHdf5(join(home, "rank1.h5"), (file) => {
+const writeRank = (home: string, shape: number[], attributes: Said = {}, name = "rank1.h5") =>
+  writeHdf5(join(home, name), (file) => {
     const data = new Float32Array(shape.reduce((product, length) => product * length, 1));
     for (const name of "uvw") {
       const dataset = file.create_dataset({ name, data, shape });
@@ -94,10 +96,13 @@ describe("a virtual dataset", () => {
     const [lacking] = before.datasets as [Dataset];
     expect(lacking.warnings).toContainEqual(expect.stringMatching(warning));
     expectFrames(lacking, (z) => z >= N / 2);
+    const opened = [openDataset(lacking)];
+    opened[0]?.readBrick("velocity", 0, 0, new Float32Array(3 * N ** 3));
     renameSync(join(home, "later"), join(home, "rank1.h5"));
-    expect(() => openDataset(lacking).readBrick("velocity", 0, 0, new Float32Array(3 * N ** 3))).toThrow(
-      /velocity of frame 0 cannot be read/,
-    );
+    for (const open of [...opened, openDataset(lacking)]) {
+      const read = () => open.readBrick("velocity", 0, 0, new Float32Array(3 * N ** 3));
+      expect(read).toThrow(/velocity of frame 0 cannot be read/);
+    }
     const after = scanFolders([home], { chunkBytes: 2 ** 26, previous: before });
     expectFrames(after.datasets[0] as Dataset);
   });
@@ -136,38 +141,37 @@ describe("a virtual dataset", () => {
     ]);
   });
 
-  it("is not read once a source has changed", () => {
-    const home = folderOf("changed", "latest.h5");
-    confirm(home, "latest.h5", ENDS);
-    const [dataset] = scan(home).datasets as [Dataset];
-    const open = openDataset(dataset);
-    rmSync(join(home, "rank0.h5"));
-    copyFileSync(join(home, "rank1.h5"), join(home, "rank0.h5"));
-    expect(() => open.readBrick("velocity", 0, 0, new Float32Array(3 * N ** 3))).toThrow(
-      /velocity of frame 0 cannot be read/,
-    );
-    open.close();
+  it("joins its series with sources of its name, which are no datasets, and waits if they state more", async () => {
+    const home = join(SCRATCH, "series");
+    const add = async (step: number, attributes = {}) => {
+      const [name, folder] = [join(home, `run_${step}.h5`), join(home, `run_${step}`)];
+      mkdirSync(folder, { recursive: true });
+      copyFileSync(join(FIXTURES, `run_${step}.h5`), name);
+      const ranks = [0, 1].map((r) => writeRank(folder, [N / 2, N, N], attributes, `run_${step}_p${r}.h5`));
+      age(name, ...(await Promise.all(ranks)));
+      return name;
+    };
+    const found = recogniseSeries([await add(1), await add(2)], ENDS);
+    writeFileSync(join(home, "run.dataset.json"), confirmationOf(found, found.varies, home, false));
+    const seen = () => scan(home).datasets.map(({ time }) => time.count);
+    expect([seen(), await add(3), seen()]).toEqual([[2], join(home, "run_3.h5"), [3]]);
+    expect(scan(home).problems).toEqual([]);
+    const location = await add(3, { scale_factor: 2 });
+    const message = expect.stringContaining("@scale_factor (run_3/run_3_p0.h5:/u) is new (2)");
+    expect([seen(), scan(home).problems]).toEqual([[2], [{ location, message, waits: true }]]);
   });
 
   it.each([
     ["outside.h5", /source \.\.\/secret\.h5 lies outside of its folder/],
     ["gaps.h5", /a part of it has gaps/],
+    ["early.h5", /source rank1\.h5 lies outside of its folder/],
   ])("of %s is refused by the reason", (file, reason) => {
     const home = folderOf(`refused-${file}`, file);
     copyFileSync(join(home, "rank0.h5"), join(SCRATCH, "secret.h5"));
+    // A link out of the folder leads to what the folder does not hold.
+    rmSync(join(home, "rank1.h5"));
+    symlinkSync(join(SCRATCH, "secret.h5"), join(home, "rank1.h5"));
     confirm(home, file, { ...GRID, pressure: "/u", times: { origin: 0, step: 0.25 } });
     expect(scan(home).problems.map(({ message }) => message)).toContainEqual(expect.stringMatching(reason));
-  });
-
-  it("has its sources below its folder, links followed", () => {
-    const home = folderOf("linked", "early.h5");
-    rmSync(join(home, "rank1.h5"));
-    copyFileSync(join(FIXTURES, "rank1.h5"), join(SCRATCH, "linked-away.h5"));
-    // A link out of the folder leads to what the folder does not hold.
-    symlinkSync(join(SCRATCH, "linked-away.h5"), join(home, "rank1.h5"));
-    confirm(home, "early.h5", ENDS);
-    expect(scan(home).problems.map(({ message }) => message)).toContainEqual(
-      expect.stringMatching(/source rank1\.h5 lies outside of its folder/),
-    );
   });
 });
