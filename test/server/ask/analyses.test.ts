@@ -138,18 +138,6 @@ describe("structure_functions", () => {
   });
 });
 
-describe("structures", () => {
-  it("label their nodes beside the table", async () => {
-    const { labels, structures } = await question("structures", {
-      where: "norm(omega) > 2*rms(norm(omega))",
-      labels: true,
-    });
-    const flat = labels.flat(3) as number[];
-    expect(flat).toHaveLength(32 ** 3);
-    for (const [i, { nodes }] of structures.entries()) expect(flat.filter((one) => one === i + 1)).toHaveLength(nodes);
-  });
-});
-
 describe("find", () => {
   it("has the nodes of a condition, largest first, and how many there are", async () => {
     const { rows, columns, total } = await question("find", {

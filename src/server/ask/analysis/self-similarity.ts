@@ -4,6 +4,7 @@
  * Source: Benzi et al., Physical Review E 48 (1993) R29.
  */
 import { compileExpression } from "../../../analysis/expression.js";
+import { nested } from "../../../analysis/nested.js";
 import type { GroupAnswer } from "../../../analysis/reductions.js";
 import { wrong } from "../faults.js";
 import { LETTERS } from "./analysed-nodes.js";
@@ -40,24 +41,23 @@ export async function withAbsolute(
   if (part !== undefined) throw wrong("absolute", `it is of the whole axis ${part.axis}`);
   const { shape } = compileExpression(text, nodes.base.names, "what");
   const powers = [...new Set([...orders, AGAINST])];
-  const columns = rows.flatMap(({ axis, nodes: lag }) => {
-    const one = shape === "vector" ? `(${text}).${axis}` : `(${text})`;
-    return powers.map((p) => `abs(shift(${one}, ${axis}, ${lag}) - ${one})^${p}`);
-  });
-  const moments = await momentsOf(analysis, nodes, columns, COLUMNS);
-  const found = moments.map(([one]) => (one === undefined || one.count === 0 ? null : one.mean));
-  const at = (row: number, p: number) => found[row * powers.length + powers.indexOf(p)] as number | null;
-  const slope = (row: number, p: number): number | null => {
-    const [before, after] = [row - 1, row + 1];
-    if (rows[before]?.axis !== rows[row].axis || rows[after]?.axis !== rows[row].axis) return null;
-    const rise = (of: number) => Math.log(at(after, of) ?? Number.NaN) - Math.log(at(before, of) ?? Number.NaN);
-    const value = rise(p) / rise(AGAINST);
-    return Number.isFinite(value) ? value : null;
-  };
-  const separations = rows.map((row, r) => ({
-    ...row,
-    absolute: Object.fromEntries(orders.map((p) => [p, at(r, p)])),
-    slope: Object.fromEntries(orders.map((p) => [p, slope(r, p)])),
-  }));
+  const separations: GroupAnswer[] = [];
+  for (const letter of new Set(rows.map(({ axis }) => axis))) {
+    const own = rows.filter(({ axis }) => axis === letter);
+    const one = shape === "vector" ? `(${text}).${letter}` : `(${text})`;
+    const increments = own.map((row) => `abs(shift(${one}, ${letter}, ${row.nodes}) - ${one})`);
+    const columns = increments.flatMap((d) => powers.map((p) => `${d}^${p}`));
+    // The pairs of a line weigh the same.
+    const weights = nodes.base.weights.map((width, a) => (LETTERS[a] === letter ? null : width)) as never;
+    const moments = await momentsOf(analysis, { ...nodes, base: { ...nodes.base, weights } }, columns, COLUMNS);
+    const S = (r: number, p: number): number => {
+      const [sum] = moments[r * powers.length + powers.indexOf(p)] ?? [];
+      return sum === undefined || sum.count === 0 ? Number.NaN : sum.mean;
+    };
+    const rise = (r: number, p: number) => Math.log(S(r + 1, p)) - Math.log(S(r - 1, p));
+    const listed = (value: (p: number) => number) => Object.fromEntries(orders.map((p) => [p, nested([value(p)], [])]));
+    const slopes = (r: number) => listed((p) => rise(r, p) / rise(r, AGAINST));
+    separations.push(...own.map((row, r) => ({ ...row, absolute: listed((p) => S(r, p)), slope: slopes(r) })));
+  }
   return { ...body, separations };
 }

@@ -3,6 +3,7 @@ import { compileExpression, compileScalar, componentsIn } from "../../../analysi
 import { type Increments, incrementsOf, termsOf } from "../../../analysis/increments.js";
 import type { Moments } from "../../../analysis/moments.js";
 import { type AnyReduction, added, type GroupAnswer } from "../../../analysis/reductions.js";
+import { isStaggered } from "../../../engine/contract/dataset.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import { randomPoints } from "../points/point-columns.js";
@@ -81,8 +82,9 @@ async function increments(
   if (!isAtNodes) await analysis.admit(separations.pairs);
   for (const letter of letters) {
     const axis = LETTERS.indexOf(letter) as AxisNumber;
-    // For a scalar, the velocity along the axis is needed too.
-    const beside = dataset.fields.velocity === undefined ? [] : [`u.${letter}`];
+    // For a scalar, the velocity along the axis is needed too, if it is known there.
+    const isKnown = dataset.fields.velocity !== undefined && !(isAtNodes && isStaggered(dataset, "velocity"));
+    const beside = isKnown ? [`u.${letter}`] : [];
     const columns = shape === "vector" ? componentsIn(text, shape) : [text, ...beside];
     const along = { orders, axis, columns };
     rows.push(

@@ -117,11 +117,8 @@ async function inSlices<T>(work: Iterator<undefined, T>, slices: TimeSlices): Pr
 
 function checkList(listed: number, properties: number, most: number): void {
   const numbers = listed * (23 + 4 * properties);
-  if (numbers <= most) return;
-  throw new LimitError(
-    "analysis.numbers",
-    `The ${listed} structures have ${numbers} numbers; at most ${most} are sent. Ask a larger least.`,
-  );
+  const text = `The ${listed} structures have ${numbers} numbers; at most ${most} are sent. Ask a larger least.`;
+  if (numbers > most) throw new LimitError("analysis.numbers", text);
 }
 
 function describeStructure(
