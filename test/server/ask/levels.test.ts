@@ -12,8 +12,7 @@ import { SHIPPED_DATA, serveTestData } from "../../support/service.js";
 import { type AnyAnswer, ask, get, jsonOf } from "./ask.js";
 
 const SCRATCH = scratchFolder();
-const NAME = "isotropic32";
-const CHANNEL = "turbulent-channel";
+const [NAME, CHANNEL] = ["isotropic32", "turbulent-channel"] as const;
 
 let service: RunningService;
 /** Levels of many frames, on a machine that does other things too. */
@@ -247,6 +246,7 @@ describe("a grid by levels", () => {
     [422, { level: 3 }, "level", /levels 0 to 2/],
     [400, { level: "fine" }, "level", /not a number/],
     [400, { level: -1 }, "level", /./],
+    [400, { level: 1, what: "p*x" }, "level", /x jumps at the seam/],
     [400, { level: 1, filter: "box:0.5", what: "filter(u)" }, "filter", /not filtered/],
   ])("refuses with %i in one line %j", async (status, members, member, text) => {
     const answer = await ask(service, { ...common, z: 3, ...members });

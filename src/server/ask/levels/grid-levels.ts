@@ -74,13 +74,15 @@ export function levelOf(
   const set = service.engine.levels(dataset);
   const inputs = used.flatMap(({ expressions }) => expressions.flatMap((one) => one.inputs));
   const apart = inputs.map((key) => key.split(":")[1]).find((field) => field !== undefined && !hasField(set, field));
-  const isRefused = question.filter !== undefined || apart !== undefined;
+  const jumping = inputs.find((key) => dataset.axes["xyz".indexOf(key)]?.periodic);
+  const isRefused = question.filter !== undefined || apart !== undefined || jumping !== undefined;
   if (wanted === "auto" && (set === null || isRefused)) return null;
   const level = wanted === "auto" ? fittingLevel(samples, dataset, set?.datasets.length ?? 0) : wanted;
   if (level === 0) return null;
   if (question.filter !== undefined) throw wrong("filter", "levels are not filtered; take level=0");
   const found = requireLevel(set, dataset, level);
   if (apart !== undefined) throw wrong("level", `${apart} has none: it does not lie on the nodes of ${dataset.name}`);
+  if (jumping !== undefined) throw wrong("level", `${jumping} jumps at the seam of its periodic axis; take level=0`);
   const fields = what.map(({ text }) => fieldNamed(set, text));
   const quantities = compileWhat(what, namesOf(question, found));
   return { level, set: set as LevelSet, dataset: found, quantities, fields };
@@ -213,11 +215,8 @@ export async function fillLevel(
       [to, wz] = [more + 1, next];
     }
     if (wz !== null) {
-      const box = {
-        first: [wx.from, wy.from, wz.from],
-        count: [wx.count, wy.count, wz.count],
-        stride: [1, 1, 1],
-      } as const;
+      const [first, count] = [[wx.from, wy.from, wz.from] as const, [wx.count, wy.count, wz.count] as const];
+      const box = { first, count, stride: [1, 1, 1] } as const;
       const offsets = offsetsIn(wx, px);
       for (const [q, quantity] of quantities.entries()) {
         const n = quantity.columns.length;
