@@ -243,8 +243,14 @@ export class Inputs {
     const read = async (from: number, to: number): Promise<Float64Array> => {
       const many = width * (to - from);
       if (npy !== null) {
-        const number = npyNumbers(npy, await readAt(file, npy.start + width * from * npy.width, many * npy.width));
-        return Float64Array.from({ length: many }, (_, i) => number(i));
+        const [runs, each] = npy.columnMajor ? [width, 1] : [1, width];
+        const out = new Float64Array(many);
+        for (let run = 0; run < runs; run++) {
+          const at = npy.start + (run * npy.rows + each * from) * npy.width;
+          const number = npyNumbers(npy, await readAt(file, at, (many / runs) * npy.width));
+          for (let i = 0; i < many / runs; i++) out[runs * i + run] = number(i);
+        }
+        return out;
       }
       const each = isOctets ? 4 : 8;
       const bytes = await readAt(file, width * from * each, many * each);
@@ -268,9 +274,7 @@ async function readAt(file: FileHandle, position: number, length: number): Promi
 async function readHeader(path: string, size: number): Promise<NpyLayout> {
   const file = await open(path, "r");
   try {
-    const layout = npyLayout(await readAt(file, 0, Math.min(size, NPY_HEADER_BYTES)), size);
-    if (layout.columnMajor) throw new Error("the .npy array has Fortran order; C order is read");
-    return layout;
+    return npyLayout(await readAt(file, 0, Math.min(size, NPY_HEADER_BYTES)), size);
   } catch (error) {
     throw refuse(`The input is no .npy file of points: ${(error as Error).message}.`);
   } finally {

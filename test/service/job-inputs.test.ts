@@ -97,8 +97,8 @@ async function pressures(url: string, points: readonly number[], call = CALL): P
 const POINTS = [0.5, 1.25, 2, 3, 4.5, 5.75, 1, 1, 1];
 const bytes = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text));
 
-function npyOf(points: readonly number[]): Uint8Array<ArrayBuffer> {
-  const text = `{'descr': '<f8', 'fortran_order': False, 'shape': (${points.length / 3}, 3), }`;
+function npyOf(points: readonly number[], order = "False"): Uint8Array<ArrayBuffer> {
+  const text = `{'descr': '<f8', 'fortran_order': ${order}, 'shape': (${points.length / 3}, 3), }`;
   const head = Buffer.from(`\x93NUMPY\x01\x00\x76\x00${text.padEnd(117)}\n`, "latin1");
   return new Uint8Array(Buffer.concat([head, Buffer.from(Float64Array.from(points).buffer)]));
 }
@@ -107,6 +107,13 @@ describe("an upload", () => {
   it.each([
     ["octets", new Uint8Array(Float32Array.from(POINTS).buffer)],
     ["npy", npyOf(POINTS)],
+    [
+      "npy",
+      npyOf(
+        [0, 1, 2].flatMap((axis) => POINTS.filter((_, i) => i % 3 === axis)),
+        "True",
+      ),
+    ],
     ["csv", bytes(`x,y,z\r\n${POINTS.map((v, i) => `${v}${i % 3 < 2 ? "," : "\r\n"}`).join("")}`)],
   ])("of %s is received in parts, and a job answers its points", async (form, whole) => {
     const { url } = ordinary;
