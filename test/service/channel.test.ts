@@ -6,7 +6,7 @@ import { openEngine } from "../../src/engine/main/engine.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { ALL_OPERATIONS, type Operation } from "../../src/shared/operations.js";
 import { channelPoints, writeChannel } from "../support/channel.js";
-import { generator, runQuery } from "../support/run-query.js";
+import { generator, runQuery, velocityAt } from "../support/run-query.js";
 import { scratchFolder } from "../support/scratch.js";
 
 describe("a channel-like dataset", () => {
@@ -48,13 +48,7 @@ describe("a channel-like dataset", () => {
   });
 
   it("refuses points beyond a wall, and box filters", async () => {
-    const query = {
-      operation: "GetVelocity",
-      dataset: "channel",
-      time: 0,
-      spatialInterpolation: "Lag4",
-      temporalInterpolation: "None",
-    } as const;
+    const query = velocityAt(0, "Lag4", "None", "channel");
     await expect(runQuery(engine, query, [0, 1.01, 0])).rejects.toThrow(
       "The given y value is greater than the largest",
     );

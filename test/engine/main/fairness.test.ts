@@ -5,17 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine, Evaluation, Query } from "../../../src/engine/contract/query.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
 import { loadConfig } from "../../../src/shared/config.js";
-import { generator, runQuery, writeTriples } from "../../support/run-query.js";
+import { generator, runQuery, velocityAt, writeTriples } from "../../support/run-query.js";
 
 const DATA = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
 const COMMON = { dataset: "isotropic32" } as const;
-const SMALL: Query = {
-  ...COMMON,
-  operation: "GetVelocity",
-  time: 0.31,
-  spatialInterpolation: "Lag4",
-  temporalInterpolation: "None",
-};
+const SMALL = velocityAt(0.31, "Lag4", "None");
 const STEPPED = { ...COMMON, operation: "GetPosition", StartTime: 0.1, spatialInterpolation: "Lag8" } as const;
 /** The longest that the limits allow, of one particle, of many points, and of one point that is not divided. */
 const LARGEST: readonly (readonly [Query, number])[] = [

@@ -4,11 +4,11 @@
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Engine, Query } from "../../../src/engine/contract/query.js";
+import type { Engine } from "../../../src/engine/contract/query.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
 import { loadConfig } from "../../../src/shared/config.js";
 import { chunkFile, chunkStart, type Four, storedValue, unpack, writtenChunks } from "../../support/chunk-files.js";
-import { runQuery } from "../../support/run-query.js";
+import { runQuery, velocityAt } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const DATA = scratchFolder();
@@ -39,14 +39,7 @@ afterAll(() => engine.close(1000));
 
 /** The velocity at one node, all components of which are stored in one place. */
 async function velocity(dataset: string, [time, z, y, x]: Four): Promise<number[]> {
-  const query: Query = {
-    operation: "GetVelocity",
-    dataset,
-    time,
-    spatialInterpolation: "None",
-    temporalInterpolation: "None",
-  };
-  return [...(await runQuery(engine, query, [x, y, z]))];
+  return [...(await runQuery(engine, velocityAt(time, "None", "None", dataset), [x, y, z]))];
 }
 
 it("has files with gaps and without", () => {
