@@ -9,7 +9,7 @@ import { placeOf, STEP_PLACE } from "../dataset/files.js";
 import { isField, type Packing, packingOf } from "../dataset/packing.js";
 import { ReadBuffer } from "../dataset/read-buffer.js";
 import type { Stored } from "../dataset/stored.js";
-import type { StoredFile } from "../dataset/stored-file.js";
+import { NO_SOURCES, type StoredFile } from "../dataset/stored-file.js";
 import { whyNotUndone } from "../hdf5-bytes/filters.js";
 import { type ReadAxis, readAxis } from "./axis.js";
 import { axesAt, inOneDomain, triple } from "./own-nodes.js";
@@ -372,7 +372,9 @@ function checkStorage(file: StoredFile, path: string, chunkBytes: number, verifi
   if (lack !== null) verification.warnings.push(`${where}: ${lack}.`);
   const foreign = whyNotUndone(stored.filters);
   if (foreign !== null) throw new DataError(`${where} ${foreign}`);
-  const chunk = stored.chunks?.reduce((bytes, edge) => bytes * edge, stored.size) ?? 0;
+  const sources = (file.sources?.(resolved) ?? NO_SOURCES).datasets.flatMap((source) => source.stored ?? []);
+  const bytesOf = ({ chunks, size }: Stored) => chunks?.reduce((bytes, edge) => bytes * edge, size) ?? 0;
+  const chunk = [stored, ...sources].reduce((most, one) => Math.max(most, bytesOf(one)), 0);
   if (chunk > chunkBytes)
     throw new DataError(
       `${where} has chunks of ${chunk} bytes, more than engine.chunkBytes (${chunkBytes}); fieldprobe convert rewrites it`,

@@ -42,7 +42,7 @@ const writeRank = (home: string, shape: number[], attributes: Said = {}, name = 
   writeHdf5(join(home, name), (file) => {
     const data = new Float32Array(shape.reduce((product, length) => product * length, 1));
     for (const name of "uvw") {
-      const dataset = file.create_dataset({ name, data, shape });
+      const dataset = file.create_dataset({ name, data, shape, chunks: shape });
       for (const [key, value] of Object.entries(attributes)) dataset.create_attribute(key, value);
     }
   });
@@ -159,6 +159,7 @@ describe("a virtual dataset", () => {
     const location = await add(3, { scale_factor: 2 });
     const message = expect.stringContaining("@scale_factor (run_3/run_3_p0.h5:/u) is new (2)");
     expect([seen(), scan(home).problems]).toEqual([[2], [{ location, message, waits: true }]]);
+    expect(JSON.stringify(scanFolders([home], { chunkBytes: 400 }).problems)).toContain("chunks of 432 bytes");
   });
 
   it.each([
