@@ -1,12 +1,12 @@
 /** All problems of a start are one report: settings, combinations of settings, and files. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { startProblems } from "../../src/cli/start-problems.js";
 import { loadConfig } from "../../src/shared/config.js";
-import { scratchFolder } from "../support/scratch.js";
+import { folderIn, scratchFolder } from "../support/scratch.js";
 
 const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
 const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
@@ -50,8 +50,7 @@ it("reports a public address without tokens beside other problems, and nothing f
 });
 
 it("takes a folder with a token file, and names what is wrong with both TLS files and the token file at once", () => {
-  const mounted = join(folder, "mounted");
-  mkdirSync(mounted);
+  const mounted = folderIn(folder, "mounted");
   writeFileSync(join(mounted, "tokens.json"), '{"version": 1, "tokens": []}');
   expect(startProblems(loadConfig({ DATA, TOKENS: mounted }, {}))).toEqual([]);
   const text = join(folder, "text");

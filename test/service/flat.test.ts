@@ -1,12 +1,12 @@
 /** Data of two dimensions: one rule for axes of one node in SOAP, in `/api` and on the command line. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
 import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { operationValues } from "../support/operation-questions.js";
 import { fieldprobe } from "../support/run-command.js";
-import { scratchFolder } from "../support/scratch.js";
+import { folderIn, scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
 const DATA = scratchFolder();
@@ -27,8 +27,7 @@ for (const [name, periodic] of [
   ["constant", true],
   ["plane", false],
 ] as const) {
-  const folder = join(DATA, name);
-  mkdirSync(folder);
+  const folder = folderIn(DATA, name);
   await writeHdf5(join(folder, "u.h5"), (file) =>
     writeField(file, "/u", {
       dimensions: ["z", "y", "x", "c"],

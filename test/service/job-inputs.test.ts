@@ -14,7 +14,7 @@ import { type RunningService, startService } from "../../src/main.js";
 import { digestToken } from "../../src/server/http/auth.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { writeChannel } from "../support/channel.js";
-import { eachScratchFolder, scratchFolder } from "../support/scratch.js";
+import { eachScratchFolder, folderIn, scratchFolder } from "../support/scratch.js";
 
 const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
 const CALL = "/api/datasets/isotropic32/values?what=p&time=0.4&method=Lag4&time_method=nearest";
@@ -250,8 +250,7 @@ describe("places of a dataset", () => {
   });
 
   it("are refused in one line if there are none", async () => {
-    const moving = join(folder, "channel");
-    mkdirSync(moving);
+    const moving = folderIn(folder, "channel");
     await writeChannel(moving);
     const url = await serve({ DATA: `${DATA}:${moving}` });
     const refusalOf = async (members: object) => {

@@ -2,7 +2,7 @@
  * Fields whose components have nodes of their own, as those of a C-grid, with w at the faces of the cells, and scalars
  * at other places: orders of interpolation and of derivatives, the wall, particles, cutouts, and what is refused.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { File } from "h5wasm/node";
 import { afterAll, describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ import { serveCopies } from "../support/copied-view.js";
 import { writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { operationValues, pathEnds, soapRecords } from "../support/operation-questions.js";
 import { generator } from "../support/run-query.js";
-import { scratchFolder } from "../support/scratch.js";
+import { folderIn, scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 import { SYMMETRIC } from "../support/symmetric.js";
 
@@ -53,8 +53,7 @@ function nodesAlong(way: Way, n: number, axis: "x" | "y" | "z", at: At) {
 function writeWay(folder: string, way: Way, n: number): Promise<string> {
   const { periodic, at } = WAYS[way];
   const name = `${way}${n}`;
-  const home = join(folder, name);
-  mkdirSync(home);
+  const home = folderIn(folder, name);
   const dimensions = ["t", "z", "y", "x"] as const;
   const write = (file: File): void => {
     for (const [c, one] of at.entries()) {

@@ -53,6 +53,16 @@ export const timed = (time: number, more: (file: File) => void = () => {}) =>
     more(file);
   });
 
+/** Components at three times on stated nodes. */
+export const inTime = (times: readonly number[]) => (file: File) => {
+  for (const [c, name] of UVW.entries())
+    writeField(file, `/${name}`, { dimensions: ["t", ...ORDER], value: ({ x }) => c + x });
+  for (const axis of AXES) table(file, `/${axis}`, NODES[axis]);
+  file.create_dataset({ name: "time", data: Float64Array.from(times) });
+  file.create_attribute("axes", "tzyx");
+  file.create_attribute("periodic", "none");
+};
+
 const attribute = (file: File, path: string, name: string, value: unknown): void => {
   const holder = path === "/" ? file : (file.get(path) as Group | H5Dataset);
   holder.create_attribute(name, value as string);

@@ -1,20 +1,18 @@
 /** Brownian particles against the laws of diffusion and the words of the convention, and their bits in every cut. */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, expect, it } from "vitest";
 import { type RunningService, startService } from "../../../src/main.js";
 import { loadConfig } from "../../../src/shared/config.js";
 import { descriptor, NODES, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { folderIn, scratchFolder } from "../../support/scratch.js";
 import { SHIPPED_DATA } from "../../support/service.js";
 import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
 
 const SCRATCH = scratchFolder();
 /** A steady flow u on the test grid of unit spacing, whose axis y has the given faces. */
 async function writeFlow(name: string, u: readonly number[], y: object): Promise<void> {
-  const folder = join(SCRATCH, name);
-  mkdirSync(folder);
+  const folder = folderIn(SCRATCH, name);
   const velocity = { file: "u.h5", path: "/u", dimensions: ["t", "z", "y", "x", "c"] as const };
   await writeHdf5(join(folder, "u.h5"), (file) => writeField(file, "/u", { ...velocity, value: ({ c }) => u[c] ?? 0 }));
   const content = descriptor(name, { fields: { velocity } });

@@ -2,7 +2,7 @@
 import { appendFileSync, mkdirSync, readFileSync, renameSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
@@ -491,18 +491,15 @@ describe("the catalogue", () => {
     const first = scanFolders([folder], OPTIONS);
     const spy = vi.spyOn(OpenBytes.prototype, "close");
     const opened = (): string[] => [...new Set(spy.mock.contexts.map((file) => (file as OpenBytes).path))];
-    try {
-      const second = scanFolders([folder], { ...OPTIONS, previous: structuredClone(first) });
-      expect(opened()).toEqual([]);
-      expect(second).toEqual(first);
-      appendFileSync(join(folder, "b", "dataset.json"), "\n");
-      const third = scanFolders([folder], { ...OPTIONS, previous: second });
-      expect(opened()).toEqual([join(folder, "b", "p.h5")]);
-      expect(third.datasets[0]).toBe(second.datasets[0]);
-      expect(third.datasets[1]?.digest).not.toBe(second.datasets[1]?.digest);
-    } finally {
-      spy.mockRestore();
-    }
+    onTestFinished(() => spy.mockRestore());
+    const second = scanFolders([folder], { ...OPTIONS, previous: structuredClone(first) });
+    expect(opened()).toEqual([]);
+    expect(second).toEqual(first);
+    appendFileSync(join(folder, "b", "dataset.json"), "\n");
+    const third = scanFolders([folder], { ...OPTIONS, previous: second });
+    expect(opened()).toEqual([join(folder, "b", "p.h5")]);
+    expect(third.datasets[0]).toBe(second.datasets[0]);
+    expect(third.datasets[1]?.digest).not.toBe(second.datasets[1]?.digest);
   });
 
   it("counts what links reach on several ways once, and passes links in a circle", async () => {

@@ -174,16 +174,8 @@ describe("answers of the user", () => {
 
 describe("answers against what a file states", () => {
   const STATED = {
-    axes: "zyx",
-    dx: 0.25,
-    dy: 0.25,
-    dz: 0.25,
-    x0: 0,
-    y0: 0,
-    z0: 0,
-    periodic: "xz",
-    bc_y: "wall",
-    time: 1.5,
+    ...{ axes: "zyx", dx: 0.25, dy: 0.25, dz: 0.25, x0: 0, y0: 0, z0: 0 },
+    ...{ periodic: "xz", bc_y: "wall", time: 1.5 },
   };
   const tables = (file: File) => {
     for (const axis of AXES) table(file, axis, even(NODES[axis]));

@@ -11,7 +11,7 @@ import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Hdf5File } from "../../../src/storage/hdf5-bytes/hdf5-file.js";
 import { openFile } from "../../../src/storage/open-file.js";
 import { useObjectServer } from "../../support/object-server.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { folderIn, scratchFolder } from "../../support/scratch.js";
 import { expectNodes } from "../zarr/numbered-cube.js";
 
 const SCRATCH = scratchFolder();
@@ -36,8 +36,7 @@ beforeAll(() => loadHdf5());
 
 let folders = 0;
 function folder(list: string, target: Buffer | null = FILE): string {
-  const path = join(SCRATCH, `folder${++folders}`);
-  mkdirSync(path);
+  const path = folderIn(SCRATCH, `folder${++folders}`);
   writeFileSync(join(path, "flow.refs.json"), list);
   mkdirSync(join(path, ".hidden"));
   // A hidden folder is not searched, so that the file itself is no dataset.

@@ -1,7 +1,7 @@
 /** Conversion: same values, bounded reads, resumable; and the cutout, read back. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { digestFile } from "../../../src/storage/catalog/manifest.js";
 import { type Dataset, fieldNames, type Triple } from "../../../src/storage/dataset/dataset.js";
@@ -194,17 +194,14 @@ describe("convert", () => {
       reads.push(bytes.length);
       readValues.call(this, bytes, address);
     });
-    try {
-      const source = openProposed(path, CHUNK_BYTES);
-      expect(reads).toEqual([]);
-      const folder = join(SCRATCH, "contiguous");
-      const { bytesRead } = await convert(source, { folder, name: "c", chunk: 16, filter: "none" }, noProgress);
-      expect(bytesRead).toBe(12 * n ** 3);
-      expect(reads.reduce((sum, bytes) => sum + bytes, 0)).toBe(12 * n ** 3);
-      expect(Math.max(...reads)).toBeLessThanOrEqual(8 * 2 ** 20);
-    } finally {
-      spy.mockRestore();
-    }
+    onTestFinished(() => spy.mockRestore());
+    const source = openProposed(path, CHUNK_BYTES);
+    expect(reads).toEqual([]);
+    const folder = join(SCRATCH, "contiguous");
+    const { bytesRead } = await convert(source, { folder, name: "c", chunk: 16, filter: "none" }, noProgress);
+    expect(bytesRead).toBe(12 * n ** 3);
+    expect(reads.reduce((sum, bytes) => sum + bytes, 0)).toBe(12 * n ** 3);
+    expect(Math.max(...reads)).toBeLessThanOrEqual(8 * 2 ** 20);
   });
 
   it("plans slabs of whole chunks that cover every node once, within 8 MiB", () => {

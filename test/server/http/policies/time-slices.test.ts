@@ -1,105 +1,91 @@
 /** Turns of long work on the event loop. */
 import { setImmediate as immediate } from "node:timers/promises";
-import { expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { mainThreadCpu, TimeSlices } from "../../../../src/server/http/policies/time-slices.js";
+
+afterEach(() => void vi.restoreAllMocks());
 
 test("a long loop covers every element once and lets ticks pass between its slices", async () => {
   // A clock that goes on by three milliseconds whenever it is read.
   let now = 0;
-  const clock = vi.spyOn(performance, "now").mockImplementation(() => {
+  vi.spyOn(performance, "now").mockImplementation(() => {
     now += 3;
     return now;
   });
-  try {
-    const ranges: (readonly [number, number])[] = [];
-    let turns = 0;
-    const count = (): void => {
-      turns++;
-      if (ranges.length < 4) setImmediate(count);
-    };
-    setImmediate(count);
-    await new TimeSlices(() => null).each(30_000, (from, to) => ranges.push([from, to]));
-    expect(ranges).toEqual([
-      [0, 8_192],
-      [8_192, 16_384],
-      [16_384, 24_576],
-      [24_576, 30_000],
-    ]);
-    expect(turns).toBeGreaterThanOrEqual(1);
-  } finally {
-    clock.mockRestore();
-  }
+  const ranges: (readonly [number, number])[] = [];
+  let turns = 0;
+  const count = (): void => {
+    turns++;
+    if (ranges.length < 4) setImmediate(count);
+  };
+  setImmediate(count);
+  await new TimeSlices(() => null).each(30_000, (from, to) => ranges.push([from, to]));
+  expect(ranges).toEqual([
+    [0, 8_192],
+    [8_192, 16_384],
+    [16_384, 24_576],
+    [24_576, 30_000],
+  ]);
+  expect(turns).toBeGreaterThanOrEqual(1);
 });
 
 test("one slice of long work goes on in a tick, in the order of its waiting", async () => {
   const slices = new TimeSlices(() => null);
   const done: string[] = [];
   let clock = 0;
-  const spy = vi.spyOn(performance, "now").mockImplementation(() => clock);
-  try {
-    const work = async (name: string): Promise<void> => {
-      for (let i = 0; i < 3; i++) {
-        done.push(`${name}${i}`);
-        clock += 10;
-        await slices.pause();
-      }
-    };
-    let over = false;
-    const turn = (): void => {
-      done.push("turn");
-      if (!over) setImmediate(turn);
-    };
-    setImmediate(turn);
-    await Promise.all(["a", "b", "c"].map(work));
-    over = true;
-    const text = done.join(" ");
-    expect(text.replaceAll(" turn", "").replaceAll("turn ", "")).toBe("a0 b0 c0 a1 b1 c1 a2 b2 c2");
-    expect(text).not.toMatch(/[abc][12] [abc][12]/);
-  } finally {
-    spy.mockRestore();
-  }
+  vi.spyOn(performance, "now").mockImplementation(() => clock);
+  const work = async (name: string): Promise<void> => {
+    for (let i = 0; i < 3; i++) {
+      done.push(`${name}${i}`);
+      clock += 10;
+      await slices.pause();
+    }
+  };
+  let over = false;
+  const turn = (): void => {
+    done.push("turn");
+    if (!over) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await Promise.all(["a", "b", "c"].map(work));
+  over = true;
+  const text = done.join(" ");
+  expect(text.replaceAll(" turn", "").replaceAll("turn ", "")).toBe("a0 b0 c0 a1 b1 c1 a2 b2 c2");
+  expect(text).not.toMatch(/[abc][12] [abc][12]/);
 });
 
 test("what is done in one turn shares its slice, and the next turn has another", async () => {
   const slices = new TimeSlices(() => null);
   let clock = 0;
-  const spy = vi.spyOn(performance, "now").mockImplementation(() => clock);
-  try {
-    slices.note();
-    clock += 4;
-    slices.note();
-    const wait = slices.pause();
-    expect(wait).toBeInstanceOf(Promise);
-    await wait;
-    expect(slices.pause()).toBeNull();
-    clock += 1;
-    await immediate();
-    clock += 10;
-    expect(slices.pause()).toBeNull();
-    expect(slices.longestMs).toBe(4);
-  } finally {
-    spy.mockRestore();
-  }
+  vi.spyOn(performance, "now").mockImplementation(() => clock);
+  slices.note();
+  clock += 4;
+  slices.note();
+  const wait = slices.pause();
+  expect(wait).toBeInstanceOf(Promise);
+  await wait;
+  expect(slices.pause()).toBeNull();
+  clock += 1;
+  await immediate();
+  clock += 10;
+  expect(slices.pause()).toBeNull();
+  expect(slices.longestMs).toBe(4);
 });
 
 test("a slice from the queue is not cut short by the end of the turn before it", async () => {
   const slices = new TimeSlices(() => null);
   let clock = 0;
-  const spy = vi.spyOn(performance, "now").mockImplementation(() => clock);
-  try {
-    slices.note();
-    clock += 5;
-    const first = slices.pause();
-    const second = slices.pause();
-    await first;
-    clock += 6;
-    expect(slices.isOver).toBe(true);
-    await second;
-    expect(slices.isOver).toBe(false);
-    expect(slices.longestMs).toBe(6);
-  } finally {
-    spy.mockRestore();
-  }
+  vi.spyOn(performance, "now").mockImplementation(() => clock);
+  slices.note();
+  clock += 5;
+  const first = slices.pause();
+  const second = slices.pause();
+  await first;
+  clock += 6;
+  expect(slices.isOver).toBe(true);
+  await second;
+  expect(slices.isOver).toBe(false);
+  expect(slices.longestMs).toBe(6);
 });
 
 test("waits for something else do not count", async () => {

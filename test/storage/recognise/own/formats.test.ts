@@ -14,7 +14,7 @@ import { recognise } from "../../../../src/storage/recognise/recognise.js";
 import { NODES, writeField, writeHdf5 } from "../../../support/cubes.js";
 import { openConfirmed } from "../../../support/open-confirmed.js";
 import { PRODUCERS } from "../../../support/producers.js";
-import { timed, writeComponents, writeTables } from "../../../support/questionable-files.js";
+import { inTime, timed, writeComponents, writeTables } from "../../../support/questionable-files.js";
 import { readNodes } from "../../../support/read-nodes.js";
 import { scratchFolder } from "../../../support/scratch.js";
 
@@ -530,13 +530,8 @@ describe("what a file or a series says is told in its words", () => {
 
   it("times that are climatological statistics are asked about", async () => {
     const path = await made("climatology", (file) => {
-      for (const [c, name] of ["u", "v", "w"].entries())
-        writeField(file, `/${name}`, { dimensions: ["t", "z", "y", "x"], value: ({ x }) => c + x });
-      for (const axis of AXES)
-        file.create_dataset({ name: axis, data: Float64Array.from({ length: NODES[axis] }, (_, i) => i) });
-      file.create_dataset({ name: "time", data: Float64Array.of(0, 1, 2) });
+      inTime([0, 1, 2])(file);
       (file.get("time") as H5Dataset).create_attribute("climatology", "climatology_bounds");
-      file.create_attribute("axes", "tzyx");
     });
     expect(() => openConfirmed(path, CHUNK_BYTES)).toThrow("/time has the attribute climatology");
   });
@@ -551,14 +546,7 @@ describe("what a file or a series says is told in its words", () => {
   });
 
   it("a time that is not a number is named", async () => {
-    const path = await made("nan", (file) => {
-      for (const [c, name] of ["u", "v", "w"].entries())
-        writeField(file, `/${name}`, { dimensions: ["t", "z", "y", "x"], value: ({ x }) => c + x });
-      for (const axis of AXES)
-        file.create_dataset({ name: axis, data: Float64Array.from({ length: NODES[axis] }, (_, i) => i) });
-      file.create_dataset({ name: "time", data: Float64Array.of(0, Number.NaN, 2) });
-      file.create_attribute("axes", "tzyx");
-    });
+    const path = await made("nan", inTime([0, Number.NaN, 2]));
     expect(() => openConfirmed(path, CHUNK_BYTES)).toThrow("the time of frame 1 is NaN, not a number");
   });
 
