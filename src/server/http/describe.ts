@@ -115,21 +115,13 @@ export function summarize(dataset: Dataset) {
 
 /** The full description: everything that a caller may need before sending queries. */
 export function describe(dataset: Dataset) {
-  const times = timesOf(dataset.time);
+  const { name, title, aliases, times } = summarize(dataset);
+  const { guardBefore, guardAfter } = dataset.time;
   return {
-    name: dataset.name,
-    title: dataset.title,
-    aliases: [...dataset.aliases],
+    ...{ name, title, aliases },
     digest: dataset.digest,
     axes: dataset.axes.map((axis, index) => describeAxis("xyz"[index], axis, dataset.walls[index])),
-    times: {
-      count: times.length,
-      first: times[0] ?? 0,
-      last: times.at(-1) ?? 0,
-      stored: times,
-      guardBefore: dataset.time.guardBefore,
-      guardAfter: dataset.time.guardAfter,
-    },
+    times: { ...times, stored: timesOf(dataset.time), guardBefore, guardAfter },
     fields: fieldNames(dataset).map((name) => describeField(name, dataset)),
     units: { ...dataset.units },
     forcing: dataset.forcing.kind,
