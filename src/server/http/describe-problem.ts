@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { CancelledError, type ErrorCode, type Fault, FieldprobeError } from "../../shared/errors.js";
 import { NotAcceptableError } from "./negotiate.js";
 import { type ProblemDetails, problemDetails } from "./problem.js";
-import { busyIfPassing, HttpRefusal } from "./refusal.js";
+import { busyIfPassing, HttpRefusal, logFailure } from "./refusal.js";
 import { sendText } from "./send-answer.js";
 
 /** HTTP status of each public error code. */
@@ -101,7 +101,7 @@ export interface ProblemForm {
 /** Makes the error handler of an interface: it sends a problem in its form, and nothing if the caller has left. */
 export function problemHandler({ name, contentType, body }: ProblemForm) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const { facts, id, log, raw } = request;
+    const { facts, id, raw } = request;
     if (error instanceof CancelledError || reply.raw.destroyed) {
       facts.outcome = "cancelled";
       reply.hijack();
@@ -111,8 +111,7 @@ export function problemHandler({ name, contentType, body }: ProblemForm) {
     const { problem, headers } = describeProblem(busyIfPassing(error, request), id);
     facts.interface = name;
     facts.outcome = problem.code;
-    if (problem.code === "Internal" || problem.code === "DataError")
-      log.error({ reqId: id, err: error }, "a request failed");
+    logFailure(error, problem.code, request);
     const text = `${JSON.stringify(body(problem))}\n`;
     return sendText(reply, raw, problem.status, { ...headers, "content-type": contentType }, text);
   };

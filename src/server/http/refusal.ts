@@ -1,6 +1,6 @@
 /** Refusals of requests by HTTP alone: a status and a line of text. */
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
-import { BusyError, fullDisk, RequestError } from "../../shared/errors.js";
+import { BusyError, DataError, fullDisk, RequestError } from "../../shared/errors.js";
 import { describeError, isFullDisk, isOutOfFiles } from "../../shared/system.js";
 
 /** An error that every interface passes on unchanged. */
@@ -33,6 +33,13 @@ export function busyIfPassing(error: unknown, { id, log }: Failed): unknown {
   return full ? fullDisk(error) : new BusyError("The service has too many files open.", 1, error);
 }
 
+/** Logs what a service answers for with this code: data that cannot be read by the reason, anything else as it is. */
+export function logFailure(error: unknown, code: string, { id, log }: Failed): void {
+  const cause = error instanceof DataError && error.cause instanceof Error ? ` ${error.cause.message}` : "";
+  const said = error instanceof DataError ? { reason: `${error.message}${cause}` } : { err: error };
+  if (code === "Internal" || code === "DataError") log.error({ reqId: id, ...said }, "a request failed");
+}
+
 /** The answer to an error outside all interfaces: a status and a line of text. */
 export function plainRefusal(
   thrown: unknown,
@@ -44,9 +51,8 @@ export function plainRefusal(
     const headers = { ...type, "retry-after": String(error.context.retryAfter) };
     return { status: 503, headers, body: `${error.message}\n` };
   }
-  if (error instanceof HttpRefusal) {
+  if (error instanceof HttpRefusal)
     return { status: error.status, headers: { ...type, ...error.headers }, body: `${error.message}\n` };
-  }
   const status = (error as { statusCode?: number }).statusCode ?? 500;
   if (status < 500) return { status, headers: type, body: "The request is not valid.\n" };
   request.log.error({ reqId: request.id, err: error }, "a request failed");

@@ -1,7 +1,7 @@
 /** Faults of both SOAP versions. */
 import type { FastifyRequest } from "fastify";
 import { excerpt, FieldprobeError, RequestError } from "../../shared/errors.js";
-import { busyIfPassing } from "../http/refusal.js";
+import { busyIfPassing, logFailure } from "../http/refusal.js";
 import { envelopeStart } from "./encode.js";
 import { ENVELOPE_NAMESPACE, EncodingFault, HeaderError, MustUnderstandFault, VersionFault } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";
@@ -64,7 +64,7 @@ export function faultFor(
 ): FaultAnswer {
   const fault = faultAnswer(busyIfPassing(error, { id, log }), version, namespace, id);
   facts.outcome = fault.code;
-  if (fault.code === "Internal" || fault.code === "DataError") log.error({ reqId: id, err: error }, "a request failed");
+  logFailure(error, fault.code, { id, log });
   return fault;
 }
 

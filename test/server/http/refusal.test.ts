@@ -1,6 +1,8 @@
 /** What the operating system cannot give for a moment is Busy in every interface. */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { apiPlugin } from "../../../src/server/ask/plugin.js";
+import { logFailure } from "../../../src/server/http/refusal.js";
+import { DataError, RequestError } from "../../../src/shared/errors.js";
 import { expectFault } from "../../support/faults.js";
 import { call, getVelocity, useService, VERSIONS } from "../../support/soap-service.js";
 
@@ -34,4 +36,17 @@ describe.each([
     expect(await answer.json()).toMatchObject({ status: 503, code: "Busy", detail: text });
     expect(answer.headers.get("retry-after")).toBe(seconds);
   });
+});
+
+it("is logged with its stack only where the service fails, and not where data cannot be read or a question is wrong", () => {
+  const logged: object[] = [];
+  const request = { id: "a", log: { error: (said: object) => void logged.push(said) } };
+  const [data, bug] = [new DataError("u cannot be read.", new Error("/u has no chunk 0.")), new Error("bug")];
+  logFailure(data, "DataError", request);
+  logFailure(new RequestError("InvalidRequest", "no"), "InvalidRequest", request);
+  logFailure(bug, "Internal", request);
+  expect(logged).toEqual([
+    { reqId: "a", reason: "u cannot be read. /u has no chunk 0." },
+    { reqId: "a", err: bug },
+  ]);
 });
