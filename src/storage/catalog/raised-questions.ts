@@ -16,24 +16,14 @@ const ROUGH = 0.01;
 
 /** Questions that the values of a dataset raise and no accepted guess answers. */
 export function raisedQuestions(dataset: Dataset): Question[] {
-  return questionOfEnds(dataset).flatMap((question) => {
-    // A red one is a statement that an answer overrides, not a question that somebody accepted.
-    const accepted = dataset.assumed.filter(({ about, red }) => about === question.about && red !== true);
-    const { axes } = question;
-    if (axes === undefined) return accepted.length > 0 ? [] : [question];
-    const left = axes.filter(
-      (axis) => !accepted.some((entry) => entry.axes === undefined || entry.axes.includes(axis)),
-    );
-    return left.length === 0 ? [] : [{ ...question, axes: left }];
-  });
-}
-
-function questionOfEnds(dataset: Dataset): Question[] {
-  const axes = readOr(
+  const repeated = readOr(
     () => repeatedEnds(dataset),
     () => [],
   );
-  return axes.length === 0 ? [] : [repeatedQuestion(axes)];
+  // A red one is a statement that an answer overrides, not a question that somebody accepted.
+  const accepted = dataset.assumed.filter(({ about, red }) => about === "spacing" && red !== true);
+  const left = repeated.filter((axis) => !accepted.some(({ axes }) => axes === undefined || axes.includes(axis)));
+  return left.length === 0 ? [] : [repeatedQuestion(left)];
 }
 
 function roundingOfTimes({ count, origin, step, values }: TimeAxis): number {

@@ -1,6 +1,6 @@
 /** Answers that a person gives about a file, as texts: flags of the command line, and members of drafts over HTTP. */
 import { RequestError } from "../../shared/errors.js";
-import { FIELDS, fieldNameProblem, type KnownField } from "../../shared/operations.js";
+import { FIELDS, fieldNameProblem } from "../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, SUBJECTS, type Subject } from "../dataset/dataset.js";
 import type { Answers } from "./answers.js";
 import { OTHERS } from "./usual-names.js";
@@ -24,13 +24,7 @@ const NUMBER = /^[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
 const PI = /^([+-])?(?:([\d.]+)(?:\/([\d.]+))?\*?)?(?:pi|π)(?:\*([\d.]+))?(?:\/([\d.]+))?$/i;
 
-const WORDS: Readonly<Record<Exclude<KnownField, "velocity" | "pressure">, string>> = {
-  magnetic: "magnetic field",
-  potential: "vector potential",
-  force: "force",
-  density: "density",
-  temperature: "temperature",
-};
+const WORDS: Readonly<Record<string, string>> = { magnetic: "magnetic field", potential: "vector potential" };
 
 export const ANSWER_FLAGS: readonly AnswerFlag[] = [
   {
@@ -125,7 +119,7 @@ export const ANSWER_FLAGS: readonly AnswerFlag[] = [
       // `--force` of another command means something else.
       flag: field === "force" ? "force-field" : field,
       value: isScalar ? "path" : "paths",
-      about: `the dataset of the ${WORDS[field as keyof typeof WORDS]}${isScalar ? "" : ", or three of its components"}`,
+      about: `the dataset of the ${WORDS[field] ?? field}${isScalar ? "" : ", or three of its components"}`,
       read: (text, { fields = [] }) => {
         const paths = pathsOf(text);
         if (paths.length !== 1 && paths.length !== FIELDS[field])

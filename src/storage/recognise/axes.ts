@@ -132,7 +132,10 @@ export function fixTables(shared: SharedEvidence, field: OrientedDataset, findin
       continue;
     }
     fixed.set(axis, chosen);
-    const faces = isStated(shared, field, axis) ? [] : tables.filter(isFaceOf(axis, nodesAlong(field, axis)));
+    const lists = tables.filter(({ role, along, isEdges }) => role === axis && along === null && isEdges);
+    // A periodic axis has as many faces as nodes.
+    const isFull = ({ length }: CoordinateTable) => length === nodesAlong(field, axis);
+    const faces = isStated(shared, field, axis) ? [] : lists.filter(isFull);
     const rivals = [...others, ...faces.map((table) => ({ ...table, isEdges: false }))];
     const different = rivals.find((other) => !agree(tableNodes(contents, chosen), tableNodes(contents, other)));
     if (different !== undefined)
@@ -148,12 +151,6 @@ export function fixTables(shared: SharedEvidence, field: OrientedDataset, findin
 /** Whether a dimension or an answer names the coordinates of an axis. */
 const isStated = ({ contents }: SharedEvidence, { labels, dimensions }: OrientedDataset, axis: AxisName): boolean =>
   (labels.tables[dimensions.indexOf(axis)] ?? contents.answers.coordinates?.get(axis)) !== undefined;
-
-/** Tells lists of as many faces as nodes, which a periodic axis has. */
-const isFaceOf =
-  (axis: AxisName, nodes: number) =>
-  (table: CoordinateTable): boolean =>
-    table.role === axis && table.isEdges && table.along === null && table.length === nodes;
 
 function askEdges(
   contents: Contents,

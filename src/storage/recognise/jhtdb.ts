@@ -55,16 +55,14 @@ interface CutoutForm {
 
 const SERVICE_ORDER = "dimensions: z y x c, the order of every cutout of this service.";
 
-const RECENT_FIELDS: CutoutForm["fields"] = new Map([
-  ["magneticfield", "magnetic"],
-  ["vectorpotential", "potential"],
-]);
-
 /** Cutouts from 2019 on, whose indices count from 1; they differ in what names the dimensions. */
 const recent = (producer: string, scaled: boolean, reason: string): CutoutForm => ({
   producer,
   names: /^([a-z ]+)_(\d{4})$/i,
-  fields: RECENT_FIELDS,
+  fields: new Map([
+    ["magneticfield", "magnetic"],
+    ["vectorpotential", "potential"],
+  ]),
   path: (name) => `/${name}_{step:04d}`,
   isOne: (contents, first) =>
     first !== null &&

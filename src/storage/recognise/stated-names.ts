@@ -12,13 +12,10 @@ const COMPONENTS: Readonly<Record<AxisName, RegExp>> = {
   y: /northward|meridional|(^|[_ ])y[-_ ](wind|velocity|component)|(^|[_ ])v[-_ ](velocity|component)/i,
   z: /upward|downward|vertical[-_ ](velocity|component)|(^|[_ ])z[-_ ](wind|velocity|component)|(^|[_ ])w[-_ ](velocity|component)/i,
 };
-const FIELD_WORDS: readonly (readonly [field: FieldName, words: RegExp])[] = [
-  ["velocity", /velocity|wind/i],
-  ["pressure", /pressure/i],
-  ["temperature", /temperature/i],
-  ["density", /density/i],
-  ["magnetic", /magnetic/i],
-];
+const VELOCITY_WORDS = ["velocity", /velocity|wind/i] as const;
+const FIELD_WORDS = ["pressure", "temperature", "density", "magnetic"].map(
+  (name) => [name, RegExp(name, "i")] as const,
+);
 /** Words of quantities that are not fields. */
 const OTHER_WORDS = /vorticity|stream ?function|momentum|flux|gradient|stress|enstrophy|acceleration/i;
 /** Methods of cells by which values stay those of the quantity. Source: CF conventions 1.11, appendix E. */
@@ -55,7 +52,7 @@ export function askNames(contents: Contents, field: FieldName, paths: readonly s
       const text = contents.words(path, attribute);
       const axis = AXIS_NAMES.find((one) => COMPONENTS[one].test(text));
       const isOtherAxis = paths.length === 3 && axis !== undefined && axis !== AXIS_NAMES[at];
-      const named = FIELD_WORDS.filter(([, words]) => words.test(text)).map(([name]) => name);
+      const named = [VELOCITY_WORDS, ...FIELD_WORDS].filter(([, words]) => words.test(text)).map(([name]) => name);
       const isElse = named.length > 0 || OTHER_WORDS.test(text);
       const isOtherField = isElse && !named.includes(field) && field !== "force";
       const isDown = /downward/i.test(text);

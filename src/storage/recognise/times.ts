@@ -36,8 +36,9 @@ export function timeOf(
 ): DescriptorInput["time"] {
   const { contents, tables, facts, findings } = shared;
   const { answers } = contents;
+  const listed = tables.find(({ role, length }) => role === "t" && length === frames);
   if (fields.steps !== null) {
-    const stated = timesOfSteps(shared, fields, field.path) ?? tableOfTimes(shared, frames);
+    const stated = timesOfSteps(shared, fields, field.path) ?? (listed === undefined ? null : timesAt(shared, listed));
     if (stated !== null || answers.times !== undefined) return timesOf(frames, stated, answers, findings);
     findings.ask(
       "times",
@@ -48,8 +49,7 @@ export function timeOf(
     return timesOf(frames, { value, where: "the names of the steps" }, answers, findings);
   }
   const attached = field.labels.tables[field.dimensions.indexOf("t")];
-  const table =
-    attached?.role === "t" ? attached : tables.find(({ role, length }) => role === "t" && length === frames);
+  const table = attached?.role === "t" ? attached : listed;
   const number = table === undefined ? facts.numbers(TIME_NAMES) : null;
   const used = table ?? (number === null ? tables.find(({ role }) => role === "t") : undefined);
   const stated = used === undefined ? number && timesIn(shared, number) : timesAt(shared, used);
@@ -84,11 +84,6 @@ function askTimes(
       : `${stated.where} has ${frames} and ${other?.path} has ${other?.length} times`);
   const isSaid = contents.answers.times !== undefined;
   findings.contradict("times", `${text}; that ${stated.where} holds is a guess.`, BY_TIMES, undefined, isSaid);
-}
-
-function tableOfTimes(shared: SharedEvidence, frames: number): StatedNumber<readonly number[]> | null {
-  const table = shared.tables.find(({ role, length }) => role === "t" && length === frames);
-  return table === undefined ? null : timesAt(shared, table);
 }
 
 function timesAt(shared: SharedEvidence, { path }: CoordinateTable): StatedNumber<readonly number[]> {
