@@ -497,15 +497,18 @@ function spacingOf(axis: AxisName, nodes: number, clues: AxisClues, { cells }: A
     findings.addReason(
       `${axis}: spacing ${found}, length ${length.value} from ${length.where}${periodicText(periodic)}.`,
     );
+    // Beside values at centres, `cells` says which point the origin is, and only cells from a corner fill the length.
+    const isOrigin = clues.centres !== null && clues.origin !== null && clues.origin.where !== USER;
+    const isSaid = cells?.includes(axis) === true || (cells !== undefined && !isOrigin);
     // The user's length is defined; that of a file may be of the cells or of the nodes if the axis is not periodic.
-    if (periodic === null || (!isPeriodic && length.where !== USER && cells === undefined))
+    if (periodic === null || (!isPeriodic && length.where !== USER && !isSaid))
       findings.ask(
         "spacing",
         `The length ${length.value} means a spacing of ${whole} between ${nodes} cells, as on a periodic axis, or of ` +
           `${inner} from the first node to the last; ${found} is a guess.`,
         periodic === null
           ? "--periodic AXES (none for none), or axes.* in a descriptor"
-          : "--cells AXES (none for none), or --spacing x,y,z",
+          : `${cells === undefined ? "--cells AXES (none for none), or " : ""}--spacing x,y,z`,
         axis,
       );
     return { spacing: found, isPeriodic };

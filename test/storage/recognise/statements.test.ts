@@ -12,7 +12,14 @@ import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
 import { NODES, writeField, writeHdf5 } from "../../support/cubes.js";
 import { openConfirmed, openDespite } from "../../support/open-confirmed.js";
-import { complete, QUESTIONABLE, timed, writeComponents, writeTables } from "../../support/questionable-files.js";
+import {
+  complete,
+  inTime,
+  QUESTIONABLE,
+  timed,
+  writeComponents,
+  writeTables,
+} from "../../support/questionable-files.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
@@ -49,18 +56,8 @@ describe("a questionable file", () => {
 });
 
 describe("a statement", () => {
-  /** A file of three frames with a table of times. */
-  const inTime = (file: File) => {
-    for (const [c, name] of ["u", "v", "w"].entries())
-      writeField(file, `/${name}`, { dimensions: ["t", "z", "y", "x"], value: ({ x }) => c + x });
-    for (const axis of ["x", "y", "z"] as const)
-      file.create_dataset({ name: axis, data: Float64Array.from({ length: NODES[axis] }, (_, i) => i / 4) });
-    file.create_dataset({ name: "time", data: Float64Array.of(0, 1, 2) });
-    file.create_attribute("axes", "tzyx");
-    file.create_attribute("periodic", "none");
-  };
   const at = (path: string, name: string, value: string | number | Float64Array) => (file: File) => {
-    inTime(file);
+    inTime([0, 1, 2])(file);
     (path === "/" ? file : (file.get(path) as H5Dataset)).create_attribute(name, value);
   };
 
@@ -72,7 +69,7 @@ describe("a statement", () => {
     [
       "of other times for the same frames",
       (file) => {
-        inTime(file);
+        inTime([0, 1, 2])(file);
         file.create_dataset({ name: "t", data: Float64Array.of(0, 10, 20) });
       },
       /have other times for the 3 frames/,
@@ -218,7 +215,8 @@ describe("an origin beside values in cells", () => {
   const drafted = async (said: object, answers: Answers = {}) => {
     const path = await writeHdf5(join(SCRATCH, "cells.h5"), (file) => {
       writeComponents(file);
-      for (const [name, value] of Object.entries({ ...GRID, ...said })) file.create_attribute(name, value);
+      for (const [name, value] of Object.entries({ ...GRID, ...said }))
+        if (value !== null) file.create_attribute(name, value);
     });
     const { axes, questions = [] } = recognise(path, answers)?.written ?? {};
     return { axes, lines: questions.map(({ question }) => question) };
@@ -243,6 +241,16 @@ describe("an origin beside values in cells", () => {
       const { axes, lines } = await drafted(said);
       expect([axes?.x, lines]).toMatchObject([{ origin: 1 }, []]);
     }
+  });
+
+  it("is answered apart from what the length is of, unless it is a corner", async () => {
+    const box = { dx: null, dy: null, dz: null, periodic: "none", Lx: 6, Ly: 5, Lz: 5.5, centering: "cell" };
+    const { lines } = await drafted(box, { cells: [], walls: [] });
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^The length 6 means a spacing of 0\.5 between 12 cells, .* guess/),
+    );
+    const corner = await drafted(box, { cells: AXIS_NAMES, walls: [] });
+    expect([corner.lines, corner.axes?.x]).toMatchObject([[], { origin: 1.25, spacing: 0.5 }]);
   });
 
   it("has a red line if the values of its fields are on faces by a text of the file", async () => {
