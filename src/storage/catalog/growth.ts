@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { readOr } from "../../shared/errors.js";
 import { type Descriptor, frameCount, partsIn, timesIn } from "../dataset/descriptor.js";
-import { beingWritten, isFresh, placeOf, STEP_PLACE } from "../dataset/files.js";
+import { beingWritten, heldToWrite, isFresh, placeOf, STEP_PLACE } from "../dataset/files.js";
 import type { Refusal } from "../dataset/scan.js";
 import type { Recognised } from "../recognise/recognise.js";
 import { structureOf } from "../recognise/structure.js";
@@ -51,9 +51,12 @@ export function grown(description: Description): Grown {
   const { frames: listed } = Object.values(descriptor.fields).find((field) => patternsOf(field).length > 0) ?? {};
   const frames = listed === undefined ? null : [...listed];
   const waiting: Refusal[] = [];
+  const held = heldToWrite();
   const base = clockOf(first, sets.at(-1) as string[], times.at(-1) as number);
   for (const { step, paths } of fresh) {
-    const own = typeof base === "string" ? base : joins(paths, descriptor, base);
+    const isHeld = beingWritten(paths, held) !== undefined;
+    const own =
+      typeof base === "string" ? base : isHeld ? "a program is writing to it" : joins(paths, descriptor, base);
     const last = times.at(-1) ?? Number.NEGATIVE_INFINITY;
     const isLate = typeof own !== "string" && (own[0] as number) > last;
     if (typeof own === "string" || !isLate || (own.length > 1 && frames === null)) {
@@ -90,8 +93,8 @@ function frameSteps(descriptor: Descriptor, pattern: string): string[] {
 /** The first files of a series if the last state its last time; otherwise why no further ones join. */
 function clockOf(first: readonly string[], last: readonly string[], time: number): Recognised | string {
   const clock = () => {
-    const base = recogniseSet(first, {});
-    const stated = timesFrom(base, recogniseSet(last, {}))?.at(-1) ?? time;
+    const base = recogniseSet(first, {}, false);
+    const stated = timesFrom(base, recogniseSet(last, {}, false))?.at(-1) ?? time;
     const isStated = Math.abs(stated - time) <= 1e-9 * Math.abs(time);
     return isStated ? base : "times were answered for the others; inspect the whole series again to add it";
   };
@@ -100,7 +103,6 @@ function clockOf(first: readonly string[], last: readonly string[], time: number
 
 function joins(paths: readonly string[], descriptor: Descriptor, base: Recognised): readonly number[] | string {
   const { structure = {}, varies = [], timeTable = null } = descriptor.confirmed ?? {};
-  if (beingWritten(paths) !== undefined) return "a program is writing to it";
   if (paths.some(isFresh)) return "it was written to within the last 30 s";
   const times = () => {
     const found = withFiles(paths, (file) => structureOf(file, descriptor, timeTable));
@@ -108,7 +110,7 @@ function joins(paths: readonly string[], descriptor: Descriptor, base: Recognise
     const used = other && usedAmong([other, ...others], paths);
     if (used !== undefined) return `${used.text}, which its description uses`;
     if (other !== undefined) return `${DIFFERS}${other.text}`;
-    return timesFrom(base, recogniseSet(paths, {})) ?? "it does not state its time as the others do";
+    return timesFrom(base, recogniseSet(paths, {}, false)) ?? "it does not state its time as the others do";
   };
   return readOr(times, ({ message }) => message);
 }

@@ -152,12 +152,13 @@ const stepIn = (name: string): string => LAST_NUMBER.exec(basename(name, extname
 const patternOf = (name: string): string =>
   basename(name, extname(name)).replace(LAST_NUMBER, "{step}") + extname(name);
 
-export function recogniseSet(paths: readonly string[], answers: Answers): Recognised {
+/** @param isLook whether a person looks, or the structure is needed */
+export function recogniseSet(paths: readonly string[], answers: Answers, isLook = true): Recognised {
   const [path] = paths as [string];
   return withFiles(paths, (file) => {
     const stems = paths.map((one) => basename(one, extname(one)));
     const name = paths.length === 1 ? (stems[0] as string) : stems.join("-").slice(0, 64);
-    const found = recogniseOpen(file, answers, name, true);
+    const found = recogniseOpen(file, answers, name, isLook);
     if (found === null) throw new DataError(`the layout of ${path} is not recognised`);
     if (!(file instanceof UnitedFile)) return found;
     const own = (_: string, value: unknown): unknown => {
@@ -262,7 +263,7 @@ export function usedAmong(all: readonly Difference[], paths: readonly string[]):
 /** Times that files state by themselves, in seconds of their calendar if they are dated, or why they cannot be read. */
 export function timesStatedBy(paths: readonly string[]): readonly number[] | string {
   const times = () => {
-    const found = recogniseSet(paths, {});
+    const found = recogniseSet(paths, {}, false);
     const { start = 0, seconds = 1 } = found.dated ?? {};
     return statedTimes(found)?.map((time) => start + time * seconds) ?? [];
   };

@@ -20,10 +20,14 @@ export function statusOf(path: string): Stats | undefined {
   }
 }
 
-/** The first of these files that a program holds a lock to write, as HDF5 does from 1.10 on; only Linux tells. */
-export function beingWritten(paths: readonly string[]): string | undefined {
+/** The inodes of files that a program holds a lock to write, as HDF5 does from 1.10 on; only Linux tells. */
+export function heldToWrite(): ReadonlySet<number> {
   const locks = existsSync("/proc/locks") ? readFileSync("/proc/locks", "utf8") : "";
-  const held = new Set(Array.from(locks.matchAll(/FLOCK +\S+ +WRITE .*:(\d+) /g), ([, inode]) => Number(inode)));
+  return new Set(Array.from(locks.matchAll(/FLOCK +\S+ +WRITE .*:(\d+) /g), ([, inode]) => Number(inode)));
+}
+
+/** The first of these files that a program writes. */
+export function beingWritten(paths: readonly string[], held = heldToWrite()): string | undefined {
   return held.size > 0 ? paths.find((path) => !isAddress(path) && held.has(statusOf(path)?.ino ?? -1)) : undefined;
 }
 
