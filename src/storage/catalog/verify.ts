@@ -16,6 +16,8 @@ import { axesAt, inOneDomain, triple } from "./own-nodes.js";
 import { readForcing } from "./read-forcing.js";
 import { type GivenFile, Verification } from "./verification.js";
 
+const MOST_COUNTED = 65_536;
+
 /** A descriptor, the folder that its paths start from, and its origin. */
 export interface Description {
   readonly descriptor: Descriptor;
@@ -391,6 +393,23 @@ function hasNoValues(file: StoredFile, path: string, stored: Stored): boolean {
   const first = { offset: stored.shape.map(() => 0), count: stored.shape.map(() => 1) };
   const [fill] = file.readHyperslab(resolved, stored, first, new ReadBuffer());
   return !Number.isNaN(fill) && !packingOf(file.attributes(resolved), stored).missing.includes(fill);
+}
+
+/** How many chunks were never written, unless there are more than are counted. */
+export function unwrittenIn(file: StoredFile, path: string, stored: Stored): string[] {
+  const { chunks, shape } = stored;
+  if (chunks === null) return [];
+  const lengths = shape.map((length, at) => Math.ceil(length / chunks[at]));
+  const strides = lengths.map((_, at) => lengths.slice(at + 1).reduce((product, length) => product * length, 1));
+  const all = lengths.reduce((product, length) => product * length, 1);
+  const firstOf = (n: number) => chunks.map((edge, at) => (Math.floor(n / strides[at]) % lengths[at]) * edge);
+  const counted = (): string[] => {
+    const index = all > MOST_COUNTED ? null : file.chunkIndex(path, stored);
+    if (index === null) return [];
+    const missing = Array.from({ length: all }, (_, n) => index.chunk(firstOf(n))).filter((chunk) => chunk === null);
+    return missing.length === 0 ? [] : [`${missing.length} of ${all} chunks were never written`];
+  };
+  return readOr(counted, () => []);
 }
 
 function noValues(where: string): DataError {

@@ -1,6 +1,6 @@
 /** The draft of a dataset as a record, and on one screen. */
 import { basename } from "node:path";
-import { type Description, verify } from "../catalog/verify.js";
+import { type Description, unwrittenIn, verify } from "../catalog/verify.js";
 import type { Axis, AxisName, Dataset, FieldPart, FieldSource, Question } from "../dataset/dataset.js";
 import { AXIS_NAMES, claimText } from "../dataset/dataset.js";
 import { placeOf } from "../dataset/files.js";
@@ -195,6 +195,7 @@ function storageOf(part: FieldPart): string {
         ? []
         : [`values are ${short(factor)} times the stored number plus ${short(offset)}`]),
       ...(missing.length === 0 ? [] : [`missing: ${missing.join(", ")}`]),
+      ...unwrittenIn(file, resolved, stored),
     ];
     return [describeStorage(stored), ...said].join("; ");
   });

@@ -7,6 +7,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Engine } from "../../../src/engine/contract/query.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
 import { loadConfig } from "../../../src/shared/config.js";
+import { describedBy } from "../../../src/storage/catalog/source.js";
+import { describeKnown } from "../../../src/storage/tools/report.js";
 import { chunkFile, chunkStart, type Four, storedValue, unpack, writtenChunks } from "../../support/chunk-files.js";
 import { runQuery, velocityAt } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -45,6 +47,17 @@ async function velocity(dataset: string, [time, z, y, x]: Four): Promise<number[
 it("has files with gaps and without", () => {
   expect(new Set(FRAMES.filter(({ whole }) => whole).map(({ name }) => name)).size).toBeGreaterThan(4);
   expect(new Set(FRAMES.filter(({ whole }) => !whole).map(({ name }) => name)).size).toBe(FILES.length - 2);
+});
+
+it.each(FILES)("%s says in its draft how many chunks were never written", (name) => {
+  const written = writtenChunks(chunkFile(name));
+  const gaps = written.filter((one) => !one).length;
+  const found = describedBy(join(DATA, name, "dataset.json"));
+  if ("problems" in found) throw new Error(found.problems.join());
+  const [{ text } = { text: "" }] = describeKnown(found, name, 2 ** 26).what;
+  expect(/\d+ of \d+ chunks were never written/.exec(text)?.[0]).toBe(
+    gaps === 0 ? undefined : `${gaps} of ${written.length} chunks were never written`,
+  );
 });
 
 it.each(FRAMES.filter(({ whole }) => whole))("$name answers at every node of frame $frame", async ({ name, frame }) => {
