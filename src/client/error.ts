@@ -70,10 +70,6 @@ export function secondsOf(header: unknown): number | undefined {
   return Number.isFinite(seconds) ? seconds : undefined;
 }
 
-function isErrorCode(code: string | undefined): code is ErrorCode {
-  return code !== undefined && CODES.has(code);
-}
-
 export function present(detail: { readonly [K in keyof ClientErrorDetail]: ClientErrorDetail[K] | undefined }) {
   return Object.fromEntries(Object.entries(detail).filter(([, value]) => value !== undefined)) as ClientErrorDetail;
 }
@@ -86,9 +82,10 @@ export function clientError(thrown: unknown): ClientError {
   if (fault) {
     const detail = (fault.detail ?? fault.Detail)?.FaultDetail ?? {};
     const message = text(fault.faultstring) ?? text(fault.Reason?.Text) ?? "The service answered with a fault.";
-    const code = text(detail.code);
+    const stated = text(detail.code) ?? "";
+    const code = CODES.has(stated) ? (stated as ErrorCode) : "Fault";
     const context = { member: text(detail.member), limit: text(detail.limit), requestId: text(detail.requestId) };
-    return new ClientError(isErrorCode(code) ? code : "Fault", message, present({ ...context, status, retryAfter }));
+    return new ClientError(code, message, present({ ...context, status, retryAfter }));
   }
   if (status === 413) {
     const detail = present({ limit: "http.bodyBytes", status });

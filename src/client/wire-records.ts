@@ -3,14 +3,14 @@ import { type Member, RECORDS, type RecordName } from "../shared/operations.js";
 import { ClientError } from "./error.js";
 import type { Points, TableRow } from "./request-types.js";
 
+/** A copy of points, one number after another. Throws ClientError unless there are three a point. */
 export function flatten(member: string, points: Points): Float32Array {
-  const isFlat = ArrayBuffer.isView(points);
-  const numbers = isFlat ? points : points.flat();
-  const isTriple = (point: readonly unknown[]) => point.length === 3 && point.every((one) => typeof one === "number");
-  const wrong = isFlat ? points.length % 3 !== 0 : !points.every(isTriple);
-  const flat = numbers instanceof Float32Array ? numbers : Float32Array.from(numbers);
-  if (wrong) throw new ClientError("InvalidRequest", `${member} must have three numbers a point.`, { member });
-  return flat;
+  // A copy from the iterator has undefined in place of holes, which `every` would pass over.
+  const rows = Array.isArray(points) ? Array.from(points, (row): number[] => Array.from(row ?? [])) : null;
+  const isTriple = (row: readonly unknown[]) => row.length === 3 && row.every((one) => typeof one === "number");
+  if (rows === null ? ArrayBuffer.isView(points) && points.length % 3 === 0 : rows.every(isTriple))
+    return new Float32Array(rows?.flat() ?? (points as Float32Array));
+  throw new ClientError("InvalidRequest", `${member} must have three numbers a point.`, { member });
 }
 
 /** Text of an xs:float: JavaScript names infinity otherwise, and drops the sign of zero. */
@@ -21,9 +21,10 @@ export function floatText(value: number): string | number {
 
 /** Lists of numbers of an array form. Throws ClientError for what is no number. */
 export function floatLists(member: string, lists: readonly ArrayLike<number>[]): object {
-  if (lists.some((list) => Array.from(list).some((one) => typeof one !== "number")))
+  const rows = Array.from(lists, (list): readonly unknown[] => Array.from(list ?? [list]));
+  if (rows.some((row) => row.some((one) => typeof one !== "number")))
     throw new ClientError("InvalidRequest", `${member} must be lists of numbers.`, { member });
-  return { ArrayOfFloat: lists.map((list) => ({ float: Array.from(list, floatText) })) };
+  return { ArrayOfFloat: rows.map((row) => ({ float: (row as number[]).map(floatText) })) };
 }
 
 export function isList(member: Member): boolean {

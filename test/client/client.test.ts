@@ -24,6 +24,7 @@ import { type GRADIENTS, OPERATIONS, type OperationName, RECORDS } from "../../s
 import { FakeEngine, fakeValue } from "../support/fake-engine.js";
 
 const VERSIONS = ["1.1", "1.2"] as const;
+const HOLED = Object.assign(new Array(3), { 0: 1, 2: 3 });
 /** A value for every scalar member. */
 const SCALARS = {
   dataset: "isotropic32",
@@ -123,6 +124,17 @@ describe.each(VERSIONS)("client, SOAP %s", (version) => {
     triples.flat().forEach((value, i) => {
       expect(Object.is(values[i], Math.fround(value))).toBe(true);
     });
+  });
+
+  it("takes rows that are typed arrays, as they are when the call is made", async () => {
+    const client = await open(new FakeEngine(), { version, pointsPerRequest: 1, concurrency: 1 });
+    const expected = await client.NullOp({ points: line(3) });
+    const rows = [0, 3, 6].map((at) => line(3).subarray(at, at + 3));
+    for (const points of [line(3), rows as unknown as Points]) {
+      const call = client.NullOp({ points });
+      for (const part of [points].flat()) (part as Float32Array).fill(7);
+      expect(await call).toEqual(expected);
+    }
   });
 
   it("reads infinities and NaN", async () => {
@@ -289,6 +301,10 @@ describe("client", () => {
     ["a point without a number", "NullOp", { points: [[0.1, null, 0.2]] }, "points"],
     ["numbers that are no triples", "NullOp", { points: Float32Array.of(1, 2) }, "points"],
     ["a list without a number", "GetData_Python", { points: [[0.1], [null], [0.2]] }, "points"],
+    ["holes in points", "NullOp", { points: [HOLED, HOLED, HOLED] }, "points"],
+    ["a hole in place of a point", "NullOp", { points: HOLED.map(() => [1, 2, 3]) }, "points"],
+    ["a number in place of a point", "NullOp", { points: [1, 2, 3] }, "points"],
+    ["a hole in lists", "GetData_Python", { points: HOLED.map(() => [1]) }, "points"],
     ["velocities of other points", "GetPositionInertialParticle", { points: line(2), InitialV: line(3) }, "InitialV"],
     ["a member of no operation", "GetVelocity", { points: line(1), Initialv: line(1) }, "Initialv"],
     ["a member of another one", "GetVelocity", { points: line(1), nt: 3 }, "nt"],
