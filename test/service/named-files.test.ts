@@ -178,6 +178,12 @@ describe("a confirmed file", () => {
     const all = await fieldprobe("inspect", "--all", join(SCRATCH, "kept"), "--yes");
     expect(all).toMatchObject({ status: 1, stdout: expect.stringContaining("cut.h5: does not open as an HDF5 file") });
     expect(all.stdout.split("\n").at(-2)).toBe(`${join(STATE, "descriptors", "s.json")}: --same`);
+    const log = (await fieldprobe("inspect", state)).stderr;
+    vi.stubEnv("FIELDPROBE_STATE", join(SCRATCH, "none"));
+    const [typed = ""] = /(?<=: fieldprobe )inspect .* --same/.exec(log) ?? [];
+    expect((await fieldprobe(...typed.split(" "))).stderr).toBe(`wrote ${join(STATE, "descriptors", "s.json")}\n`);
+    vi.stubEnv("FIELDPROBE_STATE", STATE);
+    expect((await fieldprobe("inspect", state)).status).toBe(0);
     await writeHdf5(path, field(1));
     const changed = await fieldprobe("inspect", path);
     expect(changed.stderr).toContain("needs a look (not as it was confirmed: the attribute @time is 1, and was 0)");

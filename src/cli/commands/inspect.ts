@@ -6,12 +6,10 @@ import { foreignAddress, isAddress, withoutFileScheme } from "../../shared/addre
 import { descriptorFolder, LIMITS, readConfig } from "../../shared/config.js";
 import { DataError, RequestError } from "../../shared/errors.js";
 import {
-  type ConfirmationPlace,
   changedSince,
   confirmationFor,
   descriptorAbove,
   isChangedConfirmation,
-  isConfirmation,
   renewed,
 } from "../../storage/catalog/confirmation.js";
 import { grown } from "../../storage/catalog/growth.js";
@@ -44,6 +42,10 @@ export interface InspectFlags extends AnswerOptions, GivenNames {
   readonly isQuiet?: boolean;
 }
 
+/** The folder of descriptors of a call. */
+const apartOf = ({ descriptors }: InspectFlags): string =>
+  descriptors === undefined ? descriptorFolder(readConfig().config) : resolve(descriptors);
+
 const print = (lines: readonly string[]) => process.stdout.write(`${lines.join("\n")}\n`);
 
 async function inspect(files: readonly string[], flags: InspectFlags): Promise<void> {
@@ -53,7 +55,7 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
   const paths = files.map(pathOf);
   await openStorage();
   const [first] = paths as [string];
-  if (flags.same === true) takeForSame(first);
+  if (flags.same === true) takeForSame(first, apartOf(flags));
   else if (paths.length === 1 && isAddress(first)) inspectAll(first, flags);
   else await inspectAtTerminal(paths, flags);
 }
@@ -80,7 +82,7 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = fal
     showKnown(known, paths, flags.all);
     return null;
   }
-  const above = flags.json === true || flags.isQuiet === true ? null : hiddenBy(first);
+  const above = flags.json === true || flags.isQuiet === true ? null : hiddenBy(first, apartOf(flags));
   const hidden = above === null ? [] : [`is not served: ${above} claims its folder and does not name it`];
   for (const text of hidden) print([`${first} ${text}: name it there, or add --yes --descriptors FOLDER.`]);
   const found = draftOf(paths, flags);
@@ -95,7 +97,7 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = fal
   }
   const { yes, descriptors } = flags;
   if (yes === true) {
-    const path = confirm(found, first, home, descriptors === undefined ? undefined : placeIn(descriptors, found));
+    const path = confirm(found, first, home, placeIn(descriptors, found));
     if (flags.isQuiet !== true) tellWritten(path);
   }
   return found;
@@ -104,7 +106,7 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = fal
 /** What describes files that are inspected without answers; null if nothing does. */
 function knownOf(paths: readonly string[], { yes, ...said }: InspectFlags): string | null {
   const isAnswered = Object.keys(answersOf(said)).length > 0 || said.name !== undefined;
-  const apart = descriptorFolder(readConfig().config);
+  const apart = apartOf(said);
   const [known = null, ...others] = isAnswered ? [] : new Set(paths.map((path) => confirmationFor(path, apart)));
   if (known === null || others.length > 0) return null;
   const isReplaced = basename(known) !== DESCRIPTOR_NAME || said.descriptors !== undefined;
@@ -112,8 +114,8 @@ function knownOf(paths: readonly string[], { yes, ...said }: InspectFlags): stri
 }
 
 /** The descriptor that keeps a file from being served; null if there is none, or something describes the file. */
-function hiddenBy(path: string): string | null {
-  return confirmationFor(path, descriptorFolder(readConfig().config)) === null ? descriptorAbove(path) : null;
+function hiddenBy(path: string, apart: string): string | null {
+  return confirmationFor(path, apart) === null ? descriptorAbove(path) : null;
 }
 
 /** Shows how files are described, or says why they are not served so. */
@@ -194,7 +196,7 @@ function inspectAll(address: string, flags: InspectFlags): void {
 }
 
 /** Stores a confirmation, by default where it was before. Throws MisuseError while a line is open or red. */
-function confirm(found: Recognised, first: string, home: string, place?: ConfirmationPlace): string {
+function confirm(found: Recognised, first: string, home: string, place?: string): string {
   const open = openLines(found.descriptor.questions);
   if (open.length > 0) {
     const flags = [...new Set(open.map(flagOf))].join(", ");
@@ -209,7 +211,7 @@ function confirm(found: Recognised, first: string, home: string, place?: Confirm
   if (known !== null && place === undefined) requireReplaceable(known, found, first, home);
   const { name } = found.written;
   const isSame = known !== null && [`${name}.json`, `${name}.dataset.json`].includes(basename(known));
-  const again = isSame ? { path: known, isApart: !isConfirmation(basename(known)) } : undefined;
+  const again = isSame ? known : undefined;
   try {
     const path = keepDraft(found, first, home, apart, LIMITS["engine.chunkBytes"], place ?? again);
     // Under another name it replaces the earlier one.
@@ -230,10 +232,12 @@ function requireReplaceable(known: string, found: Recognised, first: string, hom
   const { confirmed, name } = before.descriptor;
   if (confirmed === undefined && name !== found.written.name)
     throw new MisuseError(`--yes: ${known} describes ${basename(first)} as ${name}: change that, or remove it first`);
-  const named = new Set(
-    fileSets(found.descriptor).flatMap((files) => files.map((file) => realPath(resolve(home, file)))),
-  );
-  const files = fileSets(before.descriptor).flatMap((set) => set.map((file) => realPath(resolve(before.folder, file))));
+  const placed = ({ descriptor }: Recognised | Description, folder: string) =>
+    fileSets(descriptor).flatMap((set) =>
+      set.map((file) => (isAddress(file) ? file : realPath(resolve(folder, file)))),
+    );
+  const named = new Set(placed(found, home));
+  const files = placed(before, before.folder);
   if (files.every((file) => named.has(file))) return;
   throw new MisuseError(
     `--yes: ${known} confirms ${basename(first)} as one of ${files.length} files: name all of them, or remove it first`,
@@ -241,8 +245,8 @@ function requireReplaceable(known: string, found: Recognised, first: string, hom
 }
 
 /** The place of a confirmation in a folder of descriptors. */
-function placeIn(folder: string, { written }: Recognised): ConfirmationPlace {
-  return { path: join(resolve(folder), `${written.name}.json`), isApart: true };
+function placeIn(folder: string | undefined, { written }: Recognised): string | undefined {
+  return folder === undefined ? undefined : join(resolve(folder), `${written.name}.json`);
 }
 
 /** Whether a path is a folder of files, not a store. */
@@ -253,7 +257,7 @@ function isFolder(path: string): boolean {
 /** Lists the files below a folder that are not served, with the flags of open lines; --yes confirms the others. */
 async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void> {
   await openStorage();
-  const descriptors = descriptorFolder(readConfig().config);
+  const descriptors = apartOf(flags);
   const { datasets, problems } = scanFolders([folder], { chunkBytes: LIMITS["engine.chunkBytes"], descriptors });
   const waiting = new Map(problems.filter(({ waits }) => waits === true).map((one) => [one.location, one.message]));
   const hidden = datasets.flatMap(({ warnings }) => warnings.filter((text) => text.startsWith("Not served: ")));
@@ -268,7 +272,8 @@ async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void
     const isReady = draft !== null && open.length === 0 && flags.yes === true;
     try {
       if (isReady && taken.has(draft.written.name)) throw new MisuseError(nameTaken(draft.written.name));
-      if (isReady) tellWritten(confirm(draft, first, homeOf(first, paths.length === 1)));
+      if (isReady)
+        tellWritten(confirm(draft, first, homeOf(first, paths.length === 1), placeIn(flags.descriptors, draft)));
       if (isReady) taken.add(draft.written.name);
       if (isReady) continue;
     } catch (error) {
@@ -308,8 +313,8 @@ function draftsOf(files: readonly string[], descriptors: string | null, flags: I
 }
 
 /** Updates a confirmation to the changed structure of a file. Throws MisuseError if none claims it. */
-function takeForSame(path: string): void {
-  const location = confirmationFor(path, descriptorFolder(readConfig().config));
+function takeForSame(path: string, apart: string): void {
+  const location = confirmationFor(path, apart);
   if (location === null || basename(location) === DESCRIPTOR_NAME)
     throw new MisuseError(`--same: no confirmation claims ${path}`);
   writeWhole(location, renewed(location, path));
@@ -403,7 +408,7 @@ async function confirmOne(paths: readonly string[], flags: InspectFlags, apart: 
   }
   const place = placeIn(apart, found);
   const known = confirmationFor(path, apart);
-  if (known !== null && known !== place.path) throw new MisuseError(`${known} confirms it: inspect --yes changes that`);
+  if (known !== null && known !== place) throw new MisuseError(`${known} confirms it: inspect --yes changes that`);
   tellWritten(confirm(found, path, home, place));
 }
 

@@ -118,6 +118,12 @@ export function claimedBy(locations: readonly string[]): Set<string> {
   return new Set(locations.flatMap(allFilesAt).map((path) => realPath(path) ?? path));
 }
 
+/** Whether a descriptor claims a file or an address. */
+export function claims(location: string, file: string): boolean {
+  if (isAddress(file)) return claimedAddresses([location])(file.replace(/\/+$/, ""));
+  return claimedBy([location]).has(realPath(file) ?? file);
+}
+
 const allFilesAt = (location: string): string[] => filesOf(location).flatMap((file) => filesAt(location, file));
 
 /** The warning that stored files in or below the folder of a descriptor are not served, as it does not name them. */

@@ -15,7 +15,7 @@ import type { Recognised } from "../recognise/recognise.js";
 import { structureOf } from "../recognise/structure.js";
 import { withFiles } from "../united-file.js";
 import { isReferences } from "../zarr/kinds.js";
-import { claimedBy, descriptorsIn } from "./apart.js";
+import { claims, descriptorsIn } from "./apart.js";
 import { differences, firstOf, varyingKeys } from "./differences.js";
 import { fileSets } from "./places.js";
 import { timesStatedBy, usedAmong } from "./series.js";
@@ -32,13 +32,15 @@ export function isConfirmation(name: string): boolean {
 export const isChangedConfirmation = (location: string): boolean =>
   location.endsWith(".json") && !isReferences(location);
 
-/** The message that a person has to confirm something. */
-export function needsLook(location: string, why: string | null = null): string {
-  return `needs a look${why === null ? "" : ` (${why})`}: fieldprobe inspect ${shellText(location)}`;
+/** The message that a person has to confirm something. `known`: its confirmation, whose separate folder is named. */
+export function needsLook(location: string, why: string | null = null, known: string = DESCRIPTOR_NAME): string {
+  const isBeside = basename(known) === DESCRIPTOR_NAME || isConfirmation(basename(known));
+  const apart = isBeside ? "" : ` --descriptors ${shellText(dirname(known))}`;
+  return `needs a look${why === null ? "" : ` (${why})`}: fieldprobe inspect ${shellText(location)}${apart}`;
 }
 
 /** The message about the first file whose structure differs from the confirmed one; null if there is none. */
-export function changedSince({ descriptor, folder }: Description): string | null {
+export function changedSince({ descriptor, folder, location }: Description): string | null {
   const { confirmed } = descriptor;
   if (confirmed === undefined) return null;
   const sets = placedSets(descriptor, folder);
@@ -47,11 +49,11 @@ export function changedSince({ descriptor, folder }: Description): string | null
     const found = withFiles(placed, (file) => structureOf(file, descriptor, confirmed.timeTable ?? null));
     const all = differences(confirmed.structure, confirmed.varies, found);
     if (all.length === 0) continue;
-    const look = needsLook(path, `not as it was confirmed: ${firstOf(all)}`);
+    const look = needsLook(path, `not as it was confirmed: ${firstOf(all)}`, location);
     return usedAmong(all, placed) === undefined ? `${look} --same` : look;
   }
   const other = otherTimes(confirmed.times, sets);
-  return other === null ? null : needsLook(other.path, `not as it was confirmed: ${other.text}`);
+  return other === null ? null : needsLook(other.path, `not as it was confirmed: ${other.text}`, location);
 }
 
 /** Files of each time, with the folder before their names. */
@@ -77,20 +79,13 @@ function otherTimes(before: readonly (readonly number[] | null)[] | undefined, s
   return null;
 }
 
-export interface ConfirmationPlace {
-  readonly path: string;
-  readonly isApart: boolean;
-}
-
 /**
  * The path of a confirmation: next to the file, or in another folder where nothing can be written.
  * @param home folder of the files, or their address
  */
-export function placeOfConfirmation(name: string, home: string, apart: string): ConfirmationPlace {
+export function placeOfConfirmation(name: string, home: string, apart: string): string {
   const beside = isAddress(home) ? null : join(home, `${name}${ENDING}`);
-  return beside !== null && isWritable(home)
-    ? { path: beside, isApart: false }
-    : { path: join(apart, `${name}.json`), isApart: true };
+  return beside !== null && isWritable(home) ? beside : join(apart, `${name}.json`);
 }
 
 function isWritable(folder: string): boolean {
@@ -140,13 +135,12 @@ function withPaths(written: DescriptorInput, from: string): DescriptorInput {
  * confirmation next to it; null if nothing does.
  */
 export function confirmationFor(location: string, apart: string | null): string | null {
-  const real = isAddress(location) ? location : (realPath(location) ?? location);
   const above = descriptorAbove(location) ?? [];
   const beside = isAddress(location)
     ? []
-    : descriptorsIn(dirname(real)).filter((path) => isConfirmation(basename(path)));
+    : descriptorsIn(dirname(realPath(location) ?? location)).filter((path) => isConfirmation(basename(path)));
   const others = apart === null || !existsSync(apart) ? [] : descriptorsIn(apart);
-  return [others, above, beside].flat().find((path) => claimedBy([path]).has(real)) ?? null;
+  return [others, above, beside].flat().find((path) => claims(path, location)) ?? null;
 }
 
 /** The descriptor that hides a file: that of its folder, or of one above; null if there is none. */
@@ -168,7 +162,7 @@ export function renewed(location: string, path: string | null = null): string {
   if ("problems" in parsed) throw new DataError(`${location}: ${parsed.problems.join("; ")}`);
   const { descriptor } = parsed;
   const { structure = {}, varies = [], times, timeTable = null } = descriptor.confirmed ?? {};
-  const sets = fileSets(descriptor).map((names) => names.map((name) => resolve(dirname(location), name)));
+  const sets = placedSets(descriptor, resolve(dirname(location)));
   if (path !== null && sets[0]?.length === 1 && !sets.flat().includes(path)) sets.push([path]);
   const other = otherTimes(times, sets);
   if (other !== null) throw new DataError(`${other.path}: ${other.text}; inspect it again without --same`);

@@ -63,7 +63,9 @@ export function grown(description: Description): Grown {
       const late = isLate ? "it holds several times" : `its time ${own[0]} is not after ${last}, the last`;
       const why = typeof own === "string" ? own : late;
       const message = (path: string) =>
-        why.startsWith(DIFFERS) ? `${needsLook(path, why)} --same` : `waits as a file of its series: ${why}`;
+        why.startsWith(DIFFERS)
+          ? `${needsLook(path, why, description.location)} --same`
+          : `waits as a file of its series: ${why}`;
       waiting.push(...paths.map((path) => ({ location: path, message: message(path), waits: true as const })));
     } else {
       times.push(...own);

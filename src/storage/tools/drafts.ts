@@ -4,9 +4,8 @@ import { basename, dirname, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError, RequestError } from "../../shared/errors.js";
 import { makeFolder } from "../../shared/system.js";
-import { claimedBy } from "../catalog/apart.js";
+import { claims } from "../catalog/apart.js";
 import {
-  type ConfirmationPlace,
   confirmationFor,
   confirmationOf,
   isChangedConfirmation,
@@ -77,19 +76,20 @@ export function keepDraft(
   home: string,
   descriptors: string,
   chunkBytes: number,
-  place: ConfirmationPlace = placeOfConfirmation(found.written.name, isAddress(first) ? first : home, descriptors),
+  place = placeOfConfirmation(found.written.name, isAddress(first) ? first : home, descriptors),
 ): string {
   const description = { descriptor: found.descriptor, folder: home, location: first, digest: "", warnings: [] };
   const held = beingWritten(fileSets(found.descriptor).flatMap((files) => files.map((file) => resolve(home, file))));
   if (held !== undefined) throw new DataError(`${held}: a program is writing to it`);
   const outcome = verify(description, chunkBytes);
   if ("problems" in outcome) throw new DataError(`${first} cannot be served: ${outcome.problems.join("; ")}`);
-  if (existsSync(place.path) && !claimedBy([place.path]).has(realPath(first) ?? first))
-    throw new RequestError("InvalidRequest", `${place.path} is of another file; --name NAME keeps both`);
-  const text = confirmationOf(found, found.varies, home, place.isApart);
-  makeFolder(dirname(place.path));
-  writeWhole(place.path, text);
-  return place.path;
+  if (existsSync(place) && !claims(place, first))
+    throw new RequestError("InvalidRequest", `${place} is of another file; --name NAME keeps both`);
+  const isApart = isAddress(first) || realPath(dirname(place)) !== realPath(home);
+  const text = confirmationOf(found, found.varies, home, isApart);
+  makeFolder(dirname(place));
+  writeWhole(place, text);
+  return place;
 }
 
 export interface DraftRequest {

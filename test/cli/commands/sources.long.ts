@@ -135,10 +135,12 @@ describe("commands on a bucket", () => {
   it("confirm a file of a bucket in the folder of descriptors of the state, and answer as on the local file", async () => {
     const state = join(folder, "state");
     vi.stubEnv("FIELDPROBE_STATE", state);
-    const bare = await writeHdf5(join(folder, "bare.h5"), (file) => {
-      writeField(file, "p", { dimensions: ["z", "y", "x"], chunks: [4, 10, 5], filter: "gzip" });
-    });
-    await bucket.put("bare", new Map([["flow.h5", readFileSync(bare)]]));
+    const write = (notes: number) =>
+      writeHdf5(join(folder, "bare.h5"), (file) => {
+        if (notes > 0) file.create_attribute("notes", notes);
+        writeField(file, "p", { dimensions: ["z", "y", "x"], chunks: [4, 10, 5], filter: "gzip" });
+      });
+    await bucket.put("bare", new Map([["flow.h5", readFileSync(await write(0))]]));
     const source = "s3://cubes/bare/flow.h5";
     const answers = ["--dims", "z,y,x", "--spacing", "1", "--origin", "0", "--periodic", "none", "--walls", "none"];
     const { stderr: open } = await fieldprobe("inspect", source, "--yes");
@@ -147,6 +149,11 @@ describe("commands on a bucket", () => {
     const confirmation = join(state, "descriptors", "flow.json");
     expect(stderr).toContain(`wrote ${confirmation}\n`);
     expect(JSON.parse(readFileSync(confirmation, "utf8")).fields.pressure.file).toBe(source);
+    for (const place of [source, "s3://cubes/bare"]) expect(await query(place)).toBe(await local());
+    await bucket.put("bare", new Map([["flow.h5", readFileSync(await write(1))]]));
+    const log = (await fieldprobe("values", source, "p", "--points", "p.csv")).stderr;
+    const [typed = ""] = /(?<=: fieldprobe )inspect .* --same/.exec(log) ?? [];
+    expect(await fieldprobe(...typed.split(" "))).toMatchObject({ status: 0, stderr: `wrote ${confirmation}\n` });
     for (const place of [source, "s3://cubes/bare"]) expect(await query(place)).toBe(await local());
     // A local file that is named alone, and has the same name, is not in its way.
     expect(await run("values", near, "p", "--time", "0", "--method", "Lag4", "--points", "p.csv")).toBe(await local());

@@ -35,7 +35,7 @@ function confirm(home: string, ...names: readonly string[]): string {
   const paths = names.map((name) => join(home, name));
   const [first] = paths as [string];
   const found = paths.length > 1 ? recogniseSeries(paths, ANSWERS) : recognise(first, ANSWERS);
-  const { path } = placeOfConfirmation((found as Recognised).written.name, home, join(SCRATCH, "apart"));
+  const path = placeOfConfirmation((found as Recognised).written.name, home, join(SCRATCH, "apart"));
   writeFileSync(path, confirmationOf(found as Recognised, (found as Recognised).varies, home, false));
   return path;
 }
@@ -109,7 +109,7 @@ describe("a confirmation", () => {
     chmodSync(home, 0o555);
     const place = placeOfConfirmation("u", home, apart);
     // Root may write anywhere.
-    if (process.getuid?.() !== 0) expect(place).toEqual({ path: join(apart, "u.json"), isApart: true });
+    if (process.getuid?.() !== 0) expect(place).toEqual(join(apart, "u.json"));
     writeFileSync(join(apart, "u.json"), confirmationOf(recognise(path, ANSWERS) as Recognised, [], home, true));
     expect(scan(home, apart).datasets.map(({ name }) => name)).toEqual(["u"]);
     expect(openSource(path, CHUNK_BYTES, {}, apart).name).toBe("u");
