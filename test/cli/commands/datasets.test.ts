@@ -25,6 +25,7 @@ import { folderIn, scratchFolder } from "../../support/scratch.js";
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
 const SHIPPED = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
 const SCRATCH = scratchFolder();
+const ANSWERS = ["--dims", "x,y,z", "--periodic", "xyz", "--length", "1", "--origin", "0", "--times", "0.5"];
 
 let well: string;
 let odd: string;
@@ -94,8 +95,7 @@ describe("fieldprobe inspect", () => {
       /open question about order: .* Answer: --dims.* Delete the question from dataset\.json when it is answered there/,
     );
     rmSync(join(folder, "dataset.json"));
-    const flags = ["--dims", "x,y,z", "--periodic", "xyz", "--length", "1", "--origin", "0", "--times", "0.5"];
-    expect(await fieldprobe("inspect", path, "--yes", ...flags)).toMatchObject({ status: 0 });
+    expect(await fieldprobe("inspect", path, "--yes", ...ANSWERS)).toMatchObject({ status: 0 });
     expect(JSON.parse(readFileSync(join(folder, "u.dataset.json"), "utf8"))).toMatchObject({
       axes: { x: { nodes: 8, origin: 0, spacing: 0.125, periodic: true } },
       time: { count: 1, origin: 0.5 },
@@ -108,25 +108,26 @@ describe("fieldprobe inspect", () => {
     timeout: 120_000,
   }, async () => {
     const folder = folderIn(SCRATCH, "confirmed");
-    const path = await writeHdf5(join(folder, "u.h5"), (file) => {
-      file.create_dataset({ name: "u", data: new Float32Array(3 * 8 ** 3).fill(1), shape: [8, 8, 8, 3] });
-      (file.get("u") as H5Dataset).create_attribute("gain", 2, [], "<d");
-      file.create_dataset({ name: "mask", data: Float64Array.of(1, 2, 3) });
-      file.create_attribute("note", "a\u001b[31mb");
-    });
+    const write = (...mask: number[]) =>
+      writeHdf5(join(folder, "u.h5"), (file) => {
+        file.create_dataset({ name: "u", data: new Float32Array(3 * 8 ** 3).fill(1), shape: [8, 8, 8, 3] });
+        (file.get("u") as H5Dataset).create_attribute("gain", 2, [], "<d");
+        file.create_dataset({ name: "mask", data: Float64Array.from(mask) });
+        file.create_attribute("note", "a\u001b[31mb");
+      });
+    const path = await write(1, 2, 3);
     writeFileSync(join(folder, "v.h5"), readFileSync(path));
-    const answers = ["--dims", "x,y,z", "--periodic", "xyz", "--length", "1", "--origin", "0", "--times", "0.5"];
-    const open = await fieldprobe("inspect", path, ...answers.slice(0, 4), "--yes");
+    const open = await fieldprobe("inspect", path, ...ANSWERS.slice(0, 4), "--yes");
     expect([open.status, open.stderr]).toEqual([2, expect.stringMatching(/^.*--yes: .* open or red: .*--length.*\n$/)]);
-    const red = await fieldprobe("inspect", path, ...answers, "--yes");
+    const red = await fieldprobe("inspect", path, ...ANSWERS, "--yes");
     expect([red.status, red.stderr]).toEqual([2, expect.stringMatching(/--yes: a line is open or red: --despite/)]);
     expect(red.stdout).toContain('@note = "a\\u001b[31mb"');
     const waiting = await fieldprobe("check", folder);
     expect(waiting.stdout).toContain(`${path}: needs a look: fieldprobe inspect ${path}\n`);
     const apart = ["--descriptors", join(folder, "apart")];
-    const elsewhere = await fieldprobe("inspect", path, ...answers, "--despite", "values", "--yes", ...apart);
+    const elsewhere = await fieldprobe("inspect", path, ...ANSWERS, "--despite", "values", "--yes", ...apart);
     expect([elsewhere.status, elsewhere.stderr]).toEqual([0, `wrote ${join(folder, "apart", "u.json")}\n`]);
-    const yes = await fieldprobe("inspect", path, ...answers, "--despite", "values", "--yes");
+    const yes = await fieldprobe("inspect", path, ...ANSWERS, "--despite", "values", "--yes");
     expect([yes.status, yes.stderr]).toEqual([0, `wrote ${join(folder, "u.dataset.json")}\n`]);
     const known = await fieldprobe("inspect", path);
     expect([known.status, known.stdout]).toEqual([0, expect.stringMatching(/^Confirmed by .*u\.dataset\.json, and /m)]);
@@ -139,12 +140,7 @@ describe("fieldprobe inspect", () => {
     expect(JSON.parse(answer.stdout).assumed).toContainEqual(
       expect.stringMatching(/^Numbers that nothing applies: gain = 2 of \/u/),
     );
-    const changed = await writeHdf5(join(folder, "u.h5"), (file) => {
-      file.create_dataset({ name: "u", data: new Float32Array(3 * 8 ** 3).fill(1), shape: [8, 8, 8, 3] });
-      (file.get("u") as H5Dataset).create_attribute("gain", 2, [], "<d");
-      file.create_dataset({ name: "mask", data: Float64Array.of(1, 2, 4) });
-      file.create_attribute("note", "a\u001b[31mb");
-    });
+    const changed = await write(1, 2, 4);
     expect((await fieldprobe("check", folder)).stdout).toContain(
       `needs a look (not as it was confirmed: /mask is float64 3 = 1, 2, 4, and was float64 3 = 1, 2, 3): fieldprobe inspect ${changed} --same`,
     );
