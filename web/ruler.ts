@@ -1,11 +1,12 @@
 /** The ruler: a distance in a plane in length units, in nodes and in scales of the flow. */
 import { effect } from "@preact/signals-core";
 import { html, nothing, svg, type TemplateResult } from "lit-html";
+import { profile } from "./cards/profile.js";
 import { pixelsAt } from "./draw/layout.js";
 import { paneOf, stroke, tool } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question } from "./state/ask.js";
-import { type Dataset, hasVelocity, nodeOf } from "./state/dataset.js";
+import { type Dataset, hasVelocity, nodeOf, wallAxis } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
 import { frameOf, PLANE_AXES, pixel, setWants, shownOf, store, view } from "./state/model.js";
 
@@ -22,8 +23,7 @@ export function scalesQuestion(set: Dataset, shown: number | null): Question | n
   if (!hasVelocity(set) || set.viscosity === null) return null;
   if (set.axes.every(({ periodic, nodes }) => periodic && nodes > 1))
     return { dataset: set.name, call: "spectrum", time };
-  if (set.axes[1].faces?.[0] !== "wall") return null;
-  return { dataset: set.name, call: "statistics", what: ["u.x"], over: ["x", "z", "t"], time: "all", units: "plus" };
+  return wallAxis(set) === null ? null : profile.question(set, "u.x", time);
 }
 
 effect(() => {

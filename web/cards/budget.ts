@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals-core";
 import type { Curve } from "../chart.js";
 import { into, oneOf } from "../controls.js";
-import { type Dataset, hasVelocity } from "../state/dataset.js";
+import { wallAxis } from "../state/dataset.js";
 import { plainNumber, shortNumber } from "../state/format.js";
 import { type CardKind, resultsOf } from "./card.js";
 
@@ -23,15 +23,9 @@ const TERMS: readonly (readonly [string, string])[] = [
   ["p-strain", "Pressure strain"],
 ];
 
-const wallsOf = ({ axes }: Dataset) => axes.find(({ faces }) => faces?.[0] === "wall" && faces[1] === "wall");
-
 export const budget: CardKind = {
   name: "Budget",
-  has: (set) =>
-    wallsOf(set)?.name === "y" &&
-    hasVelocity(set) &&
-    set.viscosity !== null &&
-    set.fields.some(({ name }) => name === "pressure"),
+  has: (set) => wallAxis(set)?.name === "y" && set.fields.some(({ name }) => name === "pressure"),
   hasQuantity: false,
   hasTimes: false,
   question: (set) => ({

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals-core";
 import { html, nothing } from "lit-html";
 import type { Curve } from "../chart.js";
 import { toggle } from "../controls.js";
-import type { Dataset } from "../state/dataset.js";
+import { type Dataset, wallAxis } from "../state/dataset.js";
 import { shortNumber } from "../state/format.js";
 import { quantityOf } from "../state/quantities.js";
 import { type CardKind, type Facts, resultsOf } from "./card.js";
@@ -14,36 +14,25 @@ const isInWallUnits = signal(false);
 type Points = readonly (readonly [number, number])[];
 type Axis = Dataset["axes"][0];
 
-interface Wall {
-  readonly axis: Axis;
-  readonly viscosity: number;
-  readonly frictionVelocity: number;
+/** Wall units of an answer: those of the service, from the slopes at both walls. */
+interface WallUnits {
+  readonly nu: number;
+  readonly u_tau: number;
 }
 
 /** The axis along which profiles go: across walls, else y. */
 const profileAxis = ({ axes }: Dataset): Axis => axes.find(({ periodic }) => !periodic) ?? axes[1];
-const beginsAtWall = ({ faces }: Axis) => faces?.[0] === "wall";
 
-/** The wall of a profile, with its shear from the first two points; null without a wall or a viscosity. */
-function wallOf({ viscosity }: Dataset, axis: Axis, points: Points): Wall | null {
-  if (!beginsAtWall(axis) || viscosity === null || points.length < 3) return null;
-  const [[y0, u0], [y1, u1]] = points;
-  return { axis, viscosity, frictionVelocity: Math.sqrt(viscosity * Math.abs((u1 - u0) / (y1 - y0))) };
-}
-
-const wallRows = ({ axis, viscosity, frictionVelocity }: Wall): Facts["rows"] => [
-  ["Friction velocity u_τ", shortNumber(frictionVelocity)],
-  ["Re_τ", shortNumber((frictionVelocity * axis.length) / 2 / viscosity)],
+const wallRows = ({ nu, u_tau }: WallUnits, { length }: Axis): Facts["rows"] => [
+  ["Friction velocity u_τ", shortNumber(u_tau)],
+  ["Re_τ", shortNumber((u_tau * length) / 2 / nu)],
 ];
 
 /** The half of a profile at the wall in wall units, with the viscous and the logarithmic law. */
-function wallFacts(wall: Wall, points: Points): Facts {
-  const { axis, viscosity, frictionVelocity } = wall;
+function wallFacts(wall: WallUnits, axis: Axis, points: Points): Facts {
+  const { nu, u_tau } = wall;
   const half = points.slice(1, Math.ceil(points.length / 2));
-  const measured = half.map(([y, u]): [number, number] => [
-    ((y - axis.first) * frictionVelocity) / viscosity,
-    u / frictionVelocity,
-  ]);
+  const measured = half.map(([y, u]): [number, number] => [((y - axis.first) * u_tau) / nu, u / u_tau]);
   const last = measured.at(-1)?.[0] ?? 100;
   const viscous = [0.3, 1, 2, 4, 8, 11].map((y): [number, number] => [y, y]);
   const logarithmic = [8, 15, 30, 60, last]
@@ -60,7 +49,7 @@ function wallFacts(wall: Wall, points: Points): Facts {
         { label: "ln y⁺ / 0.41 + 5.2", points: logarithmic, isDashed: true },
       ],
     },
-    rows: wallRows(wall),
+    rows: wallRows(wall, axis),
   };
 }
 
@@ -71,7 +60,8 @@ export const profile: CardKind = {
   hasTimes: true,
   question(set, what, time) {
     const others = set.axes.filter((axis) => axis !== profileAxis(set)).map(({ name }) => name);
-    return { dataset: set.name, time, call: "statistics", what: [what], over: others };
+    const units = what === "u.x" && wallAxis(set) !== null ? { units: "plus" } : {};
+    return { dataset: set.name, time, call: "statistics", what: [what], over: others, ...units };
   },
   facts(set, what, answers) {
     const axis = profileAxis(set);
@@ -88,13 +78,13 @@ export const profile: CardKind = {
       };
     });
     const { points } = curves[0];
-    const wall = what === "u.x" ? wallOf(set, axis, points) : null;
-    if (wall !== null && isInWallUnits.value) return wallFacts(wall, points);
+    const wall = answers[0][1].wall_units as WallUnits | undefined;
+    if (wall !== undefined && isInWallUnits.value) return wallFacts(wall, axis, points);
     return {
       title: `Profile of ${symbol} along ${axis.name}`,
       chart: { x: { label: axis.name }, y: { label: symbol }, curves, zero: true },
-      rows: wall === null ? [] : wallRows(wall),
+      rows: wall === undefined ? [] : wallRows(wall, axis),
     };
   },
-  options: (set) => html`${beginsAtWall(profileAxis(set)) ? toggle("Wall units", isInWallUnits) : nothing}`,
+  options: (set) => html`${wallAxis(set) !== null ? toggle("Wall units", isInWallUnits) : nothing}`,
 };

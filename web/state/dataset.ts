@@ -65,6 +65,13 @@ export function datasetOf(described: unknown): Dataset {
   return { ...rest, times: times.stored, guards: times.guardBefore + times.guardAfter, levels: 0 };
 }
 
+/** The axis of wall units: between two walls, the only one that is not periodic, of a flow along them with a viscosity. */
+export function wallAxis(set: Dataset): Axis | null {
+  const [axis, ...more] = set.axes.filter(({ periodic }) => !periodic);
+  if (!hasVelocity(set) || set.viscosity === null || more.length > 0 || axis?.name === "x") return null;
+  return axis?.faces?.every((face) => face === "wall") ? axis : null;
+}
+
 /** The coordinate of a node, also one beyond a periodic seam. */
 export function coordinateOf({ first, spacing, coordinates, nodes }: Axis, node: number): number {
   if (coordinates === undefined) return first + node * spacing;

@@ -1,0 +1,45 @@
+/** Wall units of the Profile card and the ruler are those that the service answers. */
+import { expect, it, vi } from "vitest";
+import type { Axis, Dataset } from "../state/dataset.js";
+
+for (const name of ["matchMedia", "addEventListener"])
+  vi.stubGlobal(name, () => ({ matches: false, addEventListener: () => undefined }));
+vi.stubGlobal("location", { hash: "", pathname: "/", search: "", origin: "http://a" });
+vi.stubGlobal("window", globalThis);
+const { profile } = await import("../cards/profile.js");
+const { scalesQuestion } = await import("../ruler.js");
+
+const axisOf = (name: Axis["name"], faces?: Axis["faces"]) =>
+  ({ ...{ name, faces, periodic: faces === undefined }, ...{ nodes: 9, first: -1, last: 1, length: 2 } }) as Axis;
+const setOf = (...axes: readonly Axis[]) =>
+  ({
+    name: "a",
+    axes,
+    viscosity: 0.02,
+    times: [0.5],
+    fields: [{ name: "velocity", components: 3 }],
+  }) as unknown as Dataset;
+const [x, y, z] = [axisOf("x"), axisOf("y", ["wall", "wall"]), axisOf("z")];
+
+it("asks one question for the card of u.x and the ruler", () => {
+  const question = profile.question(setOf(x, y, z), "u.x", 0.5);
+  expect(question).toMatchObject({ what: ["u.x"], over: ["x", "z"], time: 0.5, units: "plus" });
+  expect(scalesQuestion(setOf(x, y, z), 0.5)).toEqual(question);
+});
+
+it.each([
+  ["another quantity", [x, y, z], "p"],
+  ["a wall at one end", [x, axisOf("y", ["wall", "open"]), z], "u.x"],
+  ["walls along two axes", [x, y, axisOf("z", ["wall", "wall"])], "u.x"],
+  ["walls across x", [axisOf("x", ["wall", "wall"]), axisOf("y"), z], "u.x"],
+])("asks for no wall units of %s", (_, axes, what) => {
+  expect(profile.question(setOf(...axes), what, 0.5)).not.toHaveProperty("units");
+});
+
+it("shows the friction velocity of the answer, whatever the first nodes are", () => {
+  const at = Array.from({ length: 9 }, (_, j) => -1 + j / 4);
+  const result = { coordinates: { y: at }, mean: at.map((y) => 7 * (1 - y * y)) };
+  const answer = { results: [result], wall_units: { u_tau: Math.sqrt(0.28), nu: 0.02 } };
+  const { rows } = profile.facts(setOf(x, y, z), "u.x", [[0.5, answer, null]]);
+  expect(rows.map(([, value]) => Number.parseFloat(value))).toEqual([0.5292, 26.46]);
+});
