@@ -72,9 +72,8 @@ export const OPEN_PMD: ProducerRow = {
     const shapes = [contents.numberList(path, "shape", AXIS_NAMES.length), contents.dataset(lead)?.shape];
     if (shapes[0]?.join() !== shapes[1]?.join())
       throw new DataError(`${path} has the shape ${shapes[0]?.join(" x ")}, and ${lead} ${shapes[1]?.join(" x ")}`);
-    const values = inAll(contents, path).map((one) => constantAt(contents, one));
-    const [value = null] = values;
-    if (values.some((other) => other !== value))
+    const [value = null, ...others] = inAll(contents, path).map((one) => constantAt(contents, one));
+    if (others.some((other) => other !== value))
       throw new DataError(`${path} is constant, but not the same in all iterations, which is not served`);
     return value;
   },
@@ -127,11 +126,12 @@ function askUnits(contents: Contents, quantity: keyof typeof UNIT_DIMENSIONS, me
       "a file that states it, or a descriptor without this question",
     );
   const parts = quantity === "velocity" ? meshes.flatMap(componentsOf) : meshes;
-  for (const [name, about, usual] of [
-    ["unitSI", "units", 1],
-    ["position", "spacing", 0],
+  for (const [name, about, usual, of] of [
+    ["unitSI", "units", 1, parts],
+    ["position", "spacing", 0, parts],
+    ["dataOrder", "order", "C", meshes],
   ] as const) {
-    const part = parts.find((path) => !contents.attributes(path).has(name));
+    const part = of.find((path) => !contents.attributes(path).has(name));
     if (part === undefined) continue;
     const claim = `${part} lacks the attribute ${name}, which openPMD requires; that it is ${usual} is a guess.`;
     findings.contradict(about, claim, `--despite ${about} if it is`);

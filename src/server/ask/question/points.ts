@@ -82,7 +82,7 @@ export async function openPoints(
 function checkUnits(stated: readonly ColumnUnit[] = [], { name, units }: Dataset): void {
   const { length, time, velocity = length && time && `${length}/${time}` } = units;
   for (const { name: column, unit } of stated) {
-    const [many, own = ""] =
+    const [many, own = "no stated unit"] =
       column === "t" ? ["times", time] : column < "x" ? ["velocities", velocity] : ["lengths", length];
     if (contradictionOf(unit, own))
       throw wrong("points", `the header says ${excerpt(unit)}, and ${many} of "${name}" are in ${own}`);

@@ -287,6 +287,7 @@ describe("openPMD", () => {
     ["position", ["/data/0/meshes/v/x", "/data/100/meshes/v/x"], "spacing: /data/0/meshes/v/x lacks the attribute"],
     ["gridUnitSI", ["/data/0/meshes/v", "/data/100/meshes/v"], "spacing of x, y, z: "],
     ["timeUnitSI", ["/data/100"], "times: "],
+    ["dataOrder", ["/data/0/meshes/v", "/data/100/meshes/v"], "order: /data/0/meshes/v lacks the attribute dataOrder"],
   ])("asks about %s, which the standard requires, if %j lacks it", async (name, holders, problem) => {
     const path = await edited("openpmd.h5", `without-${name}-${holders.length}`, (file) => {
       for (const holder of holders) (file.get(holder) as Group).delete_attribute(name);
