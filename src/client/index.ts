@@ -102,8 +102,7 @@ async function run(
     if (values === undefined) version = manifest;
     if (manifest !== version)
       throw new ClientError("DatasetReplaced", `${request.dataset} was replaced while it was asked: ask again.`);
-    const some = new Float32Array(count * width);
-    readRecords(operation, response, count * perPoint, some, 0);
+    const some = readRecords(operation, response, count * perPoint);
     values ??= new Float32Array(width * total);
     values.set(some, width * first);
   };

@@ -25,9 +25,10 @@ export function endpoint(url: string): string {
   return origin + (path.endsWith(".asmx") ? path : `${path}/service/turbulence.asmx`);
 }
 
-/** Reads an xs:float, which spells infinity as `INF`; the soap package would read it as NaN. */
-function readFloat(text: string): number {
-  return text === "INF" ? Infinity : text === "-INF" ? -Infinity : Number(text);
+/** Reads an xs:float, which spells infinity as `INF`; the soap package would read it as NaN. Undefined if it is none. */
+function readFloat(text: string): number | undefined {
+  const number = text === "INF" ? Infinity : text === "-INF" ? -Infinity : Number(text);
+  return text.trim() === "" || (Number.isNaN(number) && text !== "NaN") ? undefined : number;
 }
 
 /**

@@ -39,37 +39,28 @@ export function triples(member: Member, flat: Float32Array, first: number, count
   return { [member.type === "ArrayOfPoint3" ? "Point3" : "Vector3"]: items };
 }
 
-/** Copies the records of a response element into `out` from `offset` on. Throws ClientError unless they are `count`. */
+/** The numbers of the records of a response element. Throws ClientError unless all are there, of `count` records. */
 export function readRecords(
   operation: TableRow,
   response: Readonly<Record<string, unknown>>,
-  count: number,
-  out: Float32Array,
-  offset: number,
-): void {
+  count?: number,
+): Float32Array {
   const record: RecordName = operation.result;
   const components: readonly string[] = RECORDS[record];
   const result = response[`${operation.wire}Result`] as Record<string, unknown> | null | undefined;
   const items = (result?.[record] ?? []) as readonly unknown[];
-  if (items.length !== count) {
+  if (items.length !== (count ?? items.length)) {
     throw new ClientError("Protocol", `${operation.name} answered ${items.length} records instead of ${count}.`);
   }
-  for (let i = 0, at = offset; i < count; i++) {
-    if (record === "float") out[at++] = items[i] as number;
-    else for (const name of components) out[at++] = (items[i] as Record<string, number>)[name] as number;
-  }
+  const componentsOf = (item: unknown) => components.map((name) => (item as Record<string, unknown> | null)?.[name]);
+  const numbers = record === "float" ? items : items.flatMap(componentsOf);
+  if (numbers.every((one) => typeof one === "number")) return Float32Array.from(numbers);
+  throw new ClientError("Protocol", `${operation.name} answered a record without a number.`);
 }
 
 /** Reads all numbers of a response: record after record, or from its text. */
 export function readWhole(operation: TableRow, response: Readonly<Record<string, unknown>>): Float32Array {
-  const result = response[`${operation.wire}Result`];
-  if (operation.result === "base64") {
-    const bytes = Buffer.from(String(result ?? ""), "base64");
-    return Float32Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readFloatLE(4 * i));
-  }
-  const items = ((result as Record<string, unknown> | null | undefined)?.[operation.result] ??
-    []) as readonly unknown[];
-  const values = new Float32Array(items.length * RECORDS[operation.result].length);
-  readRecords(operation, response, items.length, values, 0);
-  return values;
+  if (operation.result !== "base64") return readRecords(operation, response);
+  const bytes = Buffer.from(String(response[`${operation.wire}Result`] ?? ""), "base64");
+  return Float32Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readFloatLE(4 * i));
 }
