@@ -1,9 +1,9 @@
 /** Starts and follows jobs: calls that a service runs in idle time and whose results are files. */
 import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import type { CallName } from "../shared/calls.js";
+import { type CallName, FORMATS } from "../shared/calls.js";
 import { ClientError } from "./error.js";
-import { ask, bodyOf, type PlainRequest } from "./plain-http.js";
+import { ask, bodyOf, checkType, type PlainRequest } from "./plain-http.js";
 import type { Question, QuestionOptions } from "./questions.js";
 import { untilAnswered } from "./retries.js";
 
@@ -55,8 +55,8 @@ export function jobsOf(url: string, token: string | undefined): JobMethods {
   const send = (path: string, request: PlainRequest, { signal = neverAborted }: JobOptions = {}) =>
     untilAnswered(() => ask(url, path, request, token, signal), signal);
   const pathOf = (id: string) => `/api/jobs/${encodeURIComponent(id)}`;
-  const job = async (id: string, options?: JobOptions) =>
-    (await (await send(pathOf(id), { method: "GET" }, options)).json()) as JobDescription;
+  const job = async (id: string, options?: JobOptions): Promise<JobDescription> =>
+    jsonOf(await send(pathOf(id), { method: "GET" }, options));
   /** Null while the queue of a cluster cannot be reached. */
   const unlessBusy = (error: unknown): null => {
     if (error instanceof ClientError && error.code === "Busy") return null;
@@ -77,11 +77,10 @@ export function jobsOf(url: string, token: string | undefined): JobMethods {
       const body = bodyOf({ ...question, job: true });
       const request = { method: "POST", headers: { "content-type": "application/json" }, body } as const;
       const answer = await ask(url, `/api/datasets/${encodeURIComponent(dataset)}/${call}`, request, token, signal);
-      return (await answer.json()) as JobDescription;
+      return jsonOf(answer);
     },
     async jobs(options) {
-      const answer = await send("/api/jobs", { method: "GET" }, options);
-      return ((await answer.json()) as { jobs: readonly JobDescription[] }).jobs;
+      return (await jsonOf<{ jobs: JobDescription[] }>(await send("/api/jobs", { method: "GET" }, options))).jobs;
     },
     async result(id, options) {
       const { state, problem, result } = await waitUntilEnded(id, options);
@@ -89,9 +88,14 @@ export function jobsOf(url: string, token: string | undefined): JobMethods {
       return verifyDigest(await send(`${pathOf(id)}/result`, { method: "GET" }, options), result);
     },
     async cancelJob(id, options) {
-      return (await (await send(pathOf(id), { method: "DELETE" }, options)).json()) as JobDescription;
+      return jsonOf(await send(pathOf(id), { method: "DELETE" }, options));
     },
   };
+}
+
+async function jsonOf<T = JobDescription>(answer: Response): Promise<T> {
+  checkType(answer.headers, FORMATS.json.type);
+  return (await answer.json()) as T;
 }
 
 /** The answer, whose body fails at its end if its digest is wrong. */

@@ -1,7 +1,7 @@
 /** Sends requests to `/api`, and turns refusals into errors of the client. */
 import type { Fault } from "../shared/errors.js";
 import { ClientError, type ClientErrorCode, present, secondsOf } from "./error.js";
-import { fetchFailure, untilAnswered } from "./retries.js";
+import { untilAnswered } from "./retries.js";
 import { endpoint } from "./transport.js";
 
 interface Problem {
@@ -17,15 +17,23 @@ export function baseOf(url: string): string {
   return endpoint(url).replace(/\/service\/[^/]*$/, "");
 }
 
-/** A question as JSON. Throws ClientError for what JSON would turn into null, which means "not given": NaN, a hole. */
+/** A question as JSON. Throws ClientError for what JSON would drop or turn into null: NaN, a hole, a function. */
 export function bodyOf(question: Readonly<Record<string, unknown>>): string {
-  for (const [member, given] of Object.entries(question))
-    JSON.stringify(given, function (this: unknown, _, value: unknown) {
-      const isHole = value === undefined && Array.isArray(this);
-      if (!isHole && (typeof value !== "number" || Number.isFinite(value))) return value;
-      throw new ClientError("InvalidRequest", `${member}: ${value} is not a number.`, { member });
-    });
-  return JSON.stringify(question);
+  let member = "";
+  return JSON.stringify(question, function (this: unknown, name, value: unknown) {
+    if (this === question) member = name;
+    if (ArrayBuffer.isView(value)) return Array.from(value as Float64Array);
+    const isHole = value === undefined && Array.isArray(this);
+    const isDropped = isHole || typeof value === "function" || typeof value === "symbol";
+    if (!isDropped && (typeof value !== "number" || Number.isFinite(value))) return value;
+    throw new ClientError("InvalidRequest", `${member}: ${String(value)} is neither a number nor a text.`, { member });
+  });
+}
+
+/** Throws ClientError unless an answer has a type: something between may answer with a page of its own. */
+export function checkType(headers: Headers, type: string): void {
+  const given = headers.get("content-type") ?? "nothing";
+  if (!given.startsWith(type)) throw new ClientError("Protocol", `The answer is ${given} instead of ${type}.`);
 }
 
 export interface PlainRequest {
@@ -62,7 +70,9 @@ export async function ask(
 function failureOf(url: string, signal: AbortSignal): (error: unknown) => never {
   return (error) => {
     if (signal.aborted) throw signal.reason;
-    throw fetchFailure(baseOf(url), error);
+    const { message, cause } = error as Error & { cause?: { code?: string; message?: string } };
+    const why = cause === undefined ? message : [cause.code, cause.message].filter(Boolean).join(": ");
+    throw new ClientError("Network", `${baseOf(url)}: ${why}`);
   };
 }
 

@@ -8,7 +8,7 @@ import {
   type MEMBERS,
   type MemberName,
 } from "../shared/calls.js";
-import { askWhole, bodyOf } from "./plain-http.js";
+import { askWhole, bodyOf, checkType } from "./plain-http.js";
 
 /** A range of an axis or of times as text: `0:8`, `0.4:1.4:0.1`. */
 type Ranged = number | string;
@@ -90,7 +90,9 @@ export function questionsOf(url: string, token: string | undefined): QuestionMet
   const ask: QuestionMethods["ask"] = async (call, dataset, question, format, { signal = never } = {}) => {
     const headers = { "content-type": "application/json", accept: FORMATS[format].type };
     const request = { method: "POST", headers, body: bodyOf({ ...question, format }) };
-    return askWhole(url, `/api/datasets/${encodeURIComponent(dataset)}/${call}`, request, token, signal);
+    const answer = await askWhole(url, `/api/datasets/${encodeURIComponent(dataset)}/${call}`, request, token, signal);
+    checkType(answer.headers, FORMATS[format].type);
+    return answer;
   };
   const methods = CALL_NAMES.map((call) => [
     call,

@@ -46,9 +46,3 @@ function counted(error: unknown, attempts: number, ms: number): unknown {
   const message = `${error.message} (${attempts} attempts in ${(ms / 1000).toFixed(1)} s)`;
   return new ClientError("Network", message, error.detail);
 }
-
-export function fetchFailure(base: string, error: unknown): ClientError {
-  const { message, cause } = error as Error & { cause?: { code?: string; message?: string } };
-  const why = cause === undefined ? message : [cause.code, cause.message].filter(Boolean).join(": ");
-  return new ClientError("Network", `${base}: ${why}`);
-}

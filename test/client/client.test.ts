@@ -72,6 +72,7 @@ function call(client: FieldClient, name: OperationName, points: Float32Array, op
   );
 }
 
+type Untyped = Readonly<Record<string, (...given: unknown[]) => Promise<object>>>;
 const hasVelocities = (name: OperationName) => name === "GetPositionInertialParticle";
 const line = (count: number) => Float32Array.from({ length: 3 * count }, (_, i) => Math.floor(i / 3) + (i % 3) / 4);
 const rejection = async (promise: Promise<unknown>): Promise<ClientError> => {
@@ -215,14 +216,13 @@ describe("client", () => {
   it("sends its token with every request, unless the request names one", async () => {
     const seen: (string | null)[] = [];
     const auth: Auth = {
+      ...OPEN_AUTH,
       authorise(token) {
         seen.push(token);
         if (token === "bad") throw new AuthError("Invalid identification token.");
         if (token === "small") return { id: "small", points: 2, countFurtherQuery: () => undefined, release() {} };
         return { id: null, points: 0, countFurtherQuery: () => undefined, release() {} };
       },
-      reload() {},
-      close() {},
     };
     const url = await serve(new FakeEngine(), {}, auth);
     const client = await connect(url, { token: "good" });
@@ -237,13 +237,12 @@ describe("client", () => {
   it("runs as many requests at once as its token may", async () => {
     let running = 0;
     const auth: Auth = {
+      ...OPEN_AUTH,
       authorise() {
         if (running === 1) throw new LimitError("token.concurrent", "This token may run 1 requests at a time.");
         running++;
         return { id: "one", points: 0, countFurtherQuery: () => undefined, release: () => running-- };
       },
-      reload() {},
-      close() {},
     };
     const client = await connect(await serve(new FakeEngine(), {}, auth), { pointsPerRequest: 10, concurrency: 4 });
     expect((await client.NullOp({ points: line(200) })).values).toEqual(line(200));
@@ -309,8 +308,8 @@ describe("client", () => {
     ["a member of no operation", "GetVelocity", { points: line(1), Initialv: line(1) }, "Initialv"],
     ["a member of another one", "GetVelocity", { points: line(1), nt: 3 }, "nt"],
   ])("refuses %s", async (_, name, request, member) => {
-    const client = (await open(new FakeEngine())) as unknown as Record<string, (request: object) => Promise<Answer>>;
-    expect(await rejection(client[name]?.(request) as Promise<Answer>)).toMatchObject({
+    const client = (await open(new FakeEngine())) as unknown as Untyped;
+    expect(await rejection(client[name]?.(request) as Promise<object>)).toMatchObject({
       code: "InvalidRequest",
       member,
     });
@@ -329,15 +328,15 @@ describe("client", () => {
   });
 
   it("has no number in a question that JSON would drop", async () => {
-    const client = (await open(new FakeEngine())) as unknown as Record<
-      string,
-      (...given: unknown[]) => Promise<object>
-    >;
+    const client = (await open(new FakeEngine())) as unknown as Untyped;
     for (const given of [
       Number.NaN,
       [0, Number.POSITIVE_INFINITY],
       { random: 3, seed: Number.NaN },
       [[1, undefined, 2]],
+      () => 1,
+      Symbol("1"),
+      [Float64Array.of(1, Number.NaN)],
     ])
       for (const ask of [client.values?.("a", { points: given }), client.submit?.("a", "values", { points: given })])
         expect(await rejection(ask as Promise<object>)).toMatchObject({ code: "InvalidRequest", member: "points" });
@@ -357,12 +356,17 @@ describe("client", () => {
     expect(await rejection(connect(url))).toMatchObject({ code: "Network" });
   });
 
-  it("does not believe an answer of another length", async () => {
+  it.each([
+    ["another length", "<NullOpResult/>"],
+    ["an empty number", "<NullOpResult><Point3><x></x><y>1</y><z>2</z></Point3></NullOpResult>"],
+    ["a damaged number", "<NullOpResult><Point3><x>abc</x><y>1</y><z>2</z></Point3></NullOpResult>"],
+    ["a missing number", "<NullOpResult><Point3><y>1</y><z>2</z></Point3></NullOpResult>"],
+  ])("does not believe an answer of %s", async (_, result) => {
     const wsdl = await (await fetch(`${await serve(new FakeEngine())}/service/turbulence.asmx?wsdl`)).text();
     const server = createServer((request, response) => {
       const body =
         '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>' +
-        '<NullOpResponse xmlns="http://turbulence.pha.jhu.edu/"><NullOpResult/></NullOpResponse></soap:Body></soap:Envelope>';
+        `<NullOpResponse xmlns="http://turbulence.pha.jhu.edu/">${result}</NullOpResponse></soap:Body></soap:Envelope>`;
       request
         .resume()
         .on("end", () => response.setHeader("content-type", "text/xml").end(request.method === "GET" ? wsdl : body));
@@ -371,6 +375,8 @@ describe("client", () => {
     try {
       const client = await connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
       expect(await rejection(client.NullOp({ points: line(1) }))).toMatchObject({ code: "Protocol" });
+      for (const ask of [() => client.ask("values", "a", {}, "f32"), () => client.values("a", {}), () => client.jobs()])
+        expect((await rejection(ask())).message).toMatch(/^The answer is text\/xml instead of application\//);
     } finally {
       server.closeAllConnections();
       server.close();

@@ -11,7 +11,9 @@ let close = (): unknown => undefined;
 afterEach(() => close());
 
 async function serve(answer: RequestListener): Promise<string> {
-  const server = createServer(answer);
+  const server = createServer((request, response) =>
+    answer(request, response.setHeader("content-type", "application/json")),
+  );
   close = () => server.close();
   await once(server.listen(0, "127.0.0.1"), "listening");
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

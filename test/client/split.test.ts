@@ -44,10 +44,6 @@ describe("inParts", () => {
     );
   });
 
-  it("makes one request when there are no points, since dataset and options are still judged", async () => {
-    expect((await split(0, 10, 3)).answered).toEqual([[0, 0]]);
-  });
-
   it("keeps as many requests under way as it has lanes", async () => {
     expect((await split(100, 10, 3)).most).toBe(3);
   });
@@ -118,12 +114,6 @@ describe("inParts", () => {
     };
     await expect(inParts(6, 2, 1, breakAt(0))).rejects.toThrow(/^The connection failed$/);
     await expect(inParts(6, 2, 1, breakAt(4))).rejects.toThrow(/^The connection failed after 4 of 6 points$/);
-  });
-
-  it("reports progress up to the whole", async () => {
-    const seen: number[] = [];
-    await inParts(25, 10, 1, tick, undefined, (done, total) => seen.push(done / total));
-    expect(seen).toEqual([0.4, 0.8, 1]);
   });
 
   it("stops with the caller's reason", async () => {
