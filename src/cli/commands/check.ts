@@ -9,26 +9,34 @@ import { openDataset } from "../../storage/bricks/brick-reader.js";
 import { keepCheck } from "../../storage/catalog/check-record.js";
 import { digestIn, MANIFEST_NAME, readManifest } from "../../storage/catalog/manifest.js";
 import { scanFolders } from "../../storage/catalog/scan-folders.js";
+import { openSource } from "../../storage/catalog/source.js";
 import { type Dataset, type FieldName, type FileStamp, fieldNames } from "../../storage/dataset/dataset.js";
 import { DESCRIPTOR_NAME } from "../../storage/dataset/folder-names.js";
 import { isDoubtful, shuffledText } from "../../storage/tools/divergence.js";
 import { type FrameStatistics, frameStatistics } from "../../storage/tools/frame-statistics.js";
 import { outliersIn, repeatedFrames } from "../../storage/tools/outliers.js";
 import { hasHdf5Name, isReferences } from "../../storage/zarr/kinds.js";
-import { pathArgument } from "../input/arguments.js";
+import { type AnswerOptions, answersOf, withAnswers } from "../input/answer-flags.js";
+import { MisuseError, pathArgument } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
 import { failureText } from "../output/failure.js";
 import { PROGRESS_HELP, progressOf } from "../output/progress.js";
+import { isFolder } from "./inspect.js";
 
 /** Bytes of a manifest, which has a line for each object of a store. */
 const MANIFEST_BYTES = STORE_DEFAULTS.referencesBytes;
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
-async function check(folder: string, flags: { readonly descriptors?: string }): Promise<void> {
+async function check(folder: string, flags: AnswerOptions & { readonly descriptors?: string }): Promise<void> {
   await openStorage();
   const descriptors = flags.descriptors ?? descriptorFolder(readConfig().config);
-  const { datasets, problems } = scanFolders([folder], { chunkBytes: LIMITS["engine.chunkBytes"], descriptors });
+  const [answers, chunkBytes] = [answersOf(flags), LIMITS["engine.chunkBytes"]];
+  const isAnswered = Object.keys(answers).length > 0;
+  if (isAnswered && isFolder(folder)) throw new MisuseError(`answers such as --dims are for a file; ${folder} is none`);
+  const { datasets, problems } = isAnswered
+    ? { datasets: [openSource(folder, chunkBytes, answers, descriptors)], problems: [] }
+    : scanFolders([folder], { chunkBytes, descriptors });
   for (const { location, message } of problems) print(`${location}: ${message}`);
   let faults = problems.length;
   for (const dataset of datasets) faults += await checkDataset(dataset);
@@ -158,9 +166,10 @@ function statisticsText({ min, max, rms, nonFinite, divergence }: FrameStatistic
 }
 
 export function checkCommand(): Command {
-  return new Command("check")
-    .argument("<folder>", "a dataset folder, a folder of datasets, or the address of one", pathArgument)
+  const command = new Command("check")
+    .argument("<folder>", "a dataset folder, a folder of datasets, a file, or the address of one", pathArgument)
     .option("--descriptors <folder>", "a separate folder of descriptors (NAME.json)", pathArgument)
     .addHelpText("after", PROGRESS_HELP)
     .action(check);
+  return withAnswers(command, true);
 }

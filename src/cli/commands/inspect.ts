@@ -21,7 +21,7 @@ import type { Description } from "../../storage/catalog/verify.js";
 import { realPath, statusOf } from "../../storage/dataset/files.js";
 import { DESCRIPTOR_NAME, folderKind, isStore } from "../../storage/dataset/folder-names.js";
 import { writeWhole } from "../../storage/dataset/write-whole.js";
-import { flagOf, openLines } from "../../storage/recognise/draft.js";
+import { flagsOf, openLines } from "../../storage/recognise/draft.js";
 import { Contents } from "../../storage/recognise/layout.js";
 import { isComplete, type Recognised } from "../../storage/recognise/recognise.js";
 import { unusedIn } from "../../storage/recognise/seen.js";
@@ -39,7 +39,6 @@ export interface InspectFlags extends AnswerOptions, GivenNames {
   readonly all?: boolean;
   readonly same?: boolean;
   readonly descriptors?: string;
-  readonly isQuiet?: boolean;
 }
 
 /** The folder of descriptors of a call. */
@@ -77,12 +76,12 @@ async function inspectAtTerminal(paths: readonly string[], flags: InspectFlags):
 function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = false): Recognised | null {
   const [first] = paths as [string];
   const home = homeOf(first, paths.length === 1);
-  const known = flags.json === true || flags.isQuiet === true ? null : knownOf(paths, flags);
+  const known = flags.json === true ? null : knownOf(paths, flags);
   if (known !== null) {
     showKnown(known, paths, flags.all);
     return null;
   }
-  const above = flags.json === true || flags.isQuiet === true ? null : hiddenBy(first, apartOf(flags));
+  const above = flags.json === true ? null : hiddenBy(first, apartOf(flags));
   const hidden = above === null ? [] : [`is not served: ${above} claims its folder and does not name it`];
   for (const text of hidden) print([`${first} ${text}: name it there, or add --yes --descriptors FOLDER.`]);
   const found = draftOf(paths, flags);
@@ -91,15 +90,11 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = fal
     return null;
   }
   if (flags.json === true) process.stdout.write(`${JSON.stringify(found.written, null, 2)}\n`);
-  else if (flags.isQuiet !== true) {
+  else {
     const reasons = [...hidden, show(found, home, first, flags.all) ?? []].flat();
     if (reasons.length > 0 && flags.yes !== true && !asks) reportRefusal(`${basename(first)} ${reasons.join("; it ")}`);
   }
-  const { yes, descriptors } = flags;
-  if (yes === true) {
-    const path = confirm(found, first, home, placeIn(descriptors, found));
-    if (flags.isQuiet !== true) tellWritten(path);
-  }
+  if (flags.yes === true) tellWritten(confirm(found, first, home, placeIn(flags.descriptors, found)));
   return found;
 }
 
@@ -199,9 +194,8 @@ function inspectAll(address: string, flags: InspectFlags): void {
 function confirm(found: Recognised, first: string, home: string, place?: string): string {
   const open = openLines(found.descriptor.questions);
   if (open.length > 0) {
-    const flags = [...new Set(open.map(flagOf))].join(", ");
     const lines = open.length === 1 ? "a line is" : `${open.length} lines are`;
-    throw new MisuseError(`--yes: ${lines} open or red: ${flags}`);
+    throw new MisuseError(`--yes: ${lines} open or red: ${flagsOf(open)}`);
   }
   const apart = descriptorFolder(readConfig().config);
   const above = place === undefined ? descriptorAbove(first) : null;
@@ -209,11 +203,9 @@ function confirm(found: Recognised, first: string, home: string, place?: string)
     throw new MisuseError(`--yes: ${above} hides a confirmation beside it: change that, or add --descriptors FOLDER`);
   const known = confirmationFor(first, apart);
   if (known !== null && place === undefined) requireReplaceable(known, found, first, home);
-  const { name } = found.written;
-  const isSame = known !== null && [`${name}.json`, `${name}.dataset.json`].includes(basename(known));
-  const again = isSame ? known : undefined;
+  const again = basename(known ?? "").replace(/(\.dataset)?\.json$/, "") === found.written.name ? known : null;
   try {
-    const path = keepDraft(found, first, home, apart, LIMITS["engine.chunkBytes"], place ?? again);
+    const path = keepDraft(found, first, home, apart, LIMITS["engine.chunkBytes"], place ?? again ?? undefined);
     // Under another name it replaces the earlier one.
     if (known !== null && place === undefined && path !== known) {
       rmSync(known);
@@ -250,7 +242,7 @@ function placeIn(folder: string | undefined, { written }: Recognised): string | 
 }
 
 /** Whether a path is a folder of files, not a store. */
-function isFolder(path: string): boolean {
+export function isFolder(path: string): boolean {
   return !isAddress(path) && statusOf(path)?.isDirectory() === true && !isStore(readdirSync(path));
 }
 
@@ -282,8 +274,7 @@ async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void
     }
     left += paths.length;
     const own = message.endsWith("--same") ? "--same" : message;
-    const needs =
-      draft === null || isReady ? own : open.length === 0 ? "--yes" : [...new Set(open.map(flagOf))].join(", ");
+    const needs = draft === null || isReady ? own : open.length === 0 ? "--yes" : flagsOf(open);
     print([`${paths.length === 1 ? first : `${seriesPattern(first)} (${paths.length} files)`}: ${needs}`]);
   }
   if (left > 0) reportRefusal(`${left} of the files below ${folder} wait${left === 1 ? "s" : ""}`);
@@ -415,7 +406,8 @@ async function confirmOne(paths: readonly string[], flags: InspectFlags, apart: 
 /** Confirms a file in a folder for one call, and prints nothing. Throws MisuseError for an open line with --yes. */
 export async function confirmIn(descriptors: string, file: string, flags: AnswerOptions): Promise<void> {
   await openStorage();
-  inspectPlaces([file], { ...flags, descriptors, isQuiet: true });
+  const found = requireDraft([file], flags);
+  confirm(found, file, homeOf(file), placeIn(descriptors, found));
 }
 
 /** Says why the command ends with exit code 1 although it succeeded. */

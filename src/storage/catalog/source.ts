@@ -8,12 +8,11 @@ import { questionText } from "../dataset/descriptor.js";
 import { DESCRIPTOR_NAME, isStore } from "../dataset/folder-names.js";
 import type { Refused } from "../dataset/scan.js";
 import type { Answers } from "../recognise/answers.js";
-import { flagOf, openLines } from "../recognise/draft.js";
+import { flagsOf, openLines } from "../recognise/draft.js";
 import { isComplete, recognise } from "../recognise/recognise.js";
 import { StoreStates } from "../remote/store-states.js";
-import { isReferences } from "../zarr/kinds.js";
 import { describeApart } from "./apart.js";
-import { confirmationFor, needsLook } from "./confirmation.js";
+import { confirmationFor, isChangedConfirmation, needsLook } from "./confirmation.js";
 import { admit } from "./gate.js";
 import { describeFolder, nameOf } from "./scan-folders.js";
 import type { Description } from "./verify.js";
@@ -35,12 +34,11 @@ export function openSource(
   if (status === undefined) throw new DataError(`${path}: there is no such file or folder`);
   const isFolder = status.isDirectory() && !isStore(readdirSync(location));
   const descriptor = isFolder ? join(location, DESCRIPTOR_NAME) : location;
-  const description =
-    basename(descriptor) === DESCRIPTOR_NAME
-      ? folderAt(descriptor, path)
-      : location.endsWith(".json") && !isReferences(location)
-        ? describedBy(location)
-        : bareFile(location, answers, descriptors);
+  if (statSync(descriptor, { throwIfNoEntry: false }) === undefined)
+    throw new DataError(`${path}: there is no ${DESCRIPTOR_NAME} in the folder`);
+  const description = isChangedConfirmation(descriptor)
+    ? describedBy(descriptor)
+    : bareFile(location, answers, descriptors);
   return admitted(path, description, chunkBytes);
 }
 
@@ -75,12 +73,6 @@ export function describedBy(location: string): Description | Refused {
   return basename(location) === DESCRIPTOR_NAME ? describeFolder(location, "") : describeApart(location, "", ["/"]);
 }
 
-function folderAt(descriptor: string, path: string): Description | Refused {
-  if (statSync(descriptor, { throwIfNoEntry: false }) === undefined)
-    throw new DataError(`${path}: there is no ${DESCRIPTOR_NAME} in the folder`);
-  return describeFolder(descriptor, "");
-}
-
 /** A bare file, as confirmed, as its format defines it, or as the user describes and confirms it. */
 function bareFile(location: string, answers: Answers, descriptors: string | null): Description | Refused {
   const path = isAddress(location) ? location : realpathSync(location);
@@ -94,9 +86,8 @@ function bareFile(location: string, answers: Answers, descriptors: string | null
   const { descriptor, warnings } = found;
   const open = openLines(descriptor.questions);
   if (open.length > 0) {
-    const flags = [...new Set(open.map(flagOf))].join(", ");
     const lines = open.map((line) => `open question about ${questionText(line)}`);
-    return { problems: [`${needsLook(location)} (or the flags ${flags})`, ...lines] };
+    return { problems: [`${needsLook(location)} (or the flags ${flagsOf(open)})`, ...lines] };
   }
   if (!isComplete(found) && answers.yes !== true) throw new DataError(`${needsLook(location)} --yes confirms it`);
   const folder = isAddress(path) ? "." : dirname(path);

@@ -46,7 +46,12 @@ export function readDraft(paths: readonly string[], answers: Answers, names: Giv
     throw new RequestError("InvalidRequest", "name: 1 to 64 of A-Z a-z 0-9 _ . - are needed.", { member: "name" });
   const real = isAlone && !isAddress(first) ? realpathSync(first) : first;
   const found = isAlone ? recognise(real, answers, names.name ?? nameOf(first)) : recogniseSeries(paths, answers);
-  return found === null ? null : measured(withNames(found, names), homeOf(first, isAlone), answers);
+  if (found === null) return null;
+  const { yes: _, ...said } = answers;
+  // A scan takes a known file as it is: alone, and without answers.
+  const isKnown =
+    found.isKnown && isAlone && Object.keys(said).length === 0 && (names.name ?? names.alias) === undefined;
+  return measured({ ...withNames(found, names), isKnown }, homeOf(first, isAlone), answers);
 }
 
 /** The folder of a file; links are followed if the file is alone. */

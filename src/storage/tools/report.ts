@@ -6,7 +6,7 @@ import { AXIS_NAMES, claimText } from "../dataset/dataset.js";
 import { placeOf } from "../dataset/files.js";
 import { packingOf } from "../dataset/packing.js";
 import { type Stored, typeText } from "../dataset/stored.js";
-import { flagOf, openLines } from "../recognise/draft.js";
+import { flagOf, flagsOf, openLines } from "../recognise/draft.js";
 import type { Recognised } from "../recognise/recognise.js";
 import type { Structure } from "../recognise/structure.js";
 import { withFiles } from "../united-file.js";
@@ -120,7 +120,7 @@ export function screenOf(view: DraftView, isAll = false): string[] {
 
 function refusalOf(found: Shown): string | null {
   const open = openLines(found.descriptor.questions);
-  if (open.length > 0) return `waits for an answer: ${[...new Set(open.map(flagOf))].join(", ")}`;
+  if (open.length > 0) return `waits for an answer: ${flagsOf(open)}`;
   return found.isKnown ? null : "waits until it is confirmed: --yes";
 }
 

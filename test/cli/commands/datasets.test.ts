@@ -49,6 +49,8 @@ describe("fieldprobe inspect", () => {
     );
     expect(stdout).toMatch(/\n {2}z +11 nodes from 0 every 0\.25, not periodic\n/);
     expect(stdout).toMatch(/\nWhy:\n {2}- dimensions: /);
+    const waits = "fieldprobe: well.h5 waits until it is confirmed: --yes (exit code 1)\n";
+    expect(await fieldprobe("inspect", well, "--trajectory", "1")).toMatchObject({ status: 1, stderr: waits });
   });
 
   it("gives the dataset the name and the aliases asked for, also where the file has none that will do", async () => {
@@ -95,6 +97,10 @@ describe("fieldprobe inspect", () => {
       /open question about order: .* Answer: --dims.* Delete the question from dataset\.json when it is answered there/,
     );
     rmSync(join(folder, "dataset.json"));
+    const once = await fieldprobe("check", path, "--yes", ...ANSWERS);
+    expect(once).toMatchObject({ status: 0, stdout: expect.stringMatching(/^u \(.*u\.h5\)\n/) });
+    expect(await fieldprobe("check", folder, "--yes", ...ANSWERS)).toMatchObject({ status: 2 });
+    expect((await fieldprobe("check", path, ...ANSWERS)).stderr).toContain("--yes confirms it");
     expect(await fieldprobe("inspect", path, "--yes", ...ANSWERS)).toMatchObject({ status: 0 });
     expect(JSON.parse(readFileSync(join(folder, "u.dataset.json"), "utf8"))).toMatchObject({
       axes: { x: { nodes: 8, origin: 0, spacing: 0.125, periodic: true } },
