@@ -2,13 +2,11 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
-import { DataError } from "../../src/shared/errors.js";
-import { openDataset } from "../../src/storage/bricks/brick-reader.js";
-import { scanFolders } from "../../src/storage/catalog/scan-folders.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { fill, NODES, nodeValue, stateGrid, writeField, writeHdf5 } from "../support/cubes.js";
 import { DAMAGE_NAMES, damaged, type Victim, victimOf, withSums } from "../support/hostile-files.js";
-import { firstDifference, readNodes } from "../support/read-nodes.js";
+import { pressureIn } from "../support/input-mutants.js";
+import { firstDifference } from "../support/read-nodes.js";
 import { generator } from "../support/run-query.js";
 import { scratchFolder } from "../support/scratch.js";
 
@@ -49,22 +47,7 @@ function served(content: Buffer): Float32Array | null {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   writeFileSync(join(folder, "p.h5"), content);
-  const { datasets, problems } = scanFolders([folder], { chunkBytes: 2 ** 26 });
-  for (const { message } of problems) {
-    expect(message).toMatch(/^[^\n]{1,600}$/);
-    expect(message).not.toMatch(/examination failed/);
-  }
-  const [dataset] = datasets;
-  if (dataset?.fields.pressure === undefined) return null;
-  const open = openDataset(dataset);
-  try {
-    return readNodes(dataset, open, "pressure", 0);
-  } catch (error) {
-    if (!(error instanceof DataError)) throw error;
-    return null;
-  } finally {
-    open.close();
-  }
+  return pressureIn(folder, (text) => expect(text).toMatch(/^(?!.*examination failed)[^\n]{1,600}$/));
 }
 
 it(`damaged files for ${MINUTES} minutes, from seed ${SEED}`, () => {

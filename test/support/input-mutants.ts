@@ -54,9 +54,9 @@ function writePressure(path: string, asNetcdf: boolean): Promise<string> {
 }
 
 /** Reads the pressure of the dataset of a folder; null if it is refused, in one line each time. */
-function pressureIn(folder: string): Float32Array | null {
+export function pressureIn(folder: string, look: (text: string) => void = expectLine): Float32Array | null {
   const scan: FolderScan = scanFolders([folder], { chunkBytes: 2 ** 26 });
-  for (const { message } of scan.problems) expectLine(message);
+  for (const { message } of scan.problems) look(message);
   const [dataset] = scan.datasets;
   if (dataset?.fields.pressure === undefined) return null;
   const open = openDataset(dataset);
@@ -64,7 +64,7 @@ function pressureIn(folder: string): Float32Array | null {
     return readNodes(dataset, open, "pressure", 0);
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
-    expectLine(error.message);
+    look(error.message);
     return null;
   } finally {
     open.close();
