@@ -67,13 +67,13 @@ export async function openPoints(
   const { rows, width } = points;
   checkUnits(points.units, dataset);
   const columns = points.columns ?? columnNames(width, isTimed);
-  if (points.columns === undefined && width === (isTimed ? 7 : 6) && values.drag === undefined)
-    throw wrong("points", "initial velocities vx, vy, vz are of particles with drag");
   const isKnown = points.columns !== undefined || (isTimed ? [4, 7] : [3, 6]).includes(width);
   const row = isTimed
     ? "with a time for each, a row has x, y, z, t"
     : "a row has x, y, z; a fourth number needs time=each";
   if (!isKnown || isTimed !== columns.includes("t")) throw wrong("points", row);
+  if (columns.includes("vx") && values.drag === undefined)
+    throw wrong("points", "initial velocities vx, vy, vz are of particles with drag");
   const read = async (from: number, to: number) => pointsIn(rows.subarray(width * from, width * to), from, columns);
   return { count: rows.length / width, read };
 }

@@ -6,8 +6,8 @@ import { openPoints, statedRows } from "../../../../src/server/ask/question/poin
 import { readMember } from "../../../../src/server/ask/question/read-member.js";
 
 const SI = { length: "m", time: "s" };
-const context = (units = {}) =>
-  ({ dataset: { name: "flow", units }, life: { onEnd: () => undefined } }) as unknown as Context;
+const context = (units = {}, jobs = {}) =>
+  ({ dataset: { name: "flow", units }, life: { onEnd: () => undefined }, jobs }) as unknown as Context;
 const rows = (numbers: number[], width: number, more: object = {}) =>
   ({ points: { rows: new Float64Array(numbers), width, ...more } as RequestedPoints }) as const;
 
@@ -23,7 +23,7 @@ it.each([
   const stated = { columns: ["x", "y", "z", "t", "vx", "vy", "vz"], units: [{ name, unit }] };
   const jobs = { input: async () => stated, inputs: { open: async () => ({ width: 7, count: 1 }) } };
   for (const question of [rows([1, 2, 3, 4, 5, 6, 7], 7, stated), { points: { input: "A" } }]) {
-    const opened = (units: object) => openPoints({ ...context(units), jobs } as unknown as Context, question, true);
+    const opened = (units: object) => openPoints(context(units, jobs), { ...question, drag: 1 }, true);
     await expect(opened({})).rejects.toThrow("in no stated unit");
     if (problem === "") await opened(SI);
     else await expect(opened(SI)).rejects.toThrow(`points: ${problem}.`);
@@ -31,8 +31,9 @@ it.each([
 });
 
 it("have initial velocities of particles with drag only", async () => {
-  const six = rows([1, 2, 3, 4, 5, 6], 6);
-  await expect(openPoints(context(), six, false)).rejects.toThrow("initial velocities vx, vy, vz");
+  const six = rows([1, 2, 3, 4, 5, 6], 6, { columns: ["x", "y", "z", "vx", "vy", "vz"] });
+  for (const points of [six, rows([1, 2, 3, 4, 5, 6], 6)])
+    await expect(openPoints(context(), points, false)).rejects.toThrow("initial velocities vx, vy, vz");
   const { velocities } = await (await openPoints(context(), { ...six, drag: 0.1 }, false)).read(0, 1);
   expect(velocities).toEqual(new Float32Array([4, 5, 6]));
 });
