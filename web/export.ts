@@ -16,12 +16,13 @@ import { glbOf, vtpOf } from "./export/mesh.js";
 import { codeViews } from "./export/share.js";
 import { copy, say } from "./notify.js";
 import { speed, togglePlay } from "./playing.js";
-import { drawnLayer, isDifference, surfaceLayer } from "./stage-layers.js";
+import { brushTitle, drawnLayer, isDifference, surfaceLayer } from "./stage-layers.js";
 import { dyeTrails, isolated, panes, surfaceName, titles, trails } from "./stage-state.js";
 import { askAtPoints, type Question, refusalFrom } from "./state/ask.js";
 import { placeText, timeText, type Vec3 } from "./state/dataset.js";
 import { durationOf } from "./state/flow-map.js";
 import { exact, plainNumber } from "./state/format.js";
+import { brushIn } from "./state/link.js";
 import {
   change,
   cross,
@@ -187,8 +188,10 @@ function captionOf(leftOut: string): string {
   const compared = `${compare === "difference" ? "A − B of " : ""}A (${labelOf(view.value, false)}) and B (${labelOf(view.value, true)})`;
   const what = second === null ? `${quantityOf(shown.what).title}, ${when}, ${shown.method},` : compared;
   const planes = planesOf(view.value).length > 0 ? `${what} in planes through ${at}` : "";
+  const brush = surfaceLayer(view.value)?.layer.faint ? brushIn(view.value.brush) : null;
+  const within = brush === null ? "" : `region of ${brushTitle(brush)} within `;
   const space = hasSpace(view.value)
-    ? `${[dyeTrails.value.length > 0 ? "dye; " : "", trails.value.length > 0 ? "paths of particles; " : ""].join("")}${surfaceName(`surface of ${quantityOf(surface.what).title} at ${plainNumber(surface.value ?? 0, 9)}`)}, coloured by ${quantityOf(colour).title.toLowerCase()}, ${nodesNote(shown) || when}`
+    ? `${[dyeTrails.value.length > 0 ? "dye; " : "", trails.value.length > 0 ? "paths of particles; " : ""].join("")}${within}${surfaceName(`surface of ${quantityOf(surface.what).title} at ${plainNumber(surface.value ?? 0, 9)}`)}, coloured by ${quantityOf(colour).title.toLowerCase()}, ${nodesNote(shown) || when}`
     : "";
   const sets = [...new Set([set, second?.dataset ?? set])].map(
     ({ title, name, digest }) => `${title || name}; manifest ${digest.slice(0, 12)}`,
@@ -203,9 +206,7 @@ const FRAMES = 90;
 async function record(): Promise<void> {
   const set = dataset.peek();
   if (set === null) return;
-  const canvas = document.createElement("canvas");
-  canvas.width = 1920;
-  canvas.height = 1080;
+  const canvas = Object.assign(document.createElement("canvas"), { width: 1920, height: 1080 });
   const c = canvas.getContext("2d");
   const types = ["video/mp4;codecs=avc1", "video/webm;codecs=vp9", "video/webm"];
   const type = types.find((one) => MediaRecorder.isTypeSupported(one)) ?? "video/webm";
@@ -247,9 +248,8 @@ async function record(): Promise<void> {
     change({ camera: before.camera, time: before.time }, "replace");
   recording.value = null;
   const movie = new Blob(parts, { type });
-  if (movie.size === 0) return;
-  save(movie, `${before.dataset}.${type.includes("mp4") ? "mp4" : "webm"}`);
-  say("Movie saved");
+  if (movie.size > 0) save(movie, `${before.dataset}.${type.includes("mp4") ? "mp4" : "webm"}`);
+  say(movie.size > 0 ? "Movie saved" : "The browser recorded no picture: there is no movie.");
 }
 
 /** Saves the surface of the time shown, once it has arrived. Flow maps, of which each value is a path, are interpolated. */

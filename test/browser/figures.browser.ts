@@ -21,9 +21,11 @@ describe.skipIf(reason !== "")(`figures${reason}`, () => {
   const at = "x=2.6&y=3.6&z=3.125&time=1&view.flow=off";
 
   it("are vectors with one picture a pane, in SVG, PNG and PDF", async () => {
-    const { page, faults } = await openPage(stage.browser, `${stage.service.url}/view/isotropic32?what=Q&${at}`);
+    const link = `${stage.service.url}/view/isotropic32?what=Q&view.brush=p+>=+0.1&${at}`;
+    const { page, faults } = await openPage(stage.browser, link);
     await page.click(".bar .export");
     await page.waitForSelector(".preview svg");
+    expect(await page.textContent(".sheet")).toContain("; region of p ≥ 0.1 within surface of ");
     expect(await findingsOf(page)).toEqual([]);
     const svg = readFileSync(await saved(page, '.primary:text-is("SVG")'), "utf8");
     const document = new DOMParser().parseFromString(svg, "image/svg+xml");
