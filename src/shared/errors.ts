@@ -198,6 +198,15 @@ export function readOr<T, D>(read: () => T, instead: (error: DataError) => D): T
   }
 }
 
+/** What `run` returns, or `instead` whatever it throws. */
+export function orElse<T, D>(run: () => T, instead: D): T | D {
+  try {
+    return run();
+  } catch {
+    return instead;
+  }
+}
+
 /** A worker thread failed in a way after which it cannot be trusted. */
 export class WorkerError extends FieldprobeError {
   constructor(message = "A worker failed while it computed this request.", cause?: unknown) {

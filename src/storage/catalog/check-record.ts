@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { orElse } from "../../shared/errors.js";
 import { makeFolder } from "../../shared/system.js";
 import type { Dataset } from "../dataset/dataset.js";
 
@@ -33,14 +34,7 @@ export function keepCheck(state: string, dataset: Dataset, manifest: string | nu
 
 /** SHA-256 of the manifest that a check of these very files confirmed; null if there is none. */
 export function verifiedManifestOf(state: string, dataset: Dataset): string | null {
-  const record = read(placeOf(state, dataset));
+  const read = (): CheckRecord => JSON.parse(readFileSync(placeOf(state, dataset), "utf8"));
+  const record = orElse(read, null);
   return record?.version === digestOf(dataset.files) ? (record.manifest ?? null) : null;
-}
-
-function read(path: string): CheckRecord | null {
-  try {
-    return JSON.parse(readFileSync(path, "utf8")) as CheckRecord;
-  } catch {
-    return null;
-  }
 }

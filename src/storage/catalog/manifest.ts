@@ -3,7 +3,7 @@
  * checksums.
  */
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -11,6 +11,7 @@ import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { countValues } from "../dataset/documents.js";
 import { DESCRIPTOR_NAME } from "../dataset/folder-names.js";
+import { writeWhole } from "../dataset/write-whole.js";
 import { addressIn, MAX_TEXT_BYTES, remoteDigest, remoteSize, remoteText } from "./remote-text.js";
 
 export const MANIFEST_NAME = "manifest.json";
@@ -106,17 +107,14 @@ export async function digestFile(path: string): Promise<{ bytes: number; sha256:
   }
 }
 
-function writeJson(path: string, content: unknown): void {
-  writeFileSync(`${path}.partial`, `${JSON.stringify(content, null, 2)}\n`);
-  renameSync(`${path}.partial`, path);
-}
+const textOf = (content: object): string => `${JSON.stringify(content, null, 2)}\n`;
 
 /** Writes the manifest of `files` (relative, with `/`), then the descriptor that makes the folder a dataset. */
 export async function completeFolder(folder: string, descriptor: object, files: readonly string[]): Promise<Manifest> {
   const entries: [string, { bytes: number; sha256: string }][] = [];
   for (const file of [...files].sort()) entries.push([file, await digestFile(join(folder, file))]);
   const manifest: Manifest = { files: Object.fromEntries(entries) };
-  writeJson(join(folder, MANIFEST_NAME), manifest);
-  writeJson(join(folder, DESCRIPTOR_NAME), descriptor);
+  writeWhole(join(folder, MANIFEST_NAME), textOf(manifest));
+  writeWhole(join(folder, DESCRIPTOR_NAME), textOf(descriptor));
   return manifest;
 }

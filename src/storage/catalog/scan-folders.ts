@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { type Dirent, readdirSync, type Stats } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
-import { BusyError, DataError, readOr } from "../../shared/errors.js";
+import { BusyError, DataError, orElse, readOr } from "../../shared/errors.js";
 import { isOutOfFiles, reasonOf } from "../../shared/system.js";
 import { type Descriptor, NAME_PATTERN, parseDescriptor, placesIn } from "../dataset/descriptor.js";
 import { isIn, RealPaths, realPath, STEP_PLACE, statusOf } from "../dataset/files.js";
@@ -251,13 +251,7 @@ function isSingle(path: string): boolean {
   return status?.isFile() === true || (status?.isDirectory() === true && isListedStore(path));
 }
 
-function isListedStore(folder: string): boolean {
-  try {
-    return folderKind(readdirSync(folder)) === "store";
-  } catch {
-    return false;
-  }
-}
+const isListedStore = (folder: string): boolean => orElse(() => folderKind(readdirSync(folder)) === "store", false);
 
 /**
  * Describes a dataset by a separate descriptor, which may read the data folders and its own; of the folder of a file

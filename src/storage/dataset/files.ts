@@ -2,6 +2,7 @@
 import { existsSync, lstatSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
+import { orElse } from "../../shared/errors.js";
 import type { FieldPart, FileStamp } from "./dataset.js";
 
 /** The current stamp of a file; an address has only its name. Throws the error of `stat`. */
@@ -12,13 +13,7 @@ export function fileStamp(path: string): FileStamp {
 }
 
 /** The status of a path; undefined if it does not exist or is not accessible, and for broken or circular links. */
-export function statusOf(path: string): Stats | undefined {
-  try {
-    return statSync(path);
-  } catch {
-    return undefined;
-  }
-}
+export const statusOf = (path: string): Stats | undefined => orElse(() => statSync(path), undefined);
 
 /** The inodes of files that a program holds a lock to write, as HDF5 does from 1.10 on; only Linux tells. */
 export function heldToWrite(): ReadonlySet<number> {
@@ -47,13 +42,7 @@ export function isUnchanged(record: FileStamp): boolean {
 }
 
 /** The path without symbolic links; undefined if nothing is there. */
-export function realPath(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
-}
+export const realPath = (path: string): string | undefined => orElse(() => realpathSync(path), undefined);
 
 /** Whether a path is a folder or below it; both without symbolic links. */
 export function isIn(folder: string, path: string): boolean {

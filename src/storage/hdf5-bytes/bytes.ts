@@ -1,6 +1,6 @@
 /** Opens HDF5 files as bytes, locally or at an address, and reads the numbers and signed structures in them. */
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
-import { BusyError, DataError } from "../../shared/errors.js";
+import { BusyError, DataError, orElse } from "../../shared/errors.js";
 import { isOutOfFiles, reasonOf } from "../../shared/system.js";
 import type { FileStamp } from "../dataset/dataset.js";
 import { CHECKSUM, checkSum } from "./checksum.js";
@@ -105,13 +105,7 @@ export function dataStart(file: OpenPlace): number | null {
 }
 
 /** Whether a file is readable and is an HDF5 file, possibly after a user block. */
-export function isHdf5(place: FilePlace): boolean {
-  try {
-    return withPlace(place, dataStart) !== null;
-  } catch {
-    return false;
-  }
-}
+export const isHdf5 = (place: FilePlace): boolean => orElse(() => withPlace(place, dataStart) !== null, false);
 
 /** Other data files, by their first bytes, and how to make them readable. */
 const OTHER_FILES: readonly (readonly [beginning: string, words: string])[] = [

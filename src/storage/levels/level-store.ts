@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
-import { DataError } from "../../shared/errors.js";
+import { DataError, orElse } from "../../shared/errors.js";
 import { type Dataset, type FieldSource, fieldNames, isStaggered, type Triple } from "../dataset/dataset.js";
 import { fileStamp, realPath, statusOf } from "../dataset/files.js";
 import { LEVELS_SUFFIX } from "../dataset/folder-names.js";
@@ -70,12 +70,8 @@ export const extremaKey = ({ array }: LevelQuantity, frame: number): string => `
 
 /** The claim of a store; null if it is no store of levels. */
 export function claimIn(document: Uint8Array): Claim | null {
-  try {
-    const claim = JSON.parse(new TextDecoder().decode(document)).attributes[ATTRIBUTE] as Claim;
-    return claim.schemaVersion === 1 && claim.quantities.every(isQuantity) ? claim : null;
-  } catch {
-    return null;
-  }
+  const claim = orElse(() => JSON.parse(new TextDecoder().decode(document)).attributes[ATTRIBUTE] as Claim, null);
+  return orElse(() => claim?.schemaVersion === 1 && claim.quantities.every(isQuantity), false) ? claim : null;
 }
 
 function isQuantity({ text, array, components }: LevelQuantity): boolean {

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { AwsClient } from "aws4fetch";
 import { parse } from "ini";
-import { DataError } from "../../../shared/errors.js";
+import { DataError, orElse } from "../../../shared/errors.js";
 import type { Sign } from "./remote-objects.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -174,12 +174,8 @@ function profileOf(environment: Environment): Profile {
 }
 
 function sectionOf(file: string, section: string): Profile | null {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch {
-    return null;
-  }
+  const text = orElse(() => readFileSync(file, "utf8"), null);
+  if (text === null) return null;
   const found: unknown = parse(text)[section];
   return typeof found === "object" && found !== null ? (found as Profile) : null;
 }

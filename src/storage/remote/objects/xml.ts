@@ -1,5 +1,6 @@
 /** Reads XML documents in answers of hosts. */
 import sax from "sax";
+import { orElse } from "../../../shared/errors.js";
 
 export interface XmlElement {
   readonly name: string;
@@ -35,10 +36,6 @@ export function textsIn(element: XmlElement | null): ReadonlyMap<string, string>
 
 /** Texts by name of a document with this root; none for other documents. */
 export function membersOf(text: string, root: string): ReadonlyMap<string, string> {
-  try {
-    const found = text.trimStart().startsWith("<") ? readXml(text) : null;
-    return textsIn(found?.name === root ? found : null);
-  } catch {
-    return new Map();
-  }
+  const found = text.trimStart().startsWith("<") ? orElse(() => readXml(text), null) : null;
+  return textsIn(found?.name === root ? found : null);
 }
