@@ -5,7 +5,7 @@
 import { accessSync, constants, existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
-import { DataError } from "../../shared/errors.js";
+import { DataError, orElse } from "../../shared/errors.js";
 import { shellText } from "../../shared/messages.js";
 import { type Descriptor, type DescriptorInput, parseDescriptor } from "../dataset/descriptor.js";
 import { realPath } from "../dataset/files.js";
@@ -52,28 +52,31 @@ export function changedSince({ descriptor, folder, location }: Description): str
     const look = needsLook(path, `not as it was confirmed: ${firstOf(all)}`, location);
     return usedAmong(all, placed) === undefined ? `${look} --same` : look;
   }
-  const other = otherTimes(confirmed.times, sets);
+  const other = otherTimes(descriptor, sets);
   return other === null ? null : needsLook(other.path, `not as it was confirmed: ${other.text}`, location);
 }
 
 /** Files of each time, with the folder before their names. */
-const placedSets = (descriptor: Descriptor, folder: string): string[][] =>
+export const placedSets = (descriptor: Descriptor, folder: string): string[][] =>
   fileSets(descriptor).map((names) =>
     names.map((name) =>
       isAddress(name) || isAddress(folder) ? name : join(name.startsWith("/") ? "/" : folder, name),
     ),
   );
 
-/** The first files whose times are not those that they stated before; further times may follow in a series. */
-function otherTimes(before: readonly (readonly number[] | null)[] | undefined, sets: readonly (readonly string[])[]) {
+/** Whether each time has datasets of its own. */
+export const isNumbered = ({ fields }: Descriptor): boolean => /"path":"[^"]*\{step/.test(JSON.stringify(fields));
+
+/** The first files whose times are not those that they stated before; further times may follow. */
+function otherTimes(descriptor: Descriptor, sets: readonly (readonly string[])[]) {
   for (const [i, [path = "", ...others]] of sets.entries()) {
-    const times = before?.[i] ?? [];
+    const times = descriptor.confirmed?.times?.[i] ?? [];
     const now = times.length === 0 ? [] : timesStatedBy([path, ...others]);
     if (typeof now === "string") return { path, text: now };
     const k = times.findIndex((time, n) => now[n] !== time);
     if (k >= now.length) return { path, text: "it lacks a time that it stated" };
     if (k >= 0) return { path, text: `it states the time ${now[k]}, and stated ${times[k]}` };
-    if (sets.length === 1 && now.length > times.length)
+    if (isNumbered(descriptor) && now.length > times.length)
       return { path, text: `it states ${now.length} times, and stated ${times.length}` };
   }
   return null;
@@ -88,14 +91,7 @@ export function placeOfConfirmation(name: string, home: string, apart: string): 
   return beside !== null && isWritable(home) ? beside : join(apart, `${name}.json`);
 }
 
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isWritable = (folder: string): boolean => orElse(() => accessSync(folder, constants.W_OK) === undefined, false);
 
 /**
  * The text of a confirmation.
@@ -161,10 +157,10 @@ export function renewed(location: string, path: string | null = null): string {
   const parsed = parseDescriptor(JSON.stringify(written));
   if ("problems" in parsed) throw new DataError(`${location}: ${parsed.problems.join("; ")}`);
   const { descriptor } = parsed;
-  const { structure = {}, varies = [], times, timeTable = null } = descriptor.confirmed ?? {};
+  const { structure = {}, varies = [], timeTable = null } = descriptor.confirmed ?? {};
   const sets = placedSets(descriptor, resolve(dirname(location)));
   if (path !== null && sets[0]?.length === 1 && !sets.flat().includes(path)) sets.push([path]);
-  const other = otherTimes(times, sets);
+  const other = otherTimes(descriptor, sets);
   if (other !== null) throw new DataError(`${other.path}: ${other.text}; inspect it again without --same`);
   const all = sets.map((paths) => withFiles(paths, (file) => structureOf(file, descriptor, timeTable)));
   for (const [i, paths] of sets.entries()) {

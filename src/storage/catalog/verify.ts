@@ -326,7 +326,8 @@ function checkShape(
   for (const [index, dimension] of dimensions.entries()) {
     const length = shape[index];
     const wanted = lengthOf(check, dimension, isSeries);
-    const isListed = dimension === "t" && field.frames !== undefined;
+    const isGrowing = check.descriptor.confirmed !== undefined && (length as number) >= wanted;
+    const isListed = dimension === "t" && (field.frames !== undefined || isGrowing);
     const fits = isListed || (dimension === "n" ? field.index < length : length === wanted);
     if (!fits) throw new DataError(`${said}: dimension ${dimension} must have ${wanted}`);
   }

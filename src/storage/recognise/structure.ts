@@ -43,7 +43,7 @@ export function structureOf(
   timeTable: string | null,
   files = new Set<string>(),
 ): Structure {
-  const roles = rolesIn(descriptor, timeTable);
+  const roles = rolesIn(file, descriptor, timeTable);
   const structure = new Map<string, string>();
   const seen = new Set<number | string>();
   const add = (key: string, text: string): void => {
@@ -96,7 +96,7 @@ export function structureOf(
   return structure;
 }
 
-function rolesIn(descriptor: Descriptor, timeTable: string | null): Roles {
+function rolesIn(file: StoredFile, descriptor: Descriptor, timeTable: string | null): Roles {
   const { fields, axes } = descriptor;
   const all = new Map<string, number>();
   const steps: { head: string; tail: string }[] = [];
@@ -110,9 +110,20 @@ function rolesIn(descriptor: Descriptor, timeTable: string | null): Roles {
     }
   }
   const coordinates = new Set(placesIn(axes).map(({ path }) => path));
-  // A file of a series has one time.
-  const isSeries = placesIn(fields).some(({ file }) => file.includes("{step"));
-  return { fields: all, steps, timeTable, frames: isSeries ? 1 : frameCount(descriptor), coordinates };
+  // A file of a series has one time, unless it has a dimension for them.
+  const isSeries = placesIn(fields).some((place) => place.file.includes("{step"));
+  const frames = timesHeld(file, descriptor) ?? (isSeries ? 1 : frameCount(descriptor));
+  return { fields: all, steps, timeTable, frames, coordinates };
+}
+
+/** Times that a file holds, which may have become more; null if no field of it has a dimension for them. */
+export function timesHeld(file: StoredFile, { fields }: Descriptor): number | null {
+  for (const field of Object.values(fields))
+    for (const { path, dimensions = field?.dimensions ?? [] } of partsIn(field)) {
+      const known = dimensions.includes("t") && !STEP_PLACE.test(path) ? file.resolve(path) : null;
+      if (known !== null) return file.describe(known).shape[dimensions.indexOf("t")] ?? null;
+    }
+  return null;
 }
 
 function withStep(path: string, { steps }: Roles): string {

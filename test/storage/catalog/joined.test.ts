@@ -72,20 +72,36 @@ function expectFrames(dataset: Dataset, labels: readonly number[]): void {
 }
 
 describe("files of several times each", () => {
-  it("are one dataset with the frames of all, and take a file that comes later", async () => {
-    const home = folder("many");
-    const paths = [
-      await writeHdf5(join(home, "s_1.h5"), flow(UVW, [0, 0.25], [0, 1])),
-      await writeHdf5(join(home, "s_2.h5"), flow(UVW, [0.5, 0.75, 1], [2, 3, 4])),
-    ];
+  it.each([[["s_1.h5", "s_2.h5"]], [["own.h5"]]])("are one dataset, and take what comes later (%j)", async (names) => {
+    const home = folder(`many-${names.length}`);
+    const write = (name: string, ...labels: number[]) => {
+      const table = (file: File) => file.create_dataset({ name: "iteration", data: Int32Array.from(labels) });
+      const times = labels.map((label) => label / 4);
+      return writeHdf5(join(home, name), flow(UVW, times, labels, table));
+    };
+    const [early, late] =
+      names.length > 1
+        ? [
+            [0, 1],
+            [6, 7],
+          ]
+        : [[], []];
+    if (early.length > 0) await write("s_1.h5", ...early);
+    const path = await write(names.at(-1) as string, 2, 3, 4);
+    const paths = names.map((name) => join(home, name));
     confirm(home, paths, ENDS);
-    const before = served(home);
-    expect(before.times).toEqual([0, 0.25, 0.5, 0.75, 1]);
-    expectFrames(before.dataset, [0, 1, 2, 3, 4]);
-    age(await writeHdf5(join(home, "s_3.h5"), flow(UVW, [1.25, 1.5], [5, 6])));
-    const after = served(home);
-    expect(after.times).toEqual([0, 0.25, 0.5, 0.75, 1, 1.25, 1.5]);
-    expectFrames(after.dataset, [0, 1, 2, 3, 4, 5, 6]);
+    expectFrames(served(home).dataset, [...early, 2, 3, 4]);
+    await write(names.at(-1) as string, 2, 3, 4, 5);
+    const { datasets, problems } = scanFolders([home], { chunkBytes: 2 ** 26 });
+    expect(datasets[0]?.time.count).toBe(early.length + 3);
+    const message = "what follows its first 3 times waits: it was written to within the last 30 s";
+    expect(problems).toEqual([{ location: path, message, waits: true }]);
+    age(path);
+    if (late.length > 0) age(await write("s_3.h5", ...late));
+    const { dataset, times } = served(home);
+    const labels = [...early, 2, 3, 4, 5, ...late];
+    expect(times).toEqual(labels.map((label) => label / 4));
+    expectFrames(dataset, labels);
   });
 
   it.each([
