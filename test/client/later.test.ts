@@ -1,14 +1,10 @@
 /** Every operation of the later interface by the client, which reads its WSDL, in both SOAPs, on known fields. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { type Answer, connect } from "../../src/client/index.js";
-import type { RunningService } from "../../src/main.js";
 import { type OperationRow, operationsIn, RECORDS } from "../../src/shared/operations.js";
 import { laterRequest, serveLaterFields } from "../support/later.js";
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await serveLaterFields();
-});
+const service = await serveLaterFields();
 afterAll(() => service.close());
 
 /** The request as the client takes it: without token, and points of an array form as lists of x, y and z. */

@@ -9,6 +9,7 @@ import { afterEach, beforeEach } from "vitest";
 import { eventsInterface } from "../../src/events/http/events-plugin.js";
 import type { EventsSettings } from "../../src/events/http/events-settings.js";
 import { type Configured, importFile } from "../../src/events/import/import-file.js";
+import { ImportError } from "../../src/events/model/calendar.js";
 import { EventIndex } from "../../src/events/store/event-index.js";
 import { expandCalendar } from "../../src/events/store/expand-calendar.js";
 import { changeCalendar, openCalendar, type StoredCalendar } from "../../src/events/store/stored-calendar.js";
@@ -75,6 +76,22 @@ export const EVENTS_SETTINGS: EventsSettings = {
   categoryUrl: "hash",
   perMinute: 0,
 };
+
+/** Places and reasons of the problems of a file that is imported; none if it is. */
+export function problemsIn(
+  store: ReturnType<typeof useEmptyCalendar>,
+  name: string,
+  content: string | object,
+  configured: Configured,
+): [string, string][] {
+  try {
+    store.bring(store.file(name, content), configured);
+  } catch (error) {
+    if (error instanceof ImportError) return error.problems.map(({ place, reason }) => [place, reason]);
+    throw error;
+  }
+  return [];
+}
 
 /** An empty calendar and a folder, for each test of the file that calls this. */
 export function useEmptyCalendar(): {

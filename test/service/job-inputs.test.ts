@@ -9,7 +9,7 @@ import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { type Dataset, File, ready } from "h5wasm/node";
 import { pino } from "pino";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { type RunningService, startService } from "../../src/main.js";
 import { digestToken } from "../../src/server/http/auth.js";
 import { loadConfig } from "../../src/shared/config.js";
@@ -45,10 +45,7 @@ async function serve(settings: Headers = {}): Promise<string> {
   return service.url;
 }
 
-let ordinary: RunningService;
-beforeAll(async () => {
-  ordinary = await serveIn(scratchFolder(), {});
-});
+const ordinary = await serveIn(scratchFolder(), {});
 afterAll(() => ordinary.close());
 
 const json = async (answer: Response): Promise<Record<string, unknown>> => ({

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Dataset, File, ready } from "h5wasm/node";
 import { pino } from "pino";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { type RunningService, startService } from "../../src/main.js";
 import { callOf, FORMATS } from "../../src/shared/calls.js";
 import { loadConfig } from "../../src/shared/config.js";
@@ -42,10 +42,7 @@ async function serve(settings: Readonly<Record<string, string>> = {}): Promise<s
   return service.url;
 }
 
-let ordinary: RunningService;
-beforeAll(async () => {
-  ordinary = await serveIn(scratchFolder(), {});
-});
+const ordinary = await serveIn(scratchFolder(), {});
 afterAll(() => ordinary.close());
 
 function pointsOf(count: number, seed = 1): Float32Array<ArrayBuffer> {

@@ -1,14 +1,11 @@
 /** The cases of the contract over a real socket, one row each, with its fixture and clock. */
 import { readFileSync } from "node:fs";
 import { parseTemplate } from "url-template";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { fc } from "../../support/property.js";
-import { EXAMPLE_NOW, type Json, type Served, seconds, serve, walk } from "../support.js";
+import { EXAMPLE_NOW, type Json, seconds, serve, walk } from "../support.js";
 
-let events: Served;
-beforeAll(async () => {
-  events = await serve();
-});
+const events = await serve();
 afterAll(() => events.close());
 
 const ids = ({ _embedded }: Json) => _embedded.events.map((event: Json) => event.id);

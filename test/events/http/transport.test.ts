@@ -2,16 +2,13 @@
 import { request as httpRequest } from "node:http";
 import { runInNewContext } from "node:vm";
 import Fastify from "fastify";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { eventsInterface } from "../../../src/events/http/events-plugin.js";
 import { isCallback, wrapJsonp } from "../../../src/events/http/jsonp.js";
 import { isNamed } from "../../../src/server/http/validators.js";
-import { EVENTS_SETTINGS, type Json, type Served, serve } from "../support.js";
+import { EVENTS_SETTINGS, type Json, serve } from "../support.js";
 
-let events: Served;
-beforeAll(async () => {
-  events = await serve();
-});
+const events = await serve();
 afterAll(() => events.close());
 
 /** A request that fetch would not send as it stands. */

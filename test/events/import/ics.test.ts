@@ -1,11 +1,10 @@
 /** Import of iCalendar files, and the way back out and in again. */
 import ICAL from "ical.js";
 import { describe, expect, it } from "vitest";
-import { ImportError } from "../../../src/events/model/calendar.js";
 import type { StoredEvent } from "../../../src/events/model/entities.js";
 import { sorted } from "../../../src/events/store/stored-calendar.js";
 import { expand, horizonAt } from "../../../src/events/time/expand.js";
-import { type Json, SAMPLE, seconds, serve, useEmptyCalendar, walk } from "../support.js";
+import { type Json, problemsIn, SAMPLE, seconds, serve, useEmptyCalendar, walk } from "../support.js";
 
 const NOW = seconds("2026-10-20T12:00:00Z");
 const CONFIGURED = { now: NOW, zone: "America/New_York", site: "https://e.example", source: null, fallbackSite: "" };
@@ -16,15 +15,7 @@ const calendar = (...lines: string[]) =>
   ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:test", ...lines, "END:VCALENDAR", ""].join("\r\n");
 const event = (...lines: string[]) => ["BEGIN:VEVENT", "DTSTAMP:20260901T000000Z", ...lines, "END:VEVENT"];
 
-function bring(...lines: string[]): [string, string][] {
-  try {
-    store.bring(store.file("a.ics", calendar(...lines)), CONFIGURED);
-  } catch (error) {
-    if (error instanceof ImportError) return error.problems.map(({ place, reason }) => [place, reason]);
-    throw error;
-  }
-  return [];
-}
+const bring = (...lines: string[]) => problemsIn(store, "a.ics", calendar(...lines), CONFIGURED);
 
 const all = (): StoredEvent[] => sorted(store.stored.events);
 /** Starts of all instances, and their lengths in hours. */

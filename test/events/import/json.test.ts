@@ -4,22 +4,13 @@ import { ImportError } from "../../../src/events/model/calendar.js";
 import type { StoredEvent } from "../../../src/events/model/entities.js";
 import { listEvents } from "../../../src/events/store/list-events.js";
 import { expand, horizonAt } from "../../../src/events/time/expand.js";
-import { EXAMPLE, EXAMPLE_NOW, SAMPLE, useEmptyCalendar } from "../support.js";
+import { EXAMPLE, EXAMPLE_NOW, problemsIn, SAMPLE, useEmptyCalendar } from "../support.js";
 
 const CONFIGURED = { now: EXAMPLE_NOW, zone: null, site: null, source: null, fallbackSite: "http://127.0.0.1:8080" };
 
 const store = useEmptyCalendar();
 
-/** Places and reasons of the problems of a file. */
-function problems(content: string | object, name = "a.json"): [string, string][] {
-  try {
-    store.bring(store.file(name, content), CONFIGURED);
-  } catch (error) {
-    if (error instanceof ImportError) return error.problems.map(({ place, reason }) => [place, reason]);
-    throw error;
-  }
-  return [];
-}
+const problems = (content: string | object, name = "a.json") => problemsIn(store, name, content, CONFIGURED);
 
 /** Everything that is stored, as text. */
 function contents(): string {

@@ -1,16 +1,12 @@
 /** Datasets, the description of the interface, its human page, and tokens. */
 import { Ajv } from "ajv";
-import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { type Auth, OPEN_AUTH } from "../../../src/server/http/auth.js";
 import { AuthError, LimitError } from "../../../src/shared/errors.js";
 import { analyticEngine } from "./analysis/analytic-engine.js";
 import { serveApi } from "./serve-api.js";
 
-let app: FastifyInstance;
-beforeAll(async () => {
-  app = await serveApi(analyticEngine());
-});
+const app = await serveApi(analyticEngine());
 afterAll(() => app.close());
 
 const VELOCITY = { time: 0, what: "a = x", points: [[1, 0, 0]] };
