@@ -369,6 +369,9 @@ def test_errors_say_what_is_wrong(dataset, url):
         dataset.grid("u", tim=0.5)
     with pytest.raises(ValueError, match=r"points must have the shape \(…, 3\), not \(2,\)"):
         dataset.values("u", [1, 2], time=0.5)
+    for empty in ({"time": []}, {"time": np.array([])}, {"frame": []}):
+        with pytest.raises(ValueError, match="(time|frame) must hold at least one item"):
+            dataset.values("u", [[1, 2, 3]], **empty)
     with pytest.raises(ValueError, match="points must hold at least one point"):
         dataset.values("u", np.zeros((0, 3)), time=0.5)
     with pytest.raises(TypeError, match="points must be numbers"):

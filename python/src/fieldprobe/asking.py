@@ -459,7 +459,9 @@ def _groups(given: Mapping[str, Any]) -> List[Dict[str, Any]]:
     """The times of a question, a long list in parts, for an address cannot hold it."""
     for name in ("time", "frame"):
         times = given.get(name)
-        if isinstance(times, list) and times:
+        if isinstance(times, list):
+            if not times:
+                raise ValueError(f"{name} must hold at least one item")
             return [{name: times[at : at + _TIMES]} for at in range(0, len(times), _TIMES)]
         if times is not None:
             return [{name: times}]
