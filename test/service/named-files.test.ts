@@ -240,8 +240,16 @@ describe("files of a series that nobody has confirmed", () => {
       const { sets } = await served(...paths, ...flags, "--overlap", "last");
       expect(sets).toEqual([["joined", 3]]);
       expect(readdirSync(home)).toEqual(["f_0.h5", "f_1.h5"]);
-      // Without answers, the next start finds them.
+      // Without answers, the next start finds them, and asks again when one has changed.
       expect((await served(...paths)).sets).toEqual([["joined", 3]]);
+      await writeHdf5(paths[1] as string, (file) => {
+        several([0.25, 0.5])(file);
+        file.create_attribute("note", 1);
+      });
+      const again = await fieldprobe("serve", ...paths);
+      const asks = /\(not as it was confirmed: the attribute @note .* --same; else it waits for an answer: --/;
+      expect(again).toMatchObject({ status: 2, stderr: expect.stringMatching(asks) });
+      expect((await served(...paths, ...flags, "--overlap", "last")).sets).toEqual([["joined", 3]]);
     },
     LONG_MS,
   );

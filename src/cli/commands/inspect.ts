@@ -4,7 +4,7 @@ import { basename, join, resolve } from "node:path";
 import { Command } from "commander";
 import { foreignAddress, isAddress, withoutFileScheme } from "../../shared/addresses.js";
 import { descriptorFolder, LIMITS, readConfig } from "../../shared/config.js";
-import { DataError, RequestError } from "../../shared/errors.js";
+import { DataError, RequestError, readOr } from "../../shared/errors.js";
 import {
   changedSince,
   confirmationFor,
@@ -81,7 +81,7 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = fal
     showKnown(known, paths, flags.all);
     return null;
   }
-  const above = flags.json === true ? null : hiddenBy(first, apartOf(flags));
+  const above = flags.json === true || confirmationFor(first, apartOf(flags)) !== null ? null : descriptorAbove(first);
   const hidden = above === null ? [] : [`is not served: ${above} claims its folder and does not name it`];
   for (const text of hidden) print([`${first} ${text}: name it there, or add --yes --descriptors FOLDER.`]);
   const found = draftOf(paths, flags);
@@ -101,24 +101,18 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = fal
 /** What describes files that are inspected without answers; null if nothing does. */
 function knownOf(paths: readonly string[], { yes, ...said }: InspectFlags): string | null {
   const isAnswered = Object.keys(answersOf(said)).length > 0 || said.name !== undefined;
-  const apart = apartOf(said);
-  const [known = null, ...others] = isAnswered ? [] : new Set(paths.map((path) => confirmationFor(path, apart)));
+  const [known = null, ...others] = isAnswered ? [] : new Set(paths.map((one) => confirmationFor(one, apartOf(said))));
   if (known === null || others.length > 0) return null;
   const isReplaced = basename(known) !== DESCRIPTOR_NAME || said.descriptors !== undefined;
   return yes === true && isReplaced ? null : known;
 }
 
-/** The descriptor that keeps a file from being served; null if there is none, or something describes the file. */
-function hiddenBy(path: string, apart: string): string | null {
-  return confirmationFor(path, apart) === null ? descriptorAbove(path) : null;
-}
-
 /** Shows how files are described, or says why they are not served so. */
 function showKnown(known: string, paths: readonly string[], isAll = false): void {
   const found = describedBy(known);
-  const why = "problems" in found ? `${known}: ${found.problems.join("; ")}` : changedSince(found);
-  const late = "problems" in found ? null : (why ?? waitOf(found, paths));
-  if ("problems" in found || late !== null) return void reportRefusal(late ?? `${why}`);
+  if ("problems" in found) return void reportRefusal(`${known}: ${found.problems.join("; ")}`);
+  const late = changedSince(found) ?? waitOf(found, paths);
+  if (late !== null) return void reportRefusal(late);
   const view = describeKnown(grown(found).description, basename(paths[0] as string), LIMITS["engine.chunkBytes"]);
   print(screenOf(view, isAll));
   if (view.refusal !== null) reportRefusal(`${known} ${view.refusal}`);
@@ -171,15 +165,13 @@ function inspectAll(address: string, flags: InspectFlags): void {
   const places = placesAt(address);
   const [only] = places;
   const isItself = only === undefined || only === address.replace(/\/+$/, "");
-  if (isItself || (places.length === 1 && basename(only) !== DESCRIPTOR_NAME)) {
-    inspectPlaces([isItself ? address : only], flags);
-    return;
-  }
+  if (isItself || (places.length === 1 && basename(only) !== DESCRIPTOR_NAME))
+    return void inspectPlaces([isItself ? address : only], flags);
   if (flags.descriptors !== undefined)
     throw new MisuseError(`${address} holds ${places.length} datasets; name one, e.g. ${places[0]}`);
   for (const place of places) {
-    const isDescribed = basename(place) === DESCRIPTOR_NAME;
-    if (isDescribed) print([`${place}: a descriptor; fieldprobe check ${address} looks at its dataset`]);
+    if (basename(place) === DESCRIPTOR_NAME)
+      print([`${place}: a descriptor; fieldprobe check ${address} looks at its dataset`]);
     else
       try {
         inspectPlaces([place], flags);
@@ -290,17 +282,10 @@ function draftsOf(files: readonly string[], descriptors: string | null, flags: I
     const key = (isClaimed(path) ? null : seriesPattern(path)) ?? path;
     groups.set(key, [...(groups.get(key) ?? []), path]);
   }
-  return [...groups.values()].flatMap((paths): { paths: string[]; draft: Recognised | null }[] => {
-    try {
-      if (paths.length > 1) return [{ paths, draft: readDraft(paths, answersOf(flags)) }];
-    } catch (error) {
-      if (!(error instanceof DataError)) throw error;
-    }
-    return paths.map((path) => ({
-      paths: [path],
-      draft: isClaimed(path) ? null : readDraft([path], answersOf(flags)),
-    }));
-  });
+  const { name: _, ...answers } = flags;
+  return [...groups.values()]
+    .flatMap((paths) => seriesIn(paths, answers))
+    .map((paths) => ({ paths, draft: paths.some(isClaimed) ? null : readDraft(paths, answersOf(flags)) }));
 }
 
 /** Updates a confirmation to the changed structure of a file. Throws MisuseError if none claims it. */
@@ -341,9 +326,15 @@ export async function confirmToServe(
   const paths = [...new Map(given.map((path) => [realPath(path) ?? path, path])).values()];
   const { yes: _, ...said } = flags;
   const isSaid = said.name !== undefined || Object.keys(answersOf(said)).length > 0;
-  const unknown = paths.filter((path) => confirmationFor(path, apart) === null);
-  const asked = !isSaid ? unknown.filter((path) => !isDefined(path)) : unknown.length > 0 ? unknown : paths;
-  for (const one of (await attempt(() => seriesIn(asked, flags))).flat())
+  const claims = new Map(paths.map((path) => [path, confirmationFor(path, apart)]));
+  const changes = [...new Set(claims.values())].map((known) =>
+    attempt(() => (changeOf(known) === null ? [] : [known])),
+  );
+  const changed = (await Promise.all(changes)).flat(2);
+  const isOpen = (path: string) =>
+    changed.includes(`${claims.get(path)}`) || (claims.get(path) === null && (isSaid || !isDefined(path)));
+  const open = paths.filter(isOpen);
+  for (const one of (await attempt(() => seriesIn(isSaid && open.length === 0 ? paths : open, flags))).flat())
     await attempt(() => confirmOne(one, flags, apart));
   const last = failures.pop();
   for (const error of failures) process.stderr.write(`fieldprobe: ${failureText(error)}\n`);
@@ -353,11 +344,17 @@ export async function confirmToServe(
 
 /** Whether the format of a file states everything; a file that is not readable has its reason once it is confirmed. */
 function isDefined(path: string): boolean {
-  try {
-    return isComplete(requireDraft([path], {}));
-  } catch {
-    return false;
-  }
+  const found = readOr(
+    () => readDraft([path], {}),
+    () => null,
+  );
+  return found !== null && isComplete(found);
+}
+
+/** Why a confirmation no longer holds; null if it does, or there is none. */
+function changeOf(known: string | null): string | null {
+  const found = known === null ? null : describedBy(known);
+  return found === null || "problems" in found ? null : changedSince(found);
 }
 
 /** The files as one series, or each alone if they are none. */
@@ -386,9 +383,12 @@ async function confirmOne(paths: readonly string[], flags: InspectFlags, apart: 
   const home = homeOf(path, paths.length === 1);
   let found = requireDraft(paths, flags);
   const refusal = show(found, home, path, flags.all);
-  const isAnswered = flags.yes === true && openLines(found.descriptor.questions).length === 0;
-  if (!isAnswered) {
-    if (!process.stdin.isTTY || !process.stdout.isTTY) throw new MisuseError(`${path} ${refusal ?? "waits: --yes"}`);
+  const known = confirmationFor(path, apart);
+  const change = changeOf(known);
+  if (change !== null) print([change]);
+  if (flags.yes !== true || openLines(found.descriptor.questions).length > 0) {
+    if (!process.stdin.isTTY || !process.stdout.isTTY)
+      throw new MisuseError(`${path} ${change === null ? "" : `${change}; else it `}${refusal ?? "waits: --yes"}`);
     const answered = await answerAtTerminal(found, flags, (next) => {
       const drawn = requireDraft(paths, next);
       show(drawn, home, path);
@@ -397,9 +397,9 @@ async function confirmOne(paths: readonly string[], flags: InspectFlags, apart: 
     if (answered === null) throw new MisuseError(`${path} is not confirmed`);
     found = requireDraft(paths, answered);
   }
-  const place = placeIn(apart, found);
-  const known = confirmationFor(path, apart);
+  const place = known === null || change === null ? placeIn(apart, found) : known;
   if (known !== null && known !== place) throw new MisuseError(`${known} confirms it: inspect --yes changes that`);
+  if (known !== null) requireReplaceable(known, found, path, home);
   tellWritten(confirm(found, path, home, place));
 }
 
