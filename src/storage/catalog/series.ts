@@ -312,7 +312,7 @@ function timeOf(
     known === null ? [] : frames.map(({ member, local }) => known[members.indexOf(member)]?.[local] as number);
   const isAscending = own.every((time, index) => index === 0 || time > (own[index - 1] as number));
   if (answers.times !== undefined || (own.length === frames.length && isAscending))
-    return timesOf(frames.length, { value: own, where: "each file" }, answers, findings);
+    return timesOf(frames.length, own.length === 0 ? null : { value: own, where: "each file" }, answers, findings);
   const isSingle = frames.length === members.length;
   findings.ask(
     "times",

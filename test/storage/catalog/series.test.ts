@@ -41,6 +41,11 @@ describe("a series of files", () => {
     expect(open(written.questions)).toEqual([expect.stringMatching(/^In a_1\.h5, a_2\.h5: .*gain = 0\.5 of \/u/)]);
   });
 
+  it("overrides nothing by times that no file states", async () => {
+    const paths = await filesOf("timeless", { "t_0.h5": () => {}, "t_1.h5": () => {} });
+    expect(recogniseSeries(paths, { times: { origin: 0, step: 1 } }).descriptor.assumed).toEqual([]);
+  });
+
   it("lists what differs among its files and is not used", async () => {
     const paths = await filesOf("differ", { "d_0.h5": at(0), "d_1.h5": at(1, 0.5), "d_2.h5": at(2, 0.5) });
     expect(recogniseSeries(paths, {}).varies).toEqual(["@scale_factor", "@time"]);
