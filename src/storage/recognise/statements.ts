@@ -46,7 +46,9 @@ export function compareStatements(contents: Contents, found: Recognition, isKnow
       "--times FIRST:STEP or a list",
     );
   for (const [axis, path] of places) askCoordinateNames(contents, axis, path, findings);
-  for (const [path] of [...fields.values()].flat()) if (path !== undefined) addPacking(contents, path, findings);
+  // A constant component has the place of another.
+  for (const path of new Set([...fields.values()].flat().flatMap(([one]) => one ?? [])))
+    addPacking(contents, path, findings);
   const coordinates = places.map(([axis, path]) => `${axis} ${labelsAt(contents, path)}`);
   return [labelsOfAll(contents, fields, findings), ...coordinates].join("; ");
 }

@@ -320,6 +320,8 @@ describe("openPMD", () => {
       expect(values[0]).toBe(0.5 * (1 + frame));
     }
     open.close();
+    const reasons = recognise(path)?.reasons.filter((text) => text.includes("values by"));
+    expect(new Set(reasons).size).toBe(reasons?.length);
   });
 
   it.each([
