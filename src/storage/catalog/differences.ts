@@ -1,6 +1,6 @@
 /** Compares structures of files: those of a series, and a file with what was confirmed. */
 import { shortList } from "../../shared/messages.js";
-import { MISSING, type Structure } from "../recognise/structure.js";
+import { MISSING, OF_SOURCES, type Structure } from "../recognise/structure.js";
 
 /** Keys that differ between files. They are listed at confirmation and then ignored. */
 export function varyingKeys(all: readonly Structure[]): string[] {
@@ -42,6 +42,8 @@ export function differences(
     const source = found.get(head);
     // A source without values leaves a gap, whether it is gone or yet to come.
     if (key === head ? isGap(before, now) : source?.endsWith(MISSING)) return [];
+    if (now === undefined && found.has(key.replace(/ of source \d+.*/, OF_SOURCES))) return [];
+    if (key.endsWith(OF_SOURCES)) return [{ key, text: `${now}`, isGroup: false }];
     const of = source === undefined || key === head ? "" : ` (${nameIn(source)})`;
     const what = `${key.includes("@") ? `the attribute ${key}` : key}${of}`;
     const isDigest = / = sha256 /.test(now ?? "") && now?.split(" = ")[0] === before?.split(" = ")[0];

@@ -26,6 +26,8 @@ const SHORT_TEXT = 60;
 const VARIES = "(differs from time to time)";
 /** Ending of the text of a source without values, which may come later. */
 export const MISSING = ", missing";
+/** Ending of the key of why no source is read. */
+export const OF_SOURCES = " of its sources";
 
 interface Roles {
   /** By path, `{step}` included: the dimension of time, -1 if there is none. */
@@ -60,6 +62,8 @@ export function structureOf(
   const addSources = (path: string, key: string): void => {
     const sources = sourcesAt(file, path);
     for (const one of sources.files) files.add(one);
+    if (sources.refusal !== null && sources.datasets.length === 0)
+      add(`${key}${OF_SOURCES}`, sources.refusal.replace(`${file.path}: `, "").replace(/\.$/, ""));
     for (const [n, { name, stored, attributes }] of sources.datasets.entries()) {
       const hasTime = stored?.shape.length === file.describe(path).shape.length;
       const lengths = stored?.shape.filter((_, at) => !hasTime || at !== roles.fields.get(key));

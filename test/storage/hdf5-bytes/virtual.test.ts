@@ -37,10 +37,11 @@ function confirm(home: string, file: string, answers: Answers): void {
 }
 
 type Said = Readonly<Record<string, string | number>>;
-/** A rank of these lengths, with attributes. */
+/** A rank of these lengths, with attributes; of float64 if one is called so. */
 const writeRank = (home: string, shape: number[], attributes: Said = {}, name = "rank1.h5") =>
   writeHdf5(join(home, name), (file) => {
-    const data = new Float32Array(shape.reduce((product, length) => product * length, 1));
+    const numbers = "float64" in attributes ? Float64Array : Float32Array;
+    const data = new numbers(shape.reduce((product, length) => product * length, 1));
     for (const name of "uvw") {
       const dataset = file.create_dataset({ name, data, shape, chunks: shape });
       for (const [key, value] of Object.entries(attributes)) dataset.create_attribute(key, value);
@@ -124,6 +125,12 @@ describe("a virtual dataset", () => {
   });
 
   it.each([
+    [
+      "early.h5",
+      [2, N / 2, N, N],
+      { float64: 1 },
+      /confirmed: the sources of \/u are not readable: its source rank1\.h5 holds float64; the/,
+    ],
     ["early.h5", [2, N / 2, N, N], { units: "cm/s" }, /@units \(rank1\.h5:\/u\) is new \("cm\/s"\)/],
     [
       "stacked.h5",
@@ -132,7 +139,7 @@ describe("a virtual dataset", () => {
       /rank1\.h5:\/u, float32 3 x 6 x 7, and was rank1\.h5:\/u, float32 3 x 6 x 6/,
     ],
   ])("waits once a source of %s has other lengths %j or attributes %o", async (file, shape, attributes, text) => {
-    const home = folderOf(`waits-${file}`, file);
+    const home = folderOf(`waits-${file}-${Object.keys(attributes)}`, file);
     confirm(home, file, file === "early.h5" ? ENDS : { ...GRID, times: { origin: 0, step: 0.25 } });
     expect(scan(home).problems).toEqual([]);
     await writeRank(home, shape, attributes);
