@@ -4,7 +4,7 @@ import h5wasm, { type Dataset } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
 import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../../../support/cubes.js";
-import { scratchFolder } from "../../../support/scratch.js";
+import { folderIn, scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
 
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
@@ -35,9 +35,9 @@ beforeAll(async () => {
     ["cells", CENTRES, { nodes: 32, origin: -1 + 1 / 32, spacing: 1 / 16, faces: "wall", edges: [-1, 1] }],
     ["edged", OFF, { coordinates: OFF, faces: "wall", edges: EDGES }],
   ] as const) {
-    const home = join(folder, name);
+    const home = folderIn(folder, name);
     const file = `${name}.h5`;
-    await writeHdf5(await made(home, file), (h5) => {
+    await writeHdf5(join(home, file), (h5) => {
       const lengths = { x: NX, y: nodes.length, z: NZ };
       const value = ({ y: j, c }: { y: number; c: number }) => (c === 0 ? 1 - (nodes[j] as number) ** 2 : 0);
       writeField(h5, "/u", { dimensions: ["z", "y", "x", "c"], lengths, type: "<d", value });
@@ -47,8 +47,8 @@ beforeAll(async () => {
     writeDescriptor(home, { ...descriptor(name, { fields }), axes, time: { count: 1 } });
     folders.push(home);
   }
-  const home = join(folder, "holes");
-  await writeHdf5(await made(home, "holes.h5"), (h5) => {
+  const home = folderIn(folder, "holes");
+  await writeHdf5(join(home, "holes.h5"), (h5) => {
     const lengths = { x: N, y: N, z: N };
     const value = ({ x, y, z }: { x: number; y: number; z: number }) => {
       const i = (z * N + y) * N + x;
@@ -62,12 +62,6 @@ beforeAll(async () => {
   service = await serveTestData([...folders, home, "data/turbulent-channel"]);
 });
 afterAll(() => service.close());
-
-async function made(home: string, file: string): Promise<string> {
-  const { mkdirSync } = await import("node:fs");
-  mkdirSync(home);
-  return join(home, file);
-}
 
 async function ask<T = Record<string, unknown>>(dataset: string, name: string, body: object): Promise<T> {
   const response = await fetch(`${service.url}/api/datasets/${dataset}/${name}`, {
