@@ -127,7 +127,7 @@ function plainFigures(
 ): void {
   const plain: readonly (readonly [name: string, help: string, read: () => number])[] = [
     ["ready", "1 when the catalogue is loaded and the pool answers.", () => (engine.status().ready ? 1 : 0)],
-    ["workers", "Worker threads that can take work; all but one start with it.", () => engine.status().workers],
+    ["workers", "Worker threads that can take work; all but one start on demand.", () => engine.status().workers],
     ["workers_configured", "Worker threads that may run at once.", () => engine.status().workersConfigured],
     ["batches_queued", "Batches that wait for a worker.", () => engine.status().queued],
     ["batches_running", "Batches on a worker.", () => engine.status().running],
