@@ -6,7 +6,7 @@ import { hasHdf5Name } from "../zarr/kinds.js";
 
 /** Number of files from which they are taken for a series. */
 const FEWEST = 3;
-const LAST_NUMBER = /\d+(?!.*\d)/;
+const LAST_NUMBER = /\d+(?:\.\d+)?(?!.*\d)/;
 
 /** The path of a file with `*` for the last number of its name; null without a number. */
 export function seriesPattern(location: string): string | null {

@@ -35,7 +35,9 @@ it("names the files, and the command that makes them one dataset", async () => {
   ]);
 });
 
-it("leaves pairs and other names alone, and takes files of several times", async () => {
+it("leaves pairs and other names alone, and takes files of several times or with fractions", async () => {
+  const fractions = ["t0000.000.h5", "t0000.500.h5", "t0001.000.h5"];
+  expect(await hintsFor("fractions", fractions)).toEqual([expect.stringContaining("t*.h5 --yes makes")]);
   expect(await hintsFor("pair", ["a1.h5", "a2.h5", "u.h5", "b3x.h5", "b4y.h5"])).toEqual([]);
   const several = (file: File) => {
     stateGrid(file);
