@@ -201,22 +201,22 @@ describe("docs/architecture.md", () => {
 
 /** Most lines of TypeScript by room, comments and blank lines included: a feature that needs more pays with a deletion. */
 const CEILINGS: Readonly<Record<string, number>> = {
-  "src/analysis": 5_125,
+  "src/analysis": 5_124,
   "src/cli": 2_662,
   "src/client": 899,
   "src/cluster": 1_650,
-  "src/engine": 9_470,
+  "src/engine": 9_468,
   "src/events": 4_180,
   "src/float32": 371,
-  "src/jobs": 2_508,
+  "src/jobs": 2_505,
   "src/kernels": 9_247,
-  "src/server": 19_533,
-  "src/storage": 25_080,
+  "src/server": 19_528,
+  "src/storage": 25_060,
   "src/storage/recognise": 6_000,
   "src/text": 1_049,
   web: 10_490,
   bench: 4_500,
-  test: 71_798,
+  test: 71_797,
 };
 
 describe("the source", () => {
