@@ -1,11 +1,10 @@
 /** The page on datasets: its transcripts are what inspect prints, its descriptor is valid, its numbers are right. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { measured } from "../../src/storage/catalog/raised-questions.js";
 import { AXIS_NAMES } from "../../src/storage/dataset/dataset.js";
 import { parseDescriptor } from "../../src/storage/dataset/descriptor.js";
-import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { openLines } from "../../src/storage/recognise/draft.js";
 import { type Recognised, recognise } from "../../src/storage/recognise/recognise.js";
 import { describeDraft, screenOf } from "../../src/storage/tools/report.js";
@@ -14,8 +13,6 @@ import { scratchFolder } from "../support/scratch.js";
 
 const PAGE = readFileSync(new URL("../../docs/datasets.md", import.meta.url), "utf8");
 const SCRATCH = scratchFolder();
-
-beforeAll(() => loadHdf5());
 
 const abc = (x: number, y: number, z: number) => [
   Math.sin(z) + Math.cos(y),

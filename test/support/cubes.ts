@@ -3,7 +3,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { File, type Group } from "h5wasm/node";
 import { DataError } from "../../src/shared/errors.js";
-import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { DESCRIPTOR_ATTRIBUTE, STORE_ITSELF } from "../../src/storage/recognise/converted-store.js";
 import { type Recognised, recognise } from "../../src/storage/recognise/recognise.js";
 import "./hdf5-library.js";
@@ -89,7 +88,7 @@ export async function writeHdf5(path: string, write: (file: File) => void, earli
   } finally {
     file.close();
   }
-  if (stated.has(file)) await embed(path);
+  if (stated.has(file)) embed(path);
   return path;
 }
 
@@ -97,8 +96,7 @@ export async function writeHdf5(path: string, write: (file: File) => void, earli
 const stated = new WeakSet<File>();
 
 /** Writes the description of a bare file into it, as if a person had confirmed it: the file is known wherever it is. */
-async function embed(path: string): Promise<void> {
-  await loadHdf5();
+function embed(path: string): void {
   const text = embeddedDescriptor(path);
   if (text === null) return;
   const file = new File(path, "a");

@@ -2,11 +2,10 @@
 import { utimesSync } from "node:fs";
 import { join } from "node:path";
 import type { File, Dataset as H5Dataset } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset, FieldName } from "../../../src/storage/dataset/dataset.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import {
   type Dimension,
   descriptor,
@@ -27,8 +26,6 @@ const SCRATCH = scratchFolder();
 const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
 
 const CHUNK = { t: 2, z: 6, y: 4, x: 5, c: 3, n: 1 };
-
-beforeAll(() => loadHdf5());
 
 /** Writes a dataset folder and scans it; anything that is refused fails the test. */
 async function load(

@@ -12,12 +12,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { DataError } from "../../../src/shared/errors.js";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { stateGrid, writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
 
@@ -51,8 +50,6 @@ async function makeCube(filter: number): Promise<void> {
   const { datasets } = scanFolders([folder], { chunkBytes: 2 ** 26 });
   dataset = datasets[0] as Dataset;
 }
-
-beforeAll(() => loadHdf5());
 
 /** Reads every brick; true for those that fail with a DataError. Those that do not must hold the right values. */
 function failures(open = openDataset(dataset)): boolean[] {

@@ -1,9 +1,8 @@
 /** Nodes of a period are uniform within the rounding of their coordinates. */
 import { join } from "node:path";
 import type { File } from "h5wasm/node";
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { NODES, writeHdf5 } from "../../support/cubes.js";
 import { openConfirmed } from "../../support/open-confirmed.js";
 import { writeComponents } from "../../support/questionable-files.js";
@@ -12,8 +11,6 @@ import { scratchFolder } from "../../support/scratch.js";
 const SCRATCH = scratchFolder();
 const STEP = (2 * Math.PI) / NODES.x;
 let made = 0;
-
-beforeAll(() => loadHdf5());
 
 /** A dataset whose x is a table in float64, periodic or not. */
 async function withTable(x: (i: number) => number, periodic: string): Promise<Dataset> {

@@ -4,12 +4,11 @@ import { once } from "node:events";
 import { chmodSync, copyFileSync, existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { File, Dataset as H5Dataset } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { confirmationOf, placeOfConfirmation, renewed } from "../../../src/storage/catalog/confirmation.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { recogniseSeries } from "../../../src/storage/catalog/series.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
 import { answerDraft, keepDraft } from "../../../src/storage/tools/drafts.js";
 import { writeHdf5 } from "../../support/cubes.js";
@@ -19,8 +18,6 @@ import { age, folderIn, scratchFolder } from "../../support/scratch.js";
 const SCRATCH = scratchFolder();
 const CHUNK_BYTES = 2 ** 26;
 const ANSWERS = { walls: [] } as const;
-
-beforeAll(() => loadHdf5());
 
 const folder = (name: string) => folderIn(SCRATCH, name);
 

@@ -2,9 +2,8 @@
 import { mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { File } from "h5wasm/node";
-import { beforeAll, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import * as layouts from "../../../src/storage/recognise/recognise.js";
 import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -12,8 +11,6 @@ import { scratchFolder } from "../../support/scratch.js";
 vi.mock(import("../../../src/storage/recognise/recognise.js"), { spy: true });
 
 const SCRATCH = scratchFolder();
-
-beforeAll(() => loadHdf5());
 
 it("serves the rest when examining a file ends in an error nobody reckoned with", async () => {
   const field = (file: File) => writeField(file, "/p", { dimensions: ["z", "y", "x"] });

@@ -5,12 +5,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { Module } from "h5wasm/node";
-import { beforeAll, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { STORE_BOUNDS } from "../../../src/shared/store-settings.js";
 import { MAX_TEXT_BYTES } from "../../../src/storage/catalog/remote-text.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { Contents } from "../../../src/storage/recognise/layout.js";
 import { unusedIn } from "../../../src/storage/recognise/seen.js";
 import { descriptor, stateGrid, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
@@ -19,8 +18,6 @@ import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 let made = 0;
-
-beforeAll(() => loadHdf5());
 
 /** A data folder with a good dataset in it and a place for a bad one. */
 async function beside(): Promise<{ folder: string; bad: string }> {

@@ -2,13 +2,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { File } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { confirmationOf } from "../../../src/storage/catalog/confirmation.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { recogniseSeries } from "../../../src/storage/catalog/series.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { openLines } from "../../../src/storage/recognise/draft.js";
 import { fill, NODES, nodeValue, writeField, writeHdf5 } from "../../support/cubes.js";
@@ -19,8 +18,6 @@ import { age, folderIn, scratchFolder } from "../../support/scratch.js";
 const SCRATCH = scratchFolder();
 const UVW = ["u", "v", "w"] as const;
 const ENDS: Answers = { walls: [] };
-
-beforeAll(() => loadHdf5());
 
 const folder = (name: string) => folderIn(SCRATCH, name);
 

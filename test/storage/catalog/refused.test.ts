@@ -5,7 +5,6 @@ import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { OpenBytes } from "../../../src/storage/hdf5-bytes/open-bytes.js";
 import {
   type Dimension,
@@ -29,8 +28,6 @@ const OPEN = { nodes: NODES.z, origin: 0, spacing: 1 };
 const PRESSURE = { file: "p.h5", path: "/p", dimensions: ORDER };
 const SHAPE = [FRAMES, NODES.z, NODES.y, NODES.x];
 const SIZE = SHAPE.reduce((product, length) => product * length, 1);
-
-beforeAll(() => loadHdf5());
 
 /** Scans one folder with a file `p.h5` and a descriptor, and returns the messages about it. */
 async function refusals(

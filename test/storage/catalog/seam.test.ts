@@ -1,8 +1,7 @@
 /** Periodic axes whose end is stored twice are found; fields that only look alike at the ends are left alone. */
 import { join } from "node:path";
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { measured } from "../../../src/storage/catalog/raised-questions.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { recognise } from "../../../src/storage/recognise/recognise.js";
 import { writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -15,8 +14,6 @@ const ANSWERS = {
   spacing: [0.2, 0.2, 0.2],
   origin: [0, 0, 0],
 } as const;
-
-beforeAll(() => loadHdf5());
 
 /** Axes of which the description of a field asks for the spacing. */
 async function asked(name: string, velocity: (x: number, y: number, z: number) => readonly number[]) {

@@ -1,16 +1,13 @@
 /** Files that look like one series are told from others, which are left alone. */
 import { join } from "node:path";
 import type { File } from "h5wasm/node";
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { seriesHints } from "../../../src/storage/catalog/series-hint.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
-
-beforeAll(() => loadHdf5());
 
 /** The hints for a folder with these files. */
 async function hintsFor(folder: string, names: readonly string[], write = cube): Promise<string[]> {

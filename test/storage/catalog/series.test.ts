@@ -2,17 +2,14 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { File, Dataset as H5Dataset } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { recogniseSeries } from "../../../src/storage/catalog/series.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { recognise } from "../../../src/storage/recognise/recognise.js";
 import { parentOf, writeHdf5 } from "../../support/cubes.js";
 import { complete, writeComponents, writeTables } from "../../support/questionable-files.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
-
-beforeAll(() => loadHdf5());
 
 /** Files by their names, each complete and with something more. */
 async function filesOf(folder: string, files: Readonly<Record<string, (file: File) => void>>): Promise<string[]> {

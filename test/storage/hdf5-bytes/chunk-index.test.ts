@@ -5,13 +5,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { File, type Dataset as H5Dataset } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { DataError } from "../../../src/shared/errors.js";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { readLayout } from "../../../src/storage/hdf5-bytes/chunk-index.js";
 import { Structure } from "../../../src/storage/hdf5-bytes/structure.js";
 import {
@@ -37,8 +36,6 @@ const WRITTEN = 5;
 /** More chunks than a node of the tree holds, and in frames of single nodes more than a page of the array. */
 const CHUNKS = { few: [1, NODES.z, NODES.y, NODES.x], many: [1, 2, 3, 4], most: [1, 1, 1, 1] };
 const MEMBERS = { fields: { pressure: { file: "p.h5", path: "/p", dimensions: ORDER } } };
-
-beforeAll(() => loadHdf5());
 
 function scan(folder: string, frames = FRAMES): Dataset {
   writeDescriptor(folder, descriptor("gaps", { ...MEMBERS, time: { step: 1, count: frames } }));

@@ -2,9 +2,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { File } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Hdf5File } from "../../../src/storage/hdf5-bytes/hdf5-file.js";
 import { writeHdf5 } from "../../support/cubes.js";
 import { victimOf, withSums } from "../../support/hostile-files.js";
@@ -16,8 +15,6 @@ const FORMS = [
   { form: "latest", earliest: false },
 ];
 let made = 0;
-
-beforeAll(() => loadHdf5());
 
 /** Writes a file, changes its bytes, and gives its structures the checksums of what is then in them. */
 async function changed(

@@ -2,13 +2,12 @@
 import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { confirmationOf } from "../../../src/storage/catalog/confirmation.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { recogniseSeries } from "../../../src/storage/catalog/series.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
 import { fill, nodeValue, writeHdf5 } from "../../support/cubes.js";
@@ -20,8 +19,6 @@ const SCRATCH = scratchFolder();
 const N = 6;
 const ENDS: Answers = { periodic: [], walls: [] };
 const GRID: Answers = { ...ENDS, dims: ["t", "z", "y", "x"], spacing: [0.25, 0.25, 0.25], origin: [0, 0, 0] };
-
-beforeAll(() => loadHdf5());
 
 /** A folder with one of the files and its sources. */
 function folderOf(name: string, file: string): string {

@@ -9,7 +9,6 @@ import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import type { FolderScan } from "../../../src/storage/dataset/scan.js";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { Contents } from "../../../src/storage/recognise/layout.js";
 import { unusedIn } from "../../../src/storage/recognise/seen.js";
 import { chunkFile, contentOf, unpack } from "../../support/chunk-files.js";
@@ -24,8 +23,6 @@ const CHUNKS = [4, 5, 6];
 const VALUES = Float32Array.from(fill(["z", "y", "x"], [NODES.z, NODES.y, NODES.x], nodeValue));
 const GZIP = { compression: 1, compression_opts: [1] };
 let made = 0;
-
-beforeAll(() => loadHdf5());
 
 /** Writes a file of a pressure that has checksums. */
 function writePressure(earliest: boolean, write: (file: File) => void = () => undefined): Promise<string> {

@@ -1,11 +1,10 @@
 /** Files that are symbolic links, alone and in series, and series whose step stands in more than one place. */
 import { mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import {
   type Dimension,
   descriptor,
@@ -23,8 +22,6 @@ import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const DIMENSIONS: Dimension[] = ["z", "y", "x"];
-
-beforeAll(() => loadHdf5());
 
 const frames = Array.from({ length: FRAMES }, (_, frame) => frame);
 

@@ -2,10 +2,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { File, Dataset as H5Dataset } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { recogniseSeries } from "../../../src/storage/catalog/series.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { recognise } from "../../../src/storage/recognise/recognise.js";
 import { writeHdf5 } from "../../support/cubes.js";
@@ -18,8 +17,6 @@ const SCRATCH = scratchFolder();
 const TOLD = '/w is in "km/h" and is multiplied by 0.277777778, into the "m/s" of /u.';
 
 const DESPITE: Answers = { despite: ["units"] };
-
-beforeAll(() => loadHdf5());
 
 const inUnits = (...units: readonly string[]) =>
   complete((file) => {

@@ -1,10 +1,9 @@
 /** Files of no known producer: what answers, names, meshes and boxes say of their grids. */
 import { join } from "node:path";
 import type { File, Dataset as H5Dataset } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { claimText, type Dataset } from "../../../src/storage/dataset/dataset.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { recognise } from "../../../src/storage/recognise/recognise.js";
 import { type Dimension, NODES, nodeValue, parentOf, writeField, writeHdf5 } from "../../support/cubes.js";
@@ -16,8 +15,6 @@ const SCRATCH = scratchFolder();
 const ZYX: Dimension[] = ["z", "y", "x"];
 const AXES = ["x", "y", "z"] as const;
 let made = 0;
-
-beforeAll(() => loadHdf5());
 
 const write = (fill: (file: File) => void) => writeHdf5(join(SCRATCH, `file${made++}.h5`), fill);
 

@@ -2,9 +2,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { File, Group } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { recogniseSeries } from "../../../src/storage/catalog/series.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Recognised } from "../../../src/storage/recognise/recognise.js";
 import { type Dimension, writeField, writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -13,8 +12,6 @@ const SCRATCH = scratchFolder();
 const AXES = ["x", "y", "z"] as const;
 type Name = "u" | "v" | "w";
 type Writer = (file: File, name: Name) => unknown;
-
-beforeAll(() => loadHdf5());
 
 /** Reads u.h5, v.h5, w.h5, each stored in `order` of its name, all with coordinates unless `more` states the grid. */
 async function read(folder: string, more: Writer, order: Partial<Record<Name, string>> = {}): Promise<Recognised> {

@@ -1,9 +1,8 @@
 /** Files whose components name coordinates of their own are served at those; others are refused by name. */
 import { join } from "node:path";
 import type { Dataset as H5Dataset } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { axesOfField, type Dataset } from "../../../src/storage/dataset/dataset.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
 import { writeField, writeHdf5 } from "../../support/cubes.js";
 import { openConfirmed } from "../../support/open-confirmed.js";
@@ -11,8 +10,6 @@ import { staggered } from "../../support/questionable-files.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
-beforeAll(() => loadHdf5());
-
 const read = (path: string): Dataset => openConfirmed(path, 2 ** 26);
 const originsOf = (dataset: Dataset, part: string) => axesOfField(dataset, part).map(({ origin }) => origin);
 

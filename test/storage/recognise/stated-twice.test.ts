@@ -1,8 +1,7 @@
 /** What a file states and a draft does not take stays in sight: no draft without a line is wrong. */
 import { join } from "node:path";
 import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { describe, expect, it } from "vitest";
 import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
 import { NODES, parentOf, writeField, writeHdf5 } from "../../support/cubes.js";
@@ -10,8 +9,6 @@ import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 let files = 0;
-
-beforeAll(() => loadHdf5());
 
 const draftOf = async (write: (file: File) => void, answers: Answers = {}): Promise<Recognised> =>
   recognise(await writeHdf5(join(SCRATCH, `${files++}.h5`), write), answers) as Recognised;

@@ -1,13 +1,12 @@
 /** Statements that may change values are applied, known to be harmless, or asked about. */
 import { join } from "node:path";
 import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { measured } from "../../../src/storage/catalog/raised-questions.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
 import { AXIS_NAMES } from "../../../src/storage/dataset/dataset.js";
 import { questionText } from "../../../src/storage/dataset/descriptor.js";
 import { contradictionOf, factorBetween, unitOf } from "../../../src/storage/dataset/units.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
 import { NODES, writeField, writeHdf5 } from "../../support/cubes.js";
@@ -24,8 +23,6 @@ import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const CHUNK_BYTES = 2 ** 26;
-
-beforeAll(() => loadHdf5());
 
 async function open(name: string, write: (file: File) => void) {
   return openConfirmed(await writeHdf5(join(SCRATCH, `${name}.h5`), write), CHUNK_BYTES);

@@ -1,18 +1,15 @@
 /** Attributes that are there and cannot be read: refused or asked about by name, in every adapter, never a default. */
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { DataError } from "../../../src/shared/errors.js";
 import type { AttributeValue } from "../../../src/storage/dataset/stored.js";
 import type { StoredFile } from "../../../src/storage/dataset/stored-file.js";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { recognise, recogniseOpen } from "../../../src/storage/recognise/recognise.js";
 import { unpackFixture } from "../../support/fixture-file.js";
 import { PRODUCERS, placeProducer } from "../../support/producers.js";
 import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
-
-beforeAll(() => loadHdf5());
 
 /** An attribute by the path of its object and its name. */
 type Place = readonly [path: string, name: string];

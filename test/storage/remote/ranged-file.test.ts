@@ -3,12 +3,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { BusyError, DataError } from "../../../src/shared/errors.js";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { openFile } from "../../../src/storage/open-file.js";
 import { FRAMES, type StoredSpec, stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
@@ -20,8 +19,6 @@ import { expectNodes, failureOf, firstBrick } from "../zarr/numbered-cube.js";
 const SCRATCH = scratchFolder();
 const server = useObjectServer();
 const FILTERS = fileURLToPath(new URL("../hdf5-bytes/filters/fixtures", import.meta.url));
-
-beforeAll(() => loadHdf5());
 
 let files = 0;
 /** Writes the numbered cube as a file, and puts it on the server. */

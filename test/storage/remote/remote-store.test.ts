@@ -4,13 +4,12 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { BusyError, DataError } from "../../../src/shared/errors.js";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import type { FolderScan } from "../../../src/storage/dataset/scan.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { descriptor, NODES, writeDescriptor } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -29,8 +28,6 @@ const PRESSURE: StoreSpec = {
   arrays: { p: array(["z", "y", "x"], { codec: "zlib" }), ...SNAPSHOT },
   consolidated: true,
 };
-
-beforeAll(() => loadHdf5());
 
 let stores = 0;
 async function put(spec: StoreSpec): Promise<string> {

@@ -2,12 +2,11 @@
  * Targets of references, and objects of plain stores, that answer otherwise than they should: what is read is a fault
  * or the right number, never another finite one. No chunk has a codec that would notice.
  */
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { FieldprobeError } from "../../../src/shared/errors.js";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { fill, NODES, nodeValue } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
 import { knownObjects } from "../../support/zarr.js";
@@ -22,7 +21,6 @@ const [FIRST, LAST] = [
   [NODES.x - 1, NODES.y - 1, NODES.z - 1],
 ] as const;
 
-beforeAll(() => loadHdf5());
 beforeEach(() => server.set({ ranges: true, weak: false, times: true }));
 
 /** The store of numbered nodes, each `more` than its number. */

@@ -6,11 +6,10 @@ import { cpSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesS
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { deflateSync, gzipSync } from "node:zlib";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { type Dimension, nodeValue } from "../../support/cubes.js";
 import { confirmFile } from "../../support/open-confirmed.js";
 import { readNodes } from "../../support/read-nodes.js";
@@ -20,8 +19,6 @@ import { array, CHUNKS, expectNodes, failureOf, firstBrick, SNAPSHOT, TABLES } f
 
 const SCRATCH = scratchFolder();
 const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
-beforeAll(() => loadHdf5());
-
 let stores = 0;
 function write(spec: StoreSpec): string {
   return writeKnownZarr(join(SCRATCH, `folder${++stores}`, `store${stores}.zarr`), spec);

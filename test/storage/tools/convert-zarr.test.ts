@@ -5,12 +5,11 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { get, open, root } from "zarrita";
 import { STORE_DEFAULTS } from "../../../src/shared/store-settings.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { objectTarget } from "../../../src/storage/remote/objects/object-target.js";
 import { convertToZarr, type ZarrOptions } from "../../../src/storage/tools/convert-zarr.js";
 import { descriptor, FRAMES, fill, NODES, nodeValue } from "../../support/cubes.js";
@@ -24,8 +23,6 @@ const SCRATCH = scratchFolder();
 const DATA = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
 const MOST = 1 << 28;
 const PLAN = { name: "out", chunk: 4, shard: 8, compression: "none" } as const satisfies ZarrOptions;
-
-beforeAll(() => loadHdf5());
 
 /** The numbered cube, whose lengths are multiples of no chunk. */
 function numbered(): Dataset {

@@ -1,11 +1,10 @@
 /** Conversion: same values, bounded reads, resumable; and the cutout, read back. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { digestFile } from "../../../src/storage/catalog/manifest.js";
 import { type Dataset, fieldNames, type Triple } from "../../../src/storage/dataset/dataset.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Filter } from "../../../src/storage/hdf5/writer.js";
 import { OpenBytes } from "../../../src/storage/hdf5-bytes/open-bytes.js";
 import { convert, planBoxes } from "../../../src/storage/tools/convert.js";
@@ -18,8 +17,6 @@ import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const CHUNK_BYTES = 2 ** 26;
-
-beforeAll(() => loadHdf5());
 
 const noProgress = () => {};
 

@@ -1,9 +1,8 @@
 /** Frame statistics against closed forms. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { type Divergence, isDoubtful, shuffledText } from "../../../src/storage/tools/divergence.js";
 import { frameStatistics } from "../../../src/storage/tools/frame-statistics.js";
 import { writeHdf5 } from "../../support/cubes.js";
@@ -12,8 +11,6 @@ import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const N = 40;
-
-beforeAll(() => loadHdf5());
 
 type Point = readonly [number, number, number];
 

@@ -4,11 +4,10 @@
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { openFile } from "../../../src/storage/open-file.js";
 import { recognise } from "../../../src/storage/recognise/recognise.js";
 import { type Dimension, nodeValue } from "../../support/cubes.js";
@@ -22,8 +21,6 @@ const SCRATCH = scratchFolder();
 const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
 const ORDER: Dimension[] = ["z", "y", "x"];
 const server = useObjectServer();
-beforeAll(() => loadHdf5());
-
 /** A change of the metadata of `p`. */
 type Change = (metadata: Record<string, unknown>) => Record<string, unknown>;
 

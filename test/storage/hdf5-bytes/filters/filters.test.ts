@@ -7,13 +7,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { deflateSync, gunzipSync } from "node:zlib";
 import { File } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { DataError } from "../../../../src/shared/errors.js";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../../src/storage/dataset/dataset.js";
 import { openHdf5 } from "../../../../src/storage/hdf5/file.js";
-import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { decode, type StoredFilter } from "../../../../src/storage/hdf5-bytes/filters.js";
 import "../../../support/hdf5-library.js";
 import { fc } from "../../../support/property.js";
@@ -25,8 +24,6 @@ const NAMES = readdirSync(FIXTURES).map((name) => name.replace(".h5.gz", ""));
 const SCRATCH = scratchFolder();
 const [NX, NY, NZ] = [12, 10, 11];
 const CHUNK = [5, 4, 8, 3];
-
-beforeAll(() => loadHdf5());
 
 /** The field of make.py. */
 const value = (x: number, y: number, z: number, c: number) => (z - 2 * y + 3 * x) / 8 + c;

@@ -4,12 +4,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { type File, type Group, type Dataset as H5Dataset, h5wasm } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
 import { recogniseSeries } from "../../../../src/storage/catalog/series.js";
 import { openSource } from "../../../../src/storage/catalog/source.js";
 import type { Dataset, FieldName } from "../../../../src/storage/dataset/dataset.js";
-import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { recognise } from "../../../../src/storage/recognise/recognise.js";
 import { NODES, writeField, writeHdf5 } from "../../../support/cubes.js";
 import { openConfirmed } from "../../../support/open-confirmed.js";
@@ -21,8 +20,6 @@ import { scratchFolder } from "../../../support/scratch.js";
 const FIXTURES = fileURLToPath(new URL("fixtures/formats/", import.meta.url));
 const SCRATCH = scratchFolder();
 const CHUNK_BYTES = 2 ** 26;
-
-beforeAll(() => loadHdf5());
 
 function unpacked(name: string): string {
   const path = join(SCRATCH, name);

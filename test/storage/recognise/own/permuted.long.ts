@@ -6,12 +6,11 @@ import { unlinkSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import type { File, Dataset as H5Dataset } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
 import { verify } from "../../../../src/storage/catalog/verify.js";
 import type { Dataset } from "../../../../src/storage/dataset/dataset.js";
 import { openQuestions } from "../../../../src/storage/dataset/descriptor.js";
-import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import type { Answers } from "../../../../src/storage/recognise/answers.js";
 import { recognise } from "../../../../src/storage/recognise/recognise.js";
 import { makeBigEndian } from "../../../support/big-endian.js";
@@ -313,8 +312,6 @@ function count(way: Way, isStated: boolean, isAnswered: boolean): void {
     seen.set(trait, row);
   }
 }
-
-beforeAll(() => loadHdf5());
 
 describe("any file", () => {
   it.each(PARTS)("is read right or asked about, never wrong, part %i", { timeout: 240_000 }, async () => {
