@@ -1,19 +1,17 @@
 /** Finds files that look like one series, for a hint in the log. */
-import { basename, dirname, extname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import type { Dataset } from "../dataset/dataset.js";
 import { hasHdf5Name } from "../zarr/kinds.js";
+import { patternOf } from "./series.js";
 
 /** Number of files from which they are taken for a series. */
 const FEWEST = 3;
-const LAST_NUMBER = /\d+(?:\.\d+)?(?!.*\d)/;
 
 /** The path of a file with `*` for the last number of its name; null without a number. */
 export function seriesPattern(location: string): string | null {
   if (isAddress(location) || !hasHdf5Name(location)) return null;
-  const ending = extname(location);
-  const stem = basename(location, ending);
-  const pattern = join(dirname(location), stem.replace(LAST_NUMBER, "*") + ending);
+  const pattern = join(dirname(location), patternOf(basename(location)).replace("{step}", "*"));
   return pattern === location ? null : pattern;
 }
 

@@ -149,7 +149,7 @@ function setsOf(paths: readonly string[]): {
 
 /** The number of a name that varies with time, and the name with `{step}` in its place. */
 const stepIn = (name: string): string => LAST_NUMBER.exec(basename(name, extname(name)))?.[0] ?? "";
-const patternOf = (name: string): string =>
+export const patternOf = (name: string): string =>
   basename(name, extname(name)).replace(LAST_NUMBER, "{step}") + extname(name);
 
 /** @param isLook whether a person looks, or the structure is needed */

@@ -7,7 +7,6 @@ const ADVICE =
   "its values lie in blocks, often of several levels, which are not one grid; resample them (in yt: ds.covering_grid or " +
   "ds.arbitrary_grid) and write u, v, w and x, y, z with h5py";
 
-/** Codes with adaptive meshes, and the marks of their files. */
 const ADAPTIVE_MARKS: readonly (readonly [producer: string, marks: ProducerRow["marks"]])[] = [
   ["Athena++", ["@NumMeshBlocks", "@MaxLevel"]],
   ["FLASH", ["/block size", "/node type", "/refine level"]],
@@ -16,7 +15,6 @@ const ADAPTIVE_MARKS: readonly (readonly [producer: string, marks: ProducerRow["
   ["AMReX or Chombo", ["@num_levels", "/level_0"]],
 ];
 
-/** Refuses files whose blocks of several levels are not one grid. */
 export const ADAPTIVE: readonly Layout[] = ADAPTIVE_MARKS.map(([producer, marks]) => ({
   producer,
   recognise: (contents) => {

@@ -97,7 +97,6 @@ export function askSteps(
   }
 }
 
-/** Whether an answer gives the nodes, whatever the file states. */
 const isNodesSaid = ({ answers }: Contents): boolean => (answers.spacing ?? answers.length) !== undefined;
 
 export type AxisTables = ReadonlyMap<AxisName, CoordinateTable>;
@@ -148,7 +147,6 @@ export function fixTables(shared: SharedEvidence, field: OrientedDataset, findin
   return fixed;
 }
 
-/** Whether a dimension or an answer names the coordinates of an axis. */
 const isStated = ({ contents }: SharedEvidence, { labels, dimensions }: OrientedDataset, axis: AxisName): boolean =>
   (labels.tables[dimensions.indexOf(axis)] ?? contents.answers.coordinates?.get(axis)) !== undefined;
 

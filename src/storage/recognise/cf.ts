@@ -56,7 +56,6 @@ function fieldsIn(contents: Contents): FoundFields | null {
   return withNamed(contents, holder, { velocity, pressure, others: [] });
 }
 
-/** Whether an axis has coordinates whose attributes say which one it is. */
 function isNamed(contents: Contents, axis: object, name: AxisName): boolean {
   const { coordinates } = axis as { coordinates?: { path?: string } };
   const path = coordinates?.path;

@@ -5,9 +5,10 @@
  */
 import { DataError } from "../../shared/errors.js";
 import type { AxisName } from "../dataset/dataset.js";
-import { type Contents, tableAxis } from "./layout.js";
+import type { Contents } from "./layout.js";
 import type { ProducerAxis, ProducerRow } from "./producer.js";
 
+const THE_CODE = "the code, whose channels are so";
 const VELOCITY_XYZ = ["/Velocity_X", "/Velocity_Y", "/Velocity_Z"];
 
 /** An axis of Channelflow: the cells of a period, or the Chebyshev nodes between the walls at a and b. */
@@ -15,17 +16,22 @@ function channelflowAxis(contents: Contents, axis: AxisName, nodes: number, heig
   if (axis === "y") {
     const [a, b] = ["a", "b"].map((end) => contents.number("/", end) as number) as [number, number];
     const height = (_: unknown, j: number) => (a + b + (b - a) * Math.cos((Math.PI * j) / Math.max(1, nodes - 1))) / 2;
-    return { axis: { ...tableAxis(contents, heights), faces: "wall" }, nodes: Array.from({ length: nodes }, height) };
+    return {
+      coordinates: { value: { file: contents.name, path: heights }, where: heights },
+      periodic: { value: false, where: THE_CODE },
+      walls: { value: true, where: THE_CODE },
+      nodes: Array.from({ length: nodes }, height),
+    };
   }
-  const period = contents.number("/", `L${axis}`) as number;
-  return { axis: { nodes, origin: 0, spacing: period / nodes, periodic: true } };
+  const [where, period] = [`the attribute L${axis}`, contents.number("/", `L${axis}`) as number];
+  return {
+    spacing: { value: period / nodes, where },
+    origin: { value: 0, where: THE_CODE },
+    periodic: { value: true, where: THE_CODE },
+  };
 }
 
-const CHANNELFLOW_REASONS = (contents: Contents, heights: string): string[] => [
-  `x, z: periodic with the lengths Lx = ${contents.number("/", "Lx")} and Lz = ${contents.number("/", "Lz")} of the file attributes.`,
-  `y: Chebyshev nodes from ${heights} between the walls a and b, descending; field and axis are flipped.`,
-  "velocity: the deviation from the base flow, which the code keeps apart from the file.",
-];
+const DEVIATION = "velocity: the deviation from the base flow, which the code keeps apart from the file.";
 
 const titleOf = ({ name }: Contents) => ({ title: `${name}, the deviation from the base flow` });
 
@@ -38,9 +44,9 @@ export const CHANNELFLOW: ProducerRow = {
     if (shape.length !== 4 || shape[0] !== 3)
       throw new DataError(`/data/u has shape ${shape.join(" x ")}, not 3 x Nz x Ny x Nx`);
   },
-  reasons: (contents) => [
+  reasons: () => [
     "dimensions: c x y z, the order of the code's memory; the declared shape (Nd, Nz, Ny, Nx) is not that of the values.",
-    ...CHANNELFLOW_REASONS(contents, "/geom/y"),
+    DEVIATION,
   ],
   order: "c x y z",
   coordinates: (axis) => `/geom/${axis}`,
@@ -62,7 +68,7 @@ export const CHANNELFLOW_NETCDF: ProducerRow = {
   },
   reasons: (contents) => [
     "dimensions: z y x, the order of their scales.",
-    ...CHANNELFLOW_REASONS(contents, "/Y"),
+    DEVIATION,
     `nodes: as stored; Nx = ${contents.number("/", "Nx")} and Nz = ${contents.number("/", "Nz")} count the padding too.`,
   ],
   order: "z y x",

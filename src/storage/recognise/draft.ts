@@ -21,7 +21,6 @@ export function splitLines(
   };
 }
 
-/** The flags that answer lines, each once. */
 export const flagsOf = (lines: readonly Question[]): string => [...new Set(lines.map(flagOf))].join(", ");
 
 /** The flag that answers a line: the first that its answer names, else the one that overrides it. */

@@ -139,7 +139,6 @@ function variesAlong(values: Float64Array, [n0, n1, n2]: readonly number[]): num
   return changes.filter(Boolean).length === 1 ? changes.indexOf(true) : null;
 }
 
-/** Numbers of a table of coordinates: one per node. */
 export function tableNodes(contents: Contents, table: CoordinateTable): Float64Array {
   const values = contents.numbers(table.path);
   if (table.along !== null) {

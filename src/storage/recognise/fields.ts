@@ -186,7 +186,6 @@ function unnamedFields(contents: Contents, findings: Findings): FoundFields | nu
   return { velocity, pressure, others: [], named: [], steps: null, place: (path) => path };
 }
 
-/** @throws DataError for a path without a dataset */
 function requireDatasets(contents: Contents, paths: readonly string[]): void {
   for (const path of paths)
     if (contents.dataset(path) === null)
@@ -271,7 +270,6 @@ function velocitiesIn(contents: Contents, { paths }: Holder): string[][] {
   return [...triples, ...vectors.filter(([path]) => !isPart(path))];
 }
 
-/** The fields other than velocity and pressure: for each, the first dataset with one of its names. */
 function othersIn(contents: Contents, holder: Holder): OtherField[] {
   const { paths } = holder;
   return OTHERS.flatMap(({ field, whole, triples }) => {
@@ -311,7 +309,6 @@ function tripleOf(contents: Contents, paths: Holder["paths"], names: readonly st
   return found.length === 3 && found.every((path) => rank(contents, path) >= 3) ? [found] : [];
 }
 
-/** A dataset by its name and its shape, which is empty if it is not there. */
 function shapeNamed(contents: Contents, paths: Holder["paths"], name: string) {
   const path = paths.get(name);
   return { path: path ?? "", shape: path === undefined ? [] : (contents.dataset(path)?.shape ?? []) };
@@ -366,7 +363,6 @@ export function requireDistinct(steps: readonly string[], what: string): void {
   if (at > 0) throw new DataError(`two ${what} have the same number: ${steps[at - 1]} and ${steps[at]}`);
 }
 
-/** Says how a flow of two components can be served. */
 const THIRD = "a flow of two components needs a third of zeros in a separate dataset (docs/datasets.md shows how)";
 
 function pairIn(contents: Contents, holders: readonly Holder[]): readonly string[] | null {
@@ -396,7 +392,6 @@ function flatVector(contents: Contents, { paths }: Holder): string | null {
   return null;
 }
 
-/** @throws DataError for fields of fewer than three dimensions */
 function refuseFlat(contents: Contents, holders: readonly Holder[]): void {
   for (const holder of holders) {
     const vector = flatVector(contents, holder);

@@ -5,7 +5,6 @@ import type { ProducerRow } from "./producer.js";
 
 const OPERATORS = "/info_simul/params/oper";
 
-/** @throws DataError unless each axis is named once */
 function fluidsimOrder(contents: Contents): string {
   const said = contents.texts("/", "axes")?.join(" ") ?? "";
   const axes = [...said.toLowerCase()].filter((letter) => "xyz".includes(letter));
@@ -19,6 +18,7 @@ export const FLUIDSIM: ProducerRow = {
   marks: ["/state_phys/vx", "/state_phys/vy", "/state_phys/vz"],
   reasons: (contents) => [`dimensions: ${fluidsimOrder(contents)}, from the file attribute axes.`],
   order: fluidsimOrder,
+  hasLengths: true,
   fields: [
     ["velocity", "/state_phys/vx /state_phys/vy /state_phys/vz"],
     ["pressure", "/state_phys/p"],

@@ -280,7 +280,6 @@ function ownNodes(shared: SharedEvidence, first: OrientedDataset, other: Oriente
   return Object.fromEntries((found as [AxisName, unknown][]).filter(([, own]) => own !== undefined)) as NodesOfField;
 }
 
-/** @throws DataError for a component on other nodes that nothing states */
 function requireNodes(
   shared: SharedEvidence,
   first: OrientedDataset,

@@ -336,6 +336,8 @@ export function axisOf(
   const { answers } = contents;
   const clues = boxed(axis, nodes, withAnswers(axis, file, answers, findings), answers, findings);
   const { coordinates, periodic } = clues;
+  if (periodic?.value === true && answers.walls?.includes(axis) === true)
+    throw new DataError(`--walls ${axis} has no effect: ${axis} is periodic, from ${periodic.where}`);
   askContradictions(axis, clues, answers, findings);
   const faces = periodic?.value === false ? facesOf(axis, clues.walls, answers, findings) : {};
   if (coordinates !== null) {
@@ -417,7 +419,7 @@ export function oneNode(axis: AxisName, file: AxisClues, { answers }: Contents, 
 }
 
 /** Walls hold particles, and open ends let them leave. */
-export function facesOf(
+function facesOf(
   axis: AxisName,
   stated: StatedNumber<Ends> | null,
   answers: Answers,
@@ -438,10 +440,7 @@ export function facesOf(
   if (said !== undefined && stated !== null && [stated.value].flat().some((wall) => wall !== value))
     findings.override("faces", value ? "Walls" : "Open", stated.where, axis);
   const [first, last] = (typeof value === "boolean" ? [value, value] : value).map((wall) => (wall ? "wall" : "open"));
-  const both =
-    first === last
-      ? `${first === "wall" ? "walls" : "open faces"} at both ends`
-      : `${first} at the first end, ${last} at the last`;
+  const both = first === last ? `${first} at both ends` : `${first} at the first end, ${last} at the last`;
   findings.addReason(`${axis}: ${both}, from ${where}.`);
   return { faces: [first, last] as ["wall", "wall"] };
 }

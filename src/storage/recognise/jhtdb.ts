@@ -8,7 +8,8 @@ import { FIELDS, fieldNameProblem } from "../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName, KNOWN_FIELDS } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import { axisOf, NO_CLUES, timesOf } from "./grid.js";
-import { type AxisInput, type Contents, evenLabels, Findings, type Layout } from "./layout.js";
+import { type AxisInput, askOrderOfComponents, type Contents, evenLabels, Findings, type Layout } from "./layout.js";
+import { SETTLED } from "./producer.js";
 
 /** A database: nodes, and periods in units of pi, along x, y, z; null for an axis between walls. */
 interface Database {
@@ -127,7 +128,11 @@ export const JHTDB: readonly Layout[] = [
   ),
   recent("JHTDB cutout (2019 on)", false, SERVICE_ORDER),
   LEGACY,
-].map((form) => ({ producer: form.producer, recognise: (contents) => recognise(form, contents) }));
+].map((form) => ({
+  producer: form.producer,
+  settled: [...SETTLED, "trajectory", "cells"],
+  recognise: (contents) => recognise(form, contents),
+}));
 
 /** The datasets of a field: their name without the label, their labels in order, and the first of them. */
 interface LabelledField {
@@ -173,6 +178,7 @@ function recognise(form: CutoutForm, contents: Contents) {
     return [];
   });
   const shape = contents.dataset(first.first)?.shape ?? [];
+  askOrderOfComponents(contents, first.first, AXIS_NAMES, findings);
   const axes = AXIS_NAMES.map((axis, at) => {
     const extent = form.extent(contents, axis, shape[2 - at]);
     return [axis, axisOfCutout(contents, axis, extent, database, findings)];
@@ -230,11 +236,13 @@ function axisOfCutout(
     return tabulated(contents, axis, nodes, table, null, findings);
   }
   const periodic = nodes * stride === all;
-  findings.addReason(
-    `${axis}: origin ${origin} and spacing ${spacing} from ${database.name} and the first node (${first + 1}); ` +
-      `${periodic ? "periodic, the cutout covers the period" : "not periodic and open, the cutout is smaller than the period"}.`,
-  );
-  return { nodes, origin, spacing, periodic, ...(periodic ? {} : { faces: "open" }) };
+  const where = `${database.name} and the first node (${first + 1})`;
+  const share = `the cutout, which ${periodic ? "covers the period" : "is smaller than the period"}`;
+  const clues = {
+    ...{ spacing: { value: spacing, where }, origin: { value: origin, where } },
+    ...{ periodic: { value: periodic, where: share }, walls: { value: false, where: share } },
+  };
+  return axisOf(axis, nodes, { ...NO_CLUES, ...clues }, contents, findings);
 }
 
 function tabulated(

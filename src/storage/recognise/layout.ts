@@ -1,5 +1,6 @@
 /** A layout recognises the files of one producer and describes them, with a reason for each decision. */
 import { DataError, readOr } from "../../shared/errors.js";
+import { FIELDS, type KnownField } from "../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, type Question, type Subject } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import type { AttributeValue, Stored } from "../dataset/stored.js";
@@ -91,6 +92,8 @@ export interface Layout {
   readonly producer: string;
   /** Whether it proposes what its format does not state, so that a person confirms every file. */
   readonly proposes?: true;
+  /** Answers that have no effect, since its files state what they are about. */
+  readonly settled?: readonly (keyof Answers)[];
   /** @returns null without its fingerprint @throws DataError when the file cannot be served */
   recognise(contents: Contents): Recognition | null;
 }
@@ -317,13 +320,18 @@ export function askOrderOfComponents(
 /** The fields with the components of whole vectors in the order that the user says. */
 export function arranged(plan: Recognition["plan"], { components }: Answers): Recognition["plan"] {
   if (components === undefined || components.join() === AXIS_NAMES.join()) return plan;
+  let isOne = false;
   const fields = Object.entries(plan.fields).map(([name, field]) => {
-    if (field === undefined || "components" in field || !(field.dimensions as string[]).includes("c"))
+    // Scalars of some formats have a dimension for their only component.
+    const isScalar = FIELDS[name as KnownField] === 1;
+    if (field === undefined || "components" in field || isScalar || !field.dimensions.includes("c"))
       return [name, field];
+    isOne = true;
     const { file, path, ...storage } = field;
     const places = AXIS_NAMES.map((axis) => ({ file, path, component: components.indexOf(axis) }));
     return [name, { components: places, ...storage }];
   });
+  if (!isOne) throw new DataError("--components has no effect: no vector is stored as a whole");
   return { ...plan, fields: Object.fromEntries(fields) };
 }
 
@@ -341,10 +349,6 @@ export function askTwice(
     `--despite spacing if it does, or axes.${axis} in a descriptor`,
     axis,
   );
-}
-
-export function tableAxis(contents: Contents, path: string, periodic = false): AxisInput {
-  return { coordinates: { file: contents.name, path }, periodic };
 }
 
 /** @throws DataError when the steps between labels differ */

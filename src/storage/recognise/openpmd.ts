@@ -182,7 +182,6 @@ function changedGrid(contents: Contents, mesh: string): string | null {
   return inAll(contents, mesh).find((path) => text(path) !== first) ?? null;
 }
 
-/** The paths of a mesh, or of a component, in all iterations. */
 const inAll = (contents: Contents, mesh: string): string[] =>
   iterationsIn(contents).map((step) => mesh.replace(/^\/data\/\d+/, join(BASE, step)));
 

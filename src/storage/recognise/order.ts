@@ -129,7 +129,6 @@ function noFieldText(contents: Contents, path: string, isVector: boolean, isSaid
   return text;
 }
 
-/** Says what contradicts the order that a dataset is read in; null if nothing does. */
 function contradictionText(
   path: string,
   shape: readonly number[],
@@ -143,7 +142,6 @@ function contradictionText(
   return contradiction === null ? null : `${path} is read as ${order}, from ${where}, and ${contradiction}.`;
 }
 
-/** Says which other orders of a dataset are as good as the first; null if there are none. */
 function ambiguityText(
   path: string,
   shape: readonly number[],
@@ -226,7 +224,6 @@ function evidenceOfLengths(tables: readonly CoordinateTable[], facts: StatedNumb
   return found.length === 0 ? null : found.join(" and ");
 }
 
-/** Possible lengths by tables and stated numbers of nodes. */
 function lengthsOf(
   tables: readonly CoordinateTable[],
   facts: StatedNumbers,

@@ -1,7 +1,6 @@
 /** Files of the Pencil Code; ghost layers follow from lengths or settings. */
 import { DataError } from "../../shared/errors.js";
 import type { AxisName } from "../dataset/dataset.js";
-import { facesOf } from "./grid.js";
 import { askTwice, type Contents, type Findings } from "./layout.js";
 import type { ProducerAxis, ProducerRow } from "./producer.js";
 
@@ -54,8 +53,7 @@ function ghostedAxis(contents: Contents, name: AxisName, findings: Findings): Pr
   if (nodes < 1 || ghost < 0) throw new DataError(`/grid/${name} has ${table.length} nodes but length ${length}`);
   const periodic = even && nodes === intervals;
   findings.addReason(
-    `${name}: ${ghost} ghost layers on either side, from ${settings === null ? `/grid/L${name}` : "/settings/nghost"}; ` +
-      `${periodic ? "periodic, its nodes span the length" : "not periodic, its nodes do not span the length"}.`,
+    `${name}: ${ghost} ghost layers on either side, from ${settings === null ? `/grid/L${name}` : "/settings/nghost"}.`,
   );
   const coordinates = table.subarray(ghost, ghost + nodes);
   const stated = (path: string) => [path, contents.dataset(path) === null ? null : contents.numbers(path)[0]] as const;
@@ -63,8 +61,8 @@ function ghostedAxis(contents: Contents, name: AxisName, findings: Findings): Pr
   askTwice(findings, name, stated(`/settings/m${name}`), ["number of nodes with ghost layers", table.length, 0]);
   askTwice(findings, name, stated(`/grid/O${name}`), ["first node", coordinates[0], 0.51 * local]);
   if (even) askTwice(findings, name, stated(`/grid/d${name}`), ["spacing", local, 1e-3 * local]);
-  const axis = periodic
-    ? { nodes, origin: coordinates[0], spacing: length / nodes, periodic }
-    : { coordinates: [...coordinates], ...facesOf(name, null, contents.answers, findings) };
-  return { axis, ghost };
+  const [where, known] = [`/grid/${name}`, { value: periodic, where: `the nodes in /grid/L${name}` }];
+  return periodic
+    ? { spacing: { ...known, value: length / nodes }, origin: { value: coordinates[0], where }, periodic: known, ghost }
+    : { coordinates: { value: [...coordinates], where }, periodic: known, ghost };
 }

@@ -21,7 +21,12 @@ export interface ProducerRow {
   readonly order: string | ((contents: Contents) => string);
   /** Fields, those that are missing included; of two rows of one field the first that is there holds. */
   readonly fields: readonly FieldRow[] | ((contents: Contents, findings: Findings) => readonly FieldRow[]);
-  readonly axis: (contents: Contents, axis: AxisName, lead: LeadAxis, findings: Findings) => ProducerAxis;
+  readonly axis: (
+    contents: Contents,
+    axis: AxisName,
+    lead: { nodes: number; path: string },
+    findings: Findings,
+  ) => ProducerAxis;
   /** Times of the frames; absent if files state none. */
   readonly times?: (
     contents: Contents,
@@ -45,17 +50,17 @@ export interface ProducerRow {
   readonly constant?: (contents: Contents, path: string) => number | null;
   /** Whether the format defines that components are those along x, y and z, whatever the order of the axes. */
   readonly xyzComponents?: true;
+  /** Whether it states lengths, which may be of cells or from the first node to the last. */
+  readonly hasLengths?: true;
 }
 
-/** `nodes`: coordinates that the format defines for an axis with a table. */
-type StatedAxis = { readonly axis: AxisInput; readonly ghost?: number; readonly nodes?: readonly number[] };
-export type ProducerAxis = Partial<AxisClues> | StatedAxis;
-
-/** An axis of the first field: its stored nodes, and the first dataset. */
-export interface LeadAxis {
-  readonly nodes: number;
-  readonly path: string;
+/** `ghost`: layers at both ends; `nodes`: coordinates that the format defines for an axis with a table. */
+interface Layers {
+  readonly ghost?: number;
+  readonly nodes?: readonly number[];
 }
+export type ProducerAxis = (Partial<AxisClues> & Layers) | { readonly axis: AxisInput };
+type StatedAxis = { readonly axis: AxisInput } & Layers;
 
 /** Number of stored frames, the run that is served, and the first dataset. */
 export interface FrameFacts {
@@ -70,7 +75,6 @@ export interface FrameSeries {
   readonly place: (path: string) => string;
 }
 
-/** Whether a file has all marks of a producer. */
 export function isMarked(contents: Contents, marks: ProducerRow["marks"]): boolean {
   if (typeof marks === "function") return marks(contents);
   return marks.every((mark) => {
@@ -80,9 +84,14 @@ export function isMarked(contents: Contents, marks: ProducerRow["marks"]): boole
   });
 }
 
+/** Answers about what a format of one producer always states. */
+export const SETTLED = ["dims", "fieldDims", "coordinates", "velocity", "pressure", "fields"] as const;
+const [NO_RUNS, NO_LENGTHS] = [["trajectory"], ["cells"]] as const;
+
 export function layoutOf(row: ProducerRow): Layout {
-  const { producer, marks } = row;
-  return { producer, recognise: (contents) => (isMarked(contents, marks) ? describe(row, contents) : null) };
+  const { producer, marks, runs, hasLengths = false } = row;
+  const settled = [...SETTLED, ...(runs === undefined ? NO_RUNS : []), ...(hasLengths ? [] : NO_LENGTHS)];
+  return { producer, settled, recognise: (contents) => (isMarked(contents, marks) ? describe(row, contents) : null) };
 }
 
 function describe(row: ProducerRow, contents: Contents) {
@@ -101,7 +110,9 @@ function describe(row: ProducerRow, contents: Contents) {
   const axes = AXIS_NAMES.map((axis) => {
     const stated = row.axis(contents, axis, { nodes: length(axis), path: first.lead }, findings);
     if ("axis" in stated) return { ghost: 0, ...stated };
-    return { ghost: 0, axis: axisOf(axis, length(axis), { ...NO_CLUES, ...stated }, contents, findings) };
+    const { ghost = 0, nodes, ...clues } = stated;
+    const found = axisOf(axis, length(axis) - 2 * ghost, { ...NO_CLUES, ...clues }, contents, findings);
+    return { ghost, ...(nodes === undefined ? {} : { nodes }), axis: found };
   });
   const isStated = [answers.spacing, answers.length, answers.origin].every((answer) => answer === undefined);
   const others = AXIS_NAMES.map((axis, at) => otherNodes(contents, row.coordinates?.(axis, first.lead), axes[at]));
@@ -155,15 +166,12 @@ function otherNodes(contents: Contents, path: string | undefined, stated: Stated
   const { axis, ghost = 0 } = stated;
   const table = contents.numbers(path);
   const stored = table.subarray(ghost, table.length - ghost);
-  const uniform = ({ nodes, origin = 0, spacing }: Exclude<AxisInput, { coordinates: unknown }>) =>
-    Array.from({ length: nodes }, (_, k) => origin + k * spacing);
-  const nodes = stated.nodes ?? ("coordinates" in axis ? [...stored] : uniform(axis));
+  const at = (k: number) => ("coordinates" in axis ? stored[k] : (axis.origin ?? 0) + k * axis.spacing);
+  const nodes = stated.nodes ?? Array.from({ length: "nodes" in axis ? axis.nodes : stored.length }, (_, k) => at(k));
   const most = nodes.reduce((largest, node) => Math.max(largest, Math.abs(node)), 0);
   if (stored.length !== nodes.length) return `${path} has ${stored.length} coordinates for ${nodes.length} nodes`;
-  const at = nodes.findIndex((node, k) => !(Math.abs(node - stored[k]) <= ROUNDING * most));
-  return at < 0
-    ? null
-    : `${path} has ${stored[at]} at node ${at}, where the other numbers of the file mean ${nodes[at]}`;
+  const k = nodes.findIndex((node, k) => !(Math.abs(node - stored[k]) <= ROUNDING * most));
+  return k < 0 ? null : `${path} has ${stored[k]} at node ${k}, where the other numbers of the file mean ${nodes[k]}`;
 }
 
 interface FoundField {
@@ -193,7 +201,6 @@ function storedFields(row: ProducerRow, contents: Contents, findings: Findings):
   return [...found.values()];
 }
 
-/** @throws DataError if there is no such run */
 function runOf({ runs }: ProducerRow, { answers }: Contents, count: number, findings: Findings): number {
   if (runs === undefined) return 0;
   const { trajectory = 0 } = answers;

@@ -20,7 +20,7 @@ import { openLines, splitLines } from "./draft.js";
 import { FLUIDSIM } from "./fluidsim.js";
 import { generic } from "./generic.js";
 import { JHTDB } from "./jhtdb.js";
-import { arranged, Contents, type Findings, type Layout, type LayoutPlan, type Recognition } from "./layout.js";
+import { arranged, Contents, type FieldOfPlan, type Findings, type Layout, type Recognition } from "./layout.js";
 import { MPI4PY_FFT } from "./mpi4py-fft.js";
 import { OPEN_PMD } from "./openpmd.js";
 import { PDEBENCH } from "./pdebench.js";
@@ -141,14 +141,10 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string, 
   return null;
 }
 
-/** Paths of the datasets of all fields at the first time. */
-function firstPaths(fields: LayoutPlan["fields"]): string[] {
-  return Object.values(fields).flatMap((field) => partsIn(field).map(({ path }) => placeOf(path, field ?? {}, 0)));
-}
-
 /** Warns of coordinates that are named and cannot be found. Throws DataError for a field without values. */
 function checkFields(contents: Contents, { plan, findings }: Recognition): void {
-  for (const path of new Set(firstPaths(plan.fields))) {
+  const firstOf = (field: FieldOfPlan) => partsIn(field).map(({ path }) => placeOf(path, field, 0));
+  for (const path of new Set(Object.values(plan.fields).flatMap((field) => firstOf(field as FieldOfPlan)))) {
     const shape = contents.dataset(path)?.shape ?? [];
     if (shape.includes(0)) throw new DataError(`${contents.name}: ${path} is ${shape.join(" x ")}, which has no nodes`);
     for (const dimension of contents.lostScales(path))
@@ -177,13 +173,24 @@ function requireFinite({ axes, time }: Recognition["plan"]): void {
 const nameRefusal = (name: string): string =>
   `the name "${name}" is not 1 to 64 of A-Z a-z 0-9 _ . -, as that of a dataset is; rename the file, or make a link to it`;
 
+/** The flags of answers whose names are others. */
+const FLAGS: Partial<Record<keyof Answers, string>> = { fieldDims: "dims", fields: "named" };
+
+function requireEffect({ settled = ["trajectory"] }: Layout, { answers }: Contents): void {
+  const idle = settled.find((name) => answers[name] !== undefined);
+  if (idle !== undefined)
+    throw new DataError(`--${FLAGS[idle] ?? idle} has no effect: its format leaves nothing open there`);
+}
+
 function attempt(layout: Layout, contents: Contents) {
-  return readOr(
-    () => layout.recognise(contents),
-    (error) => {
-      // What cannot be read says nothing of who wrote it.
-      if (error.message.startsWith(contents.file.path)) throw error;
-      throw new DataError(`recognised as ${layout.producer}, but ${error.message}`, error);
-    },
-  );
+  const recognised = () => {
+    const found = layout.recognise(contents);
+    if (found !== null) requireEffect(layout, contents);
+    return found;
+  };
+  return readOr(recognised, (error) => {
+    // What cannot be read says nothing of who wrote it.
+    if (error.message.startsWith(contents.file.path)) throw error;
+    throw new DataError(`recognised as ${layout.producer}, but ${error.message}`, error);
+  });
 }

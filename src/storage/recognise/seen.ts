@@ -7,12 +7,12 @@ import { isNumeric, typeText } from "../dataset/stored.js";
 import { join } from "./evidence.js";
 import type { Contents } from "./layout.js";
 import { isOfLibrary, valueText } from "./statements.js";
+import { SMALL } from "./structure.js";
 
 /** Lines of a file, and members that are walked. */
 const MOST_LINES = 10_000;
 const DEEPEST = 64;
-/** Elements of a dataset that counts as small, and of those those whose values are shown. */
-const SMALL = 65_536;
+/** Values of a small dataset that are shown. */
 const SHOWN = 8;
 
 /**
@@ -61,7 +61,6 @@ function usedPaths(descriptor: Descriptor): Set<string> {
   return used;
 }
 
-/** Why a path leads neither to a group nor to a dataset. */
 function whyNone({ file }: Contents, path: string): string {
   return readOr(
     () => (file.resolve(path) === null ? "a link to nothing" : "neither a group nor a dataset"),

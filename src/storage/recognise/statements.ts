@@ -132,7 +132,6 @@ function addForeign(all: readonly Foreign[], findings: Findings): void {
   );
 }
 
-/** Whether a dataset has numbers in attributes that nothing applies. `defined`: attributes of its format. */
 export function hasForeign(contents: Contents, path: string, defined: readonly string[]): boolean {
   return foreignAt(contents, path, defined).length > 0;
 }

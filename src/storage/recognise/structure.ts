@@ -20,7 +20,7 @@ export type Structure = ReadonlyMap<string, string>;
 /** Members of a file beyond which a confirmation cannot list them. */
 const MOST_MEMBERS = 20_000;
 /** Elements of a dataset whose values belong to the structure. */
-const SMALL = 65_536;
+export const SMALL = 65_536;
 /** Characters up to which `shortenedText` keeps a value; of a longer value it keeps the digest. */
 const SHORT_TEXT = 60;
 const VARIES = "(differs from time to time)";

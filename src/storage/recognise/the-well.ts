@@ -5,8 +5,7 @@
  */
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
-import { facesOf } from "./grid.js";
-import { type Contents, tableAxis } from "./layout.js";
+import type { Contents } from "./layout.js";
 import type { ProducerRow } from "./producer.js";
 
 const VELOCITY = "/t1_fields/velocity";
@@ -32,10 +31,7 @@ export const THE_WELL: ProducerRow = {
         );
     for (const axis of AXIS_NAMES) requireFixed(contents, `/dimensions/${axis}`);
   },
-  reasons: (contents) => {
-    const why = namedAxes(contents) === null ? "the order of the format" : "from dimensions/spatial_dims";
-    return [`dimensions: trajectory t ${spatialOrder(contents)} (c), ${why}.`];
-  },
+  reasons: (contents) => [`dimensions: trajectory t ${spatialOrder(contents)} (c), by spatial_dims or else x y z.`],
   order: (contents) => `n t ${spatialOrder(contents)} c`,
   runs: ["trajectory", "trajectories"],
   fields: [
@@ -51,10 +47,12 @@ export const THE_WELL: ProducerRow = {
     // An axis that differs from end to end has no kind.
     const all = new Set(kinds.values());
     const [kind = ""] = all.size === 1 ? all : [];
-    const table = tableAxis(contents, `/dimensions/${axis}`, kind === "periodic");
-    if (kind === "periodic") return { axis: table };
-    const stated = /^(wall|open)$/.test(kind) ? { value: kind === "wall", where: "boundary_conditions" } : null;
-    return { axis: { ...table, ...facesOf(axis, stated, contents.answers, findings) } };
+    const [where, path] = ["boundary_conditions", `/dimensions/${axis}`];
+    return {
+      coordinates: { value: { file: contents.name, path }, where: path },
+      periodic: { value: kind === "periodic", where },
+      walls: /^(wall|open)$/.test(kind) ? { value: kind === "wall", where } : null,
+    };
   },
   times: (contents, { run }) => {
     const path = "/dimensions/time";
@@ -69,22 +67,15 @@ export const THE_WELL: ProducerRow = {
   },
 };
 
-/** @throws DataError if coordinates differ between trajectories or times */
 function requireFixed(contents: Contents, path: string): void {
   const varying = ["sample_varying", "time_varying"].find((name) => (contents.number(path, name) ?? 0) !== 0);
   if (varying !== undefined)
     throw new DataError(`the attribute ${varying} of ${path} is true; only coordinates that do not vary are served`);
 }
 
-/** Axes in the order in which `dimensions` names them, in small letters; null if it names none. */
-function namedAxes(contents: Contents): string[] | null {
-  const texts = contents.texts("/dimensions", "spatial_dims");
-  return texts?.flatMap((text) => text.toLowerCase().match(/[a-z]+/g) ?? []) ?? null;
-}
-
-/** @throws DataError for axes that are not x, y and z */
 function spatialOrder(contents: Contents): string {
-  const order = namedAxes(contents) ?? AXIS_NAMES;
+  const texts = contents.texts("/dimensions", "spatial_dims") ?? AXIS_NAMES;
+  const order = texts.flatMap((text) => text.toLowerCase().match(/[a-z]+/g) ?? []);
   if ([...order].sort().join() !== "x,y,z")
     throw new DataError(`spatial_dims names ${order.join(", ")}; only the axes x, y and z are served`);
   return order.join(" ");

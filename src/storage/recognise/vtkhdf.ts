@@ -71,7 +71,6 @@ function orderOf(contents: Contents): string {
   return `${isTemporal(contents) ? "t " : ""}z y x c`;
 }
 
-/** @throws DataError if it is not there */
 function listOf(contents: Contents, name: string, unstated?: readonly number[]): readonly number[] {
   const value = contents.attribute(ROOT, name);
   if (value === null && unstated !== undefined && !contents.attributes(ROOT).has(name)) return unstated;
@@ -129,7 +128,6 @@ function fieldsIn(contents: Contents, findings: Findings): FieldRow[] {
   return [...known, ...others];
 }
 
-/** @throws DataError for points or cells that are hidden or copies */
 function requireNoGhosts(contents: Contents): void {
   const path = `${ROOT}/${groupOf(contents).name}/vtkGhostType`;
   if (contents.dataset(path) !== null && contents.numbers(path).some((mark) => mark !== 0))

@@ -5,8 +5,9 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { type Dataset, fieldNames } from "../../../src/storage/dataset/dataset.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
-import { recognise } from "../../../src/storage/recognise/recognise.js";
+import type { Descriptor } from "../../../src/storage/dataset/descriptor.js";
+import type { Answers } from "../../../src/storage/recognise/answers.js";
+import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
 import { writeDescriptor, writeHdf5 } from "../../support/cubes.js";
 import { confirmIfAsked } from "../../support/open-confirmed.js";
 import { PRODUCERS, placeProducer, twinDescriptor, writeTwin } from "../../support/producers.js";
@@ -14,9 +15,20 @@ import { firstDifference, readNodes } from "../../support/read-nodes.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
+/** Answers that no file of a producer states. */
+const ANSWERS: readonly Answers[] = [
+  { spacing: [7, 8, 9] },
+  { origin: [7, 8, 9] },
+  { length: [7, 8, 9] },
+  ...([{ periodic: ["x"] }, { periodic: ["y", "z"] }, { walls: ["x"], periodic: [] }] as const),
+  { times: { origin: 7, step: 8 } },
+  ...([{ components: ["z", "x", "y"] }, { dims: ["x", "y", "z"] }] as const),
+  { coordinates: new Map([["x", "/none"]]) },
+  { velocity: ["/none"] },
+  { pressure: "/none" },
+  { trajectory: 7 },
+];
 const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
-
-beforeAll(() => loadHdf5());
 
 function scanOne(folder: string): Dataset {
   const { datasets, problems } = scanFolders([folder], OPTIONS);
@@ -50,6 +62,22 @@ describe.each(PRODUCERS)("$producer: $name", (entry) => {
     const said = [...(found?.reasons ?? []), ...(found?.warnings ?? []), ...questions].join("\n");
     for (const expected of entry.says) expect(said).toMatch(expected);
     expect(bare.name).toBe(entry.name);
+  });
+
+  it.each(entry.producer === "generic" ? [] : ANSWERS)("leaves no answer without a word: %j", (answer) => {
+    const [flag = ""] = Object.keys(answer);
+    const { descriptor: before } = recognise(path, entry.answers) as Recognised;
+    let said: Descriptor;
+    try {
+      ({ descriptor: said } = recognise(path, { ...entry.answers, ...answer }) as Recognised);
+    } catch (error) {
+      expect((error as Error).message).toMatch(RegExp(`--${flag}|not 7$`));
+      return;
+    }
+    const plan = ({ axes, time, fields }: Descriptor) => [axes, time, fields];
+    expect(plan(said)).not.toEqual(plan(before));
+    const named = ({ assumed, questions }: Descriptor) => [assumed, questions];
+    if (!Object.hasOwn(entry.answers ?? {}, flag)) expect(named(said)).not.toEqual(named(before));
   });
 
   it("has the axes and times of its twin", () => {

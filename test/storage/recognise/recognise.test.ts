@@ -1,12 +1,11 @@
 /** Recognition decides about more than the ordinary file of a producer: databases, trajectories, ambiguity, series. */
 import { join } from "node:path";
 import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { findPattern, recogniseSeries } from "../../../src/storage/catalog/series.js";
 import { verify } from "../../../src/storage/catalog/verify.js";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { DESCRIPTOR_ATTRIBUTE } from "../../../src/storage/recognise/converted-store.js";
 import { Contents } from "../../../src/storage/recognise/layout.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
@@ -21,8 +20,6 @@ const SCRATCH = scratchFolder();
 const DX = (2 * Math.PI) / 1024;
 const CUTOUT: Dimension[] = ["z", "y", "x", "c"];
 let made = 0;
-
-beforeAll(() => loadHdf5());
 
 async function recognised(write: (file: File) => void): Promise<Recognised> {
   const found = recognise(await writeHdf5(join(SCRATCH, `file${made++}.h5`), write));
@@ -95,7 +92,7 @@ describe("JHTDB cutouts", () => {
       cutout("isotropic1024coarse", { x_start: 1, x_step: 4, y_start: 1, z_start: 1 }, { x: 256, y: 8, z: 8 }),
     );
     expect(descriptor.axes.x).toEqual({ nodes: 256, origin: 0, spacing: 4 * DX, periodic: true });
-    expect(descriptor.axes.y).toEqual({ nodes: 8, origin: 0, spacing: DX, periodic: false, faces: "open" });
+    expect(descriptor.axes.y).toEqual({ nodes: 8, origin: 0, spacing: DX, periodic: false, faces: ["open", "open"] });
     expect(descriptor).toMatchObject({ dnsStep: 0.0002, time: { count: 1, origin: 0 } });
   });
 
