@@ -98,6 +98,21 @@ def test_parts_do_not_change_values(dataset, monkeypatch):
     assert dataset.values("p", points[0, :3], frame="all", time_method="nearest").shape == (len(dataset.times), 3)
 
 
+def test_times_may_be_repeated(dataset):
+    points = [[1, 2, 3], [4, 5, 6]]
+    for times in ({"time": [0.4, 0.4, 0.8]}, {"frame": [2, 2, 4]}):
+        rows = dataset.values("p", points, **times)
+        np.testing.assert_array_equal(dataset.values("p", "1,2,3;4,5,6", **times), rows)
+        assert rows.shape == (3, 2) and rows[0, 0] == rows[1, 0] != rows[2, 0]
+    assert dataset.values("p", {"random": 5}, time=[0.4, 0.4]).shape == (2, 5)
+
+
+def test_a_quantity_may_be_named_t(dataset):
+    points = [[1, 2, 3], [4, 5, 6]]
+    np.testing.assert_array_equal(dataset.values("t = p", points, time=0.4), dataset.values("p", points, time=0.4))
+    np.testing.assert_array_equal(dataset.values("t", points, time=0.5), [0.5, 0.5])
+
+
 def test_more_times_than_an_address_holds(dataset):
     times = np.linspace(0, 1.2, 1001)
     points = np.random.default_rng(7).uniform(0, 6, (3, 3))

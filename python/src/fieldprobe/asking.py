@@ -256,9 +256,14 @@ def _rows(found: _Arrays) -> Rows:
     return rows
 
 
+def _has_times(found: _Arrays) -> bool:
+    """Whether the column behind x, y, z is the time of each row, not a quantity named t."""
+    return list(found)[3] == "t" and not re.match(r"\s*t\s*(=(?!=)|$)", found.question["what"][0])
+
+
 def _quantities(found: _Arrays) -> Dict[str, NDArray[Any]]:
     """The quantities of rows: columns side by side, by the names in ``what``."""
-    titles = [title for title in found if title not in ("x", "y", "z", "t")]
+    titles = list(found)[4 if _has_times(found) else 3 :]
     quantities: Dict[str, NDArray[Any]] = {}
     at = 0
     for text in found.question["what"]:
@@ -431,8 +436,11 @@ def _shaped(
 ) -> Any:
     """One quantity as an array, several as a dict; times of a list come first. `points` are those of the first part."""
     times = 1 if is_list else None
-    if "t" in found and found.question.get("time") != "each":
-        times = np.unique(found["t"]).size if points is None else found["t"].size // points
+    if _has_times(found) and found.question.get("time") != "each":
+        # A list may repeat a time; a range does not.
+        listed = found.question.get("time", found.question.get("frame"))
+        counted = len(listed) if isinstance(listed, list) else np.unique(found["t"]).size
+        times = counted if points is None else found["t"].size // points
     lead = () if times is None else (times,)
     joined = [_quantities(one) for one in parts or [found]]
     arrays = {}
