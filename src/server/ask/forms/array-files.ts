@@ -3,6 +3,7 @@ import type { SampledGrid } from "../../../engine/cutouts/cutout-thread.js";
 import { blockOf, type Numbers, numbersOf, slabLengths, slabsOf, typeOf } from "../../../storage/tools/long-numbers.js";
 import { arrayDocument, documentBytes, PLAIN_CODECS, rootDocument } from "../../../storage/zarr/array-document.js";
 import type { GridAnswer, Outcome, RowsAnswer } from "../answer.js";
+import { wrong } from "../faults.js";
 import { arraysOf, bytesIn, chunksOf, type NamedNumbers } from "./arrays.js";
 import { type NamedArray, textArray } from "./numpy-files.js";
 import { aboutOf, attributesOf } from "./origin.js";
@@ -14,10 +15,7 @@ const ZARR_TYPES = { "<f4": "float32", "<f8": "float64", "<i4": "int32" } as con
 /** Numbers of a chunk of Zarr, at most. */
 const CHUNK_NUMBERS = 256 * 1024;
 
-const namesOf = ({ title, unit }: NamedNumbers) => ({
-  long_name: title,
-  ...(unit === null ? {} : { units: unit }),
-});
+const namesOf = ({ title, unit }: NamedNumbers) => ({ long_name: title, ...(unit === null ? {} : { units: unit }) });
 
 /** An answer as NetCDF and HDF5 describe it; long arrays are read in parts. */
 export async function gridFileOf(answered: Outcome, answer: RowsAnswer | GridAnswer): Promise<SampledGrid> {
@@ -29,6 +27,8 @@ export async function gridFileOf(answered: Outcome, answer: RowsAnswer | GridAns
   const scales = arrays.filter(({ isScale }) => isScale);
   const known = new Set(scales.map(({ name }) => name));
   const lengths = new Map(arrays.flatMap(({ dims, shape }) => dims.map((name, d) => [name, shape[d] as number])));
+  if ([...lengths.values()].includes(0))
+    throw wrong("format", "the answer has no rows, and a dimension of NetCDF has at least one: take json or csv");
   // Rows and components have no coordinates: they are counted.
   const counted = [...lengths]
     .filter(([name]) => !known.has(name))
