@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
+import { ask } from "../server/ask/ask.js";
 import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { folderIn, scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
@@ -29,11 +30,8 @@ const soap = (dataset: string) =>
   call({ url: service.url + PATH }, "1.1", getVelocity({ ...QUERY, time: "0", dataset }));
 
 function api(dataset: string, accept: string): Promise<Response> {
-  return fetch(`${service.url}/api/datasets/${dataset}/values`, {
-    method: "POST",
-    headers: { "content-type": "application/json", accept },
-    body: JSON.stringify({ what: "u", time: 0, method: "nearest", time_method: "nearest", points: [[1, 2, 3]] }),
-  });
+  const how = { what: "u", time: 0, method: "nearest", time_method: "nearest", points: [[1, 2, 3]] };
+  return ask(service, { dataset, call: "values", ...how }, accept);
 }
 
 it("names them in a header that clients which do not know it ignore", async () => {

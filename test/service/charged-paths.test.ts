@@ -5,6 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { ask, jsonOf } from "../server/ask/ask.js";
 import { writeHdf5 } from "../support/cubes.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
@@ -57,19 +58,8 @@ async function track(
   integrator: string,
   { StartTime = 0, EndTime = 1, points }: { StartTime?: number; EndTime?: number; points: readonly unknown[] },
 ): Promise<Paths> {
-  const question = {
-    points,
-    time: `${StartTime}:${EndTime}`,
-    step: 0.03,
-    method: "Lag4",
-    open_faces: "stop",
-    integrator,
-  };
-  const response = await fetch(`${service.url}/api/datasets/${dataset}/paths`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(question),
-  });
+  const how = { step: 0.03, method: "Lag4", open_faces: "stop", integrator };
+  const response = await ask(service, { dataset, call: "paths", points, time: `${StartTime}:${EndTime}`, ...how });
   const {
     columns = [],
     rows = [],
@@ -143,13 +133,10 @@ describe.each(SCHEMES)("%s", (integrator, error) => {
       else if (t > reached) expect(place).toEqual([null, null, null]);
       else if (integrator === "dopri5") expect(place?.[0]).toBeCloseTo(1.05 * Math.exp(t), 5);
     }
-    const request = { time: "0:0.9", step: 0.03, points: [START, START], method: "Lag4" };
-    const response = await fetch(`${service.url}/api/datasets/holed/dispersion`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ ...request, integrator }),
-    });
-    const { particles, mean_square } = (await response.json()) as Record<string, (number | null)[]>;
+    const request = { time: "0:0.9", step: 0.03, points: [START, START], method: "Lag4", integrator };
+    const { particles, mean_square } = await jsonOf(
+      await ask(service, { dataset: "holed", call: "dispersion", ...request }),
+    );
     expect([particles?.[0], particles?.at(-1), mean_square?.at(-1)]).toEqual([2, 0, null]);
     // Other particles of the call are not affected.
     const alone = await track("holed", integrator, { points: [[1.01, 0.5, 0.5]], EndTime: 0.9 });

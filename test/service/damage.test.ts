@@ -5,6 +5,7 @@ import { readFileSync, renameSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
+import { ask as askOf } from "../server/ask/ask.js";
 import { stateGrid, writeHdf5 } from "../support/cubes.js";
 import { operationQuestion } from "../support/operation-questions.js";
 import { folderIn, scratchFolder } from "../support/scratch.js";
@@ -89,12 +90,7 @@ describe("a dataset whose files have changed and are refused", () => {
   const path = join(SCRATCH, "data", "refused.h5");
   const [centre = [0, 0, 0]] = CENTRES;
   const { dataset, ...members } = request("refused", centre);
-  const ask = () =>
-    fetch(new URL(`/api/datasets/${dataset}/values`, service.url), {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(operationQuestion("GetVelocity", members)),
-    });
+  const ask = () => askOf(service, { dataset, call: "values", ...operationQuestion("GetVelocity", members) });
 
   it("is 503 until they are mended, and a fault of the server", async () => {
     const whole = readFileSync(path);

@@ -1,6 +1,7 @@
 /** Flow maps of the included flow: incompressible, against GetPosition and differences of neighbouring paths. */
 import { afterAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
+import { ask as askOf } from "../server/ask/ask.js";
 import { serveTestData } from "../support/service.js";
 
 const service = await serveTestData();
@@ -121,14 +122,10 @@ describe("a list of questions", () => {
     const flow = { time: "0.4:0.6", step: 0.05, ...seeds, what: "map, ftle" };
     const statistics = { time: 0.4, reduce: [{ moments: "u.x" }, { histogram: "p", bins: 4, range: [-1, 1] }] };
     const dataset = "isotropic32";
-    const response = await fetch(`${service.url}/api/ask`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify([
-        { dataset, call: "flow_map", ...flow },
-        { dataset, call: "statistics", ...statistics },
-      ]),
-    });
+    const response = await askOf(service, [
+      { dataset, call: "flow_map", ...flow },
+      { dataset, call: "statistics", ...statistics },
+    ]);
     const alone = [post("flow_map", flow), post("statistics", statistics)].map(async (one) => (await one).json());
     expect(await response.json()).toEqual(await Promise.all(alone));
   });

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { type ClientError, connect } from "../../src/client/index.js";
+import { ask as askOf } from "../server/ask/ask.js";
 import { writeHdf5 } from "../support/cubes.js";
 import { fieldprobe } from "../support/run-command.js";
 import { folderIn, scratchFolder } from "../support/scratch.js";
@@ -50,11 +51,7 @@ const ask = { StartTime: 0, dt: 0.001, nt: 500, spatialInterpolation: "Lag4" } a
 
 async function post(dataset: string, more: object = {}): Promise<{ status: number; body: Record<string, unknown> }> {
   const question = { time: "0:0.5", step: 0.001, method: "Lag4", integrator: "heun", last: true, points };
-  const response = await fetch(`${service.url}/api/datasets/${dataset}/paths`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ...question, ...more }),
-  });
+  const response = await askOf(service, { dataset, call: "paths", ...question, ...more });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 

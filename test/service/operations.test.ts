@@ -1,7 +1,6 @@
 /** All operations over a real socket, both SOAP versions, against the engine in process. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import type { Query } from "../../src/engine/contract/query.js";
-import type { RunningService } from "../../src/main.js";
 import { type Member, OPERATIONS, type Operation, RECORDS } from "../../src/shared/operations.js";
 import { generator, runQuery } from "../support/run-query.js";
 import { serveTestData } from "../support/service.js";
@@ -33,13 +32,10 @@ function textOf(points: Float32Array): string {
   return text;
 }
 
-describe("every operation over SOAP", () => {
-  let service: RunningService;
-  beforeAll(async () => {
-    service = await serveTestData();
-  });
-  afterAll(() => service.close());
+const service = await serveTestData();
+afterAll(() => service.close());
 
+describe("every operation over SOAP", () => {
   const cases = OPERATIONS.flatMap((operation) =>
     [0, 1, 600].map((count) => [operation.name, count, operation] as const),
   );

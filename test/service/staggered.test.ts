@@ -6,6 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { File } from "h5wasm/node";
 import { afterAll, describe, expect, it } from "vitest";
+import { ask as askOf } from "../server/ask/ask.js";
 import { serveCopies } from "../support/copied-view.js";
 import { writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { operationValues, pathEnds, soapRecords } from "../support/operation-questions.js";
@@ -378,13 +379,8 @@ describe("a staggered dataset", () => {
   });
 
   it("refuses what needs all components at one node, by name", async () => {
-    const text = await (
-      await fetch(`${service.url}/api/datasets/levels20/statistics`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ time: 0, reduce: [{ moments: "u.x" }] }),
-      })
-    ).text();
+    const question = { dataset: "levels20", call: "statistics", time: 0, reduce: [{ moments: "u.x" }] };
+    const text = await (await askOf(service, question)).text();
     expect(text).toContain("velocity has its own nodes: ask for values at points");
     const file = await fetch(`${service.url}/api/datasets/levels20/nodes?what=u&frame=0&format=h5`);
     expect(await file.text()).toContain("u lies on nodes of its own");

@@ -6,16 +6,13 @@ import { parquetReadObjects } from "hyparquet";
 import { afterAll, describe, expect, it } from "vitest";
 import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
+import { ask } from "../ask.js";
 
 const service = await serveTestData();
 afterAll(() => service.close());
 
-const post = (name: string, body: object, accept = "application/json") =>
-  fetch(`${service.url}/api/datasets/isotropic32/${name}`, {
-    method: "POST",
-    headers: { "content-type": "application/json", accept },
-    body: JSON.stringify(body),
-  });
+const post = (call: string, body: object, accept?: string) =>
+  ask(service, { dataset: "isotropic32", call, ...body }, accept);
 
 /** The columns of a NumPy file, read by the definition of its format. */
 async function columnsOf(response: Response): Promise<Map<string, (number | string)[]>> {

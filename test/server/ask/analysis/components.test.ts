@@ -1,17 +1,13 @@
 /** Vectors and tensors are answered by component where a call has components, and refused where a scalar is needed. */
 import { afterAll, describe, expect, it } from "vitest";
 import { serveTestData } from "../../../support/service.js";
+import { ask } from "../ask.js";
 
 const service = await serveTestData();
 afterAll(() => service.close());
 
-const at = (path: string) => `${service.url}/api/datasets/isotropic32/${path}`;
-const post = (name: string, body: object, accept = "application/json") =>
-  fetch(at(name), {
-    method: "POST",
-    headers: { "content-type": "application/json", accept },
-    body: JSON.stringify({ time: 0.6, ...body }),
-  });
+const post = (call: string, body: object, accept?: string) =>
+  ask(service, { dataset: "isotropic32", call, time: 0.6, ...body }, accept);
 
 interface Result {
   readonly of: unknown;

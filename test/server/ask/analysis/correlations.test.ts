@@ -1,6 +1,7 @@
 /** R_LL and R_NN are <u'(x) u'(x + r)>, summed here over the nodes of a cutout. */
 import { afterAll, expect, it } from "vitest";
 import { serveTestData } from "../../../support/service.js";
+import { ask as askOf, jsonOf } from "../ask.js";
 
 const service = await serveTestData();
 afterAll(() => service.close());
@@ -22,13 +23,8 @@ interface Row {
   readonly R_NN: number;
 }
 async function ask(more: object): Promise<readonly Row[]> {
-  const response = await fetch(`${service.url}/api/datasets/isotropic32/structure_functions`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ time: 0.6, axis: ["y"], orders: [2], ...more }),
-  });
-  expect(response.status).toBe(200);
-  return ((await response.json()) as { readonly separations: readonly Row[] }).separations;
+  const question = { dataset: "isotropic32", call: "structure_functions", time: 0.6, axis: ["y"], orders: [2] };
+  return (await jsonOf(await askOf(service, { ...question, ...more }))).separations;
 }
 
 /** <a(x) a(x + s e_y)> over all nodes, the axis taken for its period, or over those pairs that do not cross its end. */

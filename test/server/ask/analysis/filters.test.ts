@@ -1,6 +1,7 @@
 /** Spectral derivatives and filtered fields of the shipped turbulence are those published, in all analyses of nodes. */
 import { afterAll, describe, expect, it } from "vitest";
 import { serveTestData } from "../../../support/service.js";
+import { ask as askOf } from "../ask.js";
 
 interface Moments {
   readonly mean: number;
@@ -10,14 +11,8 @@ interface Moments {
 const service = await serveTestData();
 afterAll(() => service.close());
 
-async function ask<T>(name: string, body: object, from = service): Promise<T> {
-  const response = await fetch(`${from.url}/api/datasets/isotropic32/${name}`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ time: 0.6, ...body }),
-  });
-  return (await response.json()) as T;
-}
+const ask = async <T>(call: string, body: object, from = service): Promise<T> =>
+  (await askOf(from, { dataset: "isotropic32", call, time: 0.6, ...body })).json();
 const moments = async (quantities: readonly string[], more: object = {}): Promise<readonly Moments[]> => {
   const reduce = quantities.map((quantity) => ({ moments: quantity }));
   return (await ask<{ readonly results: readonly Moments[] }>("statistics", { reduce, ...more })).results;

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { descriptor, NODES, writeDescriptor, writeField, writeHdf5 } from "../../../support/cubes.js";
 import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
+import { ask as askOf } from "../ask.js";
 
 const X = Array.from({ length: NODES.x }, (_, i) => 0.5 * i);
 const Y = Array.from({ length: NODES.y }, (_, j) => -Math.cos((Math.PI * j) / (NODES.y - 1)));
@@ -39,14 +40,8 @@ writeDescriptor(folder, { ...content, axes });
 const service = await serveTestData([folder]);
 afterAll(() => service.close());
 
-async function ask<T>(name: string, body: object): Promise<T> {
-  const response = await fetch(`${service.url}/api/datasets/open/${name}`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ frame: [0], ...body }),
-  });
-  return (await response.json()) as T;
-}
+const ask = async <T>(call: string, body: object): Promise<T> =>
+  (await askOf(service, { dataset: "open", call, frame: [0], ...body })).json();
 
 type Moments = Readonly<Record<"mean" | "min" | "max" | "count" | "missing", number>>;
 const moments = async (quantity: string, more: object = {}): Promise<Moments> =>
@@ -128,11 +123,7 @@ describe("units", () => {
     writeDescriptor(folder, { ...descriptor("box", { fields }), units });
     const other = await serveTestData([folder]);
     const answer = async (body: object) => {
-      const response = await fetch(`${other.url}/api/datasets/box/statistics`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ frame: [0], ...body }),
-      });
+      const response = await askOf(other, { dataset: "box", call: "statistics", frame: [0], ...body });
       return (await response.json()) as { detail?: string; units?: object; results: readonly Moments[] };
     };
     expect((await answer(asked)).detail).toContain("sin takes a number without unit, not m: divide by");

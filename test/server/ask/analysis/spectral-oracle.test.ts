@@ -9,6 +9,7 @@ import type { RunningService } from "../../../../src/main.js";
 import { writeCube } from "../../../../tools/generate/cube.js";
 import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
+import { ask as askOf } from "../ask.js";
 
 const PYTHON = ["python3", "/usr/bin/python3"].find((python) => spawnSync(python, ["-c", "import numpy"]).status === 0);
 /** Even and odd, with every prime. */
@@ -60,14 +61,8 @@ describe.skipIf(PYTHON === undefined)(`transforms agree with numpy.fft${WITHOUT}
   }, 60_000);
   afterAll(() => service.close());
 
-  async function ask(name: string, body: object): Promise<Readonly<Record<string, unknown>>> {
-    const response = await fetch(`${service.url}/api/datasets/noise/${name}`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ frame: [0], ...body }),
-    });
-    return (await response.json()) as Readonly<Record<string, unknown>>;
-  }
+  const ask = async (call: string, body: object): Promise<Readonly<Record<string, unknown>>> =>
+    (await askOf(service, { dataset: "noise", call, frame: [0], ...body })).json();
 
   it.each(requests.map(([call, given, body], i) => [call, given, body, i] as const))(
     "%s %j",

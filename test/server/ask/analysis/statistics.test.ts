@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { incrementsOf } from "../../../../src/analysis/increments.js";
 import { serveTestData } from "../../../support/service.js";
+import { ask } from "../ask.js";
 
 type Numbers = Readonly<
   Record<"mean" | "variance" | "skewness" | "flatness" | "min" | "max" | "count" | "missing", number>
@@ -23,12 +24,7 @@ type Separations = { readonly separations: readonly Increment[] };
 const service = await serveTestData(["data/turbulent-channel"]);
 afterAll(() => service.close());
 
-const post = (name: string, body: unknown) =>
-  fetch(`${service.url}/api/datasets/isotropic32/${name}`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
+const post = (call: string, body: object) => ask(service, { dataset: "isotropic32", call, ...body });
 
 async function reduce<T = Reduced>(reduction: object, more: object = {}): Promise<T> {
   const response = await post("statistics", { time: 0.6, reduce: [reduction], ...more });

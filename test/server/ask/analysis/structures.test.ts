@@ -1,6 +1,7 @@
 /** Structures of the shipped turbulence are those published, across seams, and labels are a NumPy array. */
 import { afterAll, describe, expect, it } from "vitest";
 import { serveTestData } from "../../../support/service.js";
+import { ask as askOf } from "../ask.js";
 
 const service = await serveTestData();
 afterAll(() => service.close());
@@ -21,12 +22,7 @@ interface Answer {
   }[];
 }
 
-const post = (body: object) =>
-  fetch(`${service.url}/api/datasets/isotropic32/structures`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
+const post = (body: object) => askOf(service, { dataset: "isotropic32", call: "structures", ...body });
 const ask = async (body: object) => (await post(body)).json() as Promise<Answer>;
 const asked = { time: 0.6, where: "norm(omega) > 2 * rms(norm(omega))" };
 const sizes = ({ structures }: Answer) =>

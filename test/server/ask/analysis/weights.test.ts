@@ -6,6 +6,7 @@ import type { RunningService } from "../../../../src/main.js";
 import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../../../support/cubes.js";
 import { folderIn, scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
+import { ask as askOf } from "../ask.js";
 
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
 const list = (n: number, value: (i: number) => number): number[] => Array.from({ length: n }, (_, i) => value(i));
@@ -63,14 +64,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function ask<T = Record<string, unknown>>(dataset: string, name: string, body: object): Promise<T> {
-  const response = await fetch(`${service.url}/api/datasets/${dataset}/${name}`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  return (await response.json()) as T;
-}
+const ask = async <T = Record<string, unknown>>(dataset: string, call: string, body: object): Promise<T> =>
+  (await askOf(service, { dataset, call, ...body })).json();
 
 interface Reduced {
   readonly mean: number;

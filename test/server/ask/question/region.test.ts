@@ -2,26 +2,19 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { File, ready } from "h5wasm/node";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import type { Axis } from "../../../../src/kernels/types.js";
-import type { RunningService } from "../../../../src/main.js";
 import { runsIn } from "../../../../src/server/ask/question/where.js";
 import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
 
-let service: RunningService;
-/** Pressure at all nodes of the frame at time 0.6, number 4. */
-let pressure: Float32Array;
 const N = 32;
 const folder = scratchFolder();
 /** The number of that frame among all that are stored. */
 const STORED = 5;
 const SPACING = (2 * Math.PI) / N;
-beforeAll(async () => {
-  await ready;
-  service = await serveTestData();
-  pressure = floats(await bytes("nodes?what=p&frame=3&format=f32"));
-});
+await ready;
+const service = await serveTestData();
 afterAll(() => service.close());
 
 type Numbers = readonly [number, number, number];
@@ -49,6 +42,8 @@ async function bytes(path: string, body?: unknown): Promise<Buffer> {
   }
   return content;
 }
+/** Pressure at all nodes of the frame at time 0.6, number 4. */
+const pressure = floats(await bytes("nodes?what=p&frame=3&format=f32"));
 const json = async (path: string, body?: unknown) => JSON.parse((await bytes(path, body)).toString());
 /** The region as members of a question. */
 function members({ origin, extent, start = [] as never, end = [] as never, step = [] as never }: Region) {
