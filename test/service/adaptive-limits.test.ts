@@ -1,33 +1,9 @@
 /** Adaptive steps against the limits of a service: steps really taken count, and such queries are never small. */
-import { pino } from "pino";
-import { afterEach, expect, it } from "vitest";
-import { type RunningService, startService } from "../../src/main.js";
-import { loadConfig } from "../../src/shared/config.js";
-import { eachScratchFolder } from "../support/scratch.js";
-import { SHIPPED_DATA } from "../support/service.js";
+import { expect, it } from "vitest";
+import { OwnServices } from "../support/service.js";
 
-let folder = "";
-eachScratchFolder((made) => {
-  folder = made;
-});
-let service: RunningService | null = null;
-afterEach(async () => {
-  await service?.close();
-  service = null;
-});
-
-async function serve(settings: Readonly<Record<string, string>>): Promise<string> {
-  const base = {
-    PORT: "0",
-    WORKERS: "2",
-    CACHE_BYTES: `${64 * 2 ** 20}`,
-    DATA: SHIPPED_DATA,
-    STATE: folder,
-    EVENTS: "off",
-  };
-  service = await startService(loadConfig({ ...base, ...settings }, {}), pino({ level: "error" }));
-  return service.url;
-}
+const own = new OwnServices({ WORKERS: "2" });
+const serve = (settings: Readonly<Record<string, string>>) => own.serve(settings);
 
 function post(url: string, { headers, ...more }: RequestInit): Promise<Response> {
   return fetch(url, { method: "POST", headers: { "content-type": "application/json", ...headers }, ...more });

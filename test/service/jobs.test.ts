@@ -8,41 +8,21 @@ import { fileURLToPath } from "node:url";
 import { type Dataset, File, ready } from "h5wasm/node";
 import { pino } from "pino";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { type RunningService, startService } from "../../src/main.js";
 import { callOf, FORMATS } from "../../src/shared/calls.js";
-import { loadConfig } from "../../src/shared/config.js";
-import { eachScratchFolder, scratchFolder } from "../support/scratch.js";
+import { scratchFolder } from "../support/scratch.js";
+import { OwnServices } from "../support/service.js";
 
 const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
 const VELOCITY = "/api/datasets/isotropic32/values?what=u&time=0.4&method=Lag6&time_method=nearest";
 const OCTETS = "application/octet-stream";
 const ASYNC = { prefer: "respond-async" };
 
-let folder = "";
-eachScratchFolder((made) => {
-  folder = made;
-});
-let service: RunningService | null = null;
 const lines: { msg: string; reason?: string }[] = [];
-afterEach(async () => {
-  await service?.close();
-  service = null;
-  lines.length = 0;
-});
-
-function serveIn(state: string, settings: Readonly<Record<string, string>>): Promise<RunningService> {
-  const base = { PORT: "0", WORKERS: "2", CACHE_BYTES: `${64 * 2 ** 20}`, DATA, STATE: state, EVENTS: "off" };
-  const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  return startService(loadConfig({ ...base, QUERY_POINTS: "2000", ...settings }, {}), log);
-}
-
-/** The address of a service of its own for one test. */
-async function serve(settings: Readonly<Record<string, string>> = {}): Promise<string> {
-  service = await serveIn(folder, settings);
-  return service.url;
-}
-
-const ordinary = await serveIn(scratchFolder(), {});
+const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+const own = new OwnServices({ WORKERS: "2", QUERY_POINTS: "2000" }, log);
+afterEach(() => void lines.splice(0));
+const serve = (settings?: Headers) => own.serve(settings);
+const ordinary = await own.serveIn(scratchFolder());
 afterAll(() => ordinary.close());
 
 function pointsOf(count: number, seed = 1): Float32Array<ArrayBuffer> {
@@ -82,7 +62,7 @@ async function started(answer: Response): Promise<string> {
 async function expectSameNumbers(ours: Buffer, theirs: Buffer): Promise<void> {
   await ready;
   const read = (bytes: Buffer, name: string) => {
-    const path = join(folder, name);
+    const path = join(own.folder, name);
     writeFileSync(path, bytes);
     const file = new File(path, "r");
     const found = file.keys().map((key) => {
@@ -121,10 +101,10 @@ describe("a job", () => {
   });
 
   it("sends ranges of its result, as long as it is what was written, and keeps manifest and checksum next to it", async () => {
-    const url = await serve({ RESULTS: join(folder, "files") });
+    const url = await serve({ RESULTS: join(own.folder, "files") });
     const location = await started(await post(`${url}${VELOCITY}`, pointsOf(10), ASYNC));
     const { result } = await ended(url, location);
-    const name = join(folder, "files", result?.name as string);
+    const name = join(own.folder, "files", result?.name as string);
     const whole = readFileSync(name);
     const range = async (header: string) => {
       const answer = await fetch(`${url}${location}/result`, { headers: { range: header } });
@@ -299,7 +279,7 @@ describe("a job", () => {
         expect([query, answer.status >= 400, await answer.json()]).toMatchObject([query, true, { code, member }]);
       }
     expect(await (await fetch(`${url}/api/jobs`)).json()).toEqual({ jobs: [] });
-    expect(existsSync(join(folder, "jobs/inputs")) ? readdirSync(join(folder, "jobs/inputs")) : []).toEqual([]);
+    expect(existsSync(join(own.folder, "jobs/inputs")) ? readdirSync(join(own.folder, "jobs/inputs")) : []).toEqual([]);
   });
 
   it("fails with the problem of its call if that shows only while it runs", async () => {
@@ -319,7 +299,7 @@ describe("a job", () => {
     const location = await started(await post(`${url}${VELOCITY}`, pointsOf(100_000), ASYNC));
     const cancelled = await fetch(`${url}${location}`, { method: "DELETE" });
     expect(await cancelled.json()).toMatchObject({ state: "cancelled" });
-    const left = readdirSync(join(folder, "jobs"), { recursive: true }).map(String);
+    const left = readdirSync(join(own.folder, "jobs"), { recursive: true }).map(String);
     expect(left.filter((name) => /[/]/.test(name))).toEqual([]);
     expect((await fetch(`${url}${location}`, { method: "DELETE" })).status).toBe(200);
     expect((await fetch(`${url}${location}`)).status).toBe(404);
@@ -330,7 +310,7 @@ describe("a job", () => {
     const url = await serve();
     const points = pointsOf(20_000);
     const location = await started(await post(`${url}${VELOCITY}`, points, { ...ASYNC, accept: OCTETS }));
-    await service?.close();
+    await own.close();
     const again = await serve();
     expect(await ended(again, location)).toMatchObject({ state: "done" });
     expect(
@@ -380,14 +360,14 @@ describe("a job", () => {
     const url = await serve();
     expect(await (await fetch(`${url}/api/jobs`)).json()).toEqual({ jobs: [] });
     expect((await fetch(`${url}/api/jobs/0123456789abcdef01234567`)).status).toBe(404);
-    expect(existsSync(join(folder, "jobs"))).toBe(false);
+    expect(existsSync(join(own.folder, "jobs"))).toBe(false);
   });
 
   it("says in one line that its queue is damaged, and the service answers all else", async () => {
     const first = await serve();
     await started(await post(`${first}${VELOCITY}`, pointsOf(1), ASYNC));
-    await service?.close();
-    writeFileSync(join(folder, "jobs/jobs.db"), "no database ".repeat(1000));
+    await own.close();
+    writeFileSync(join(own.folder, "jobs/jobs.db"), "no database ".repeat(1000));
     const url = await serve();
     expect(lines.map(({ msg }) => msg)).toContain("jobs are not available; everything else is");
     expect(lines.find(({ reason }) => reason)?.reason).toMatch(/jobs\.db: file is not a database/);
