@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { writeCube } from "../../../../tools/generate/cube.js";
 import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
+import { ask as askOf, jsonOf } from "../ask.js";
 
 interface Answer {
   readonly k: readonly number[];
@@ -40,26 +41,17 @@ rmSync(join(folder, "channel", "manifest.json"));
 const service = await serveTestData([folder]);
 afterAll(() => service.close());
 
-async function ask<T = Answer>(body: object, dataset = "isotropic32", from = service): Promise<T> {
-  const response = await fetch(`${from.url}/api/datasets/${dataset}/spectrum`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  return (await response.json()) as T;
-}
+const ask = async <T = Answer>(body: object, dataset = "isotropic32", from = service): Promise<T> =>
+  (await askOf(from, { dataset, call: "spectrum", ...body })).json();
 
 async function meanOf(quantity: string, dataset = "isotropic32", more: object = { time: 0.6 }): Promise<number> {
-  const response = await fetch(`${service.url}/api/datasets/${dataset}/statistics`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ...more, reduce: [{ moments: quantity }] }),
-  });
-  const { results } = (await response.json()) as { readonly results: readonly [{ readonly mean: number }] };
-  return results[0].mean;
+  const question = { dataset, call: "statistics", ...more, reduce: [{ moments: quantity }] };
+  return (await jsonOf(await askOf(service, question))).results[0].mean;
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+const near = (value: number) => expect.closeTo(value, 8);
 
 /** Printed numbers to the digits that are printed. */
 function nearAll(values: readonly number[], printed: readonly number[], digits: number): void {
@@ -103,6 +95,14 @@ describe("spectra of isotropic32 at 0.6", () => {
     // docs/demonstration-data.md: 19.0 to 19.5 over the frames, by the statistics of the solver.
     expect(scales.Re_lambda).toBeGreaterThan(18.95);
     expect(scales.Re_lambda).toBeLessThan(19.55);
+    const { E, dissipation } = await ask({ time: 0.6, terms: ["dissipation"] });
+    const nu = 0.036;
+    // Each mode by its own |k|: 2 nu S:S of the derivatives of the modes, not 2 nu n^2 E[n] of the shells.
+    const epsilon = await meanOf("epsilon", "isotropic32", { time: 0.6, derivatives: "spectral" });
+    expect([(scales.dissipation as number) / epsilon, sum(dissipation) / epsilon]).toEqual([near(1), near(1)]);
+    expect(Math.abs((2 * nu * sum(E.map((e, n) => n * n * e))) / epsilon - 1)).toBeGreaterThan(0.01);
+    expect(scales.taylor).toEqual(near(Math.sqrt((15 * nu * (scales.rms as number) ** 2) / epsilon)));
+    expect(scales.kolmogorov).toEqual(near((nu ** 3 / epsilon) ** 0.25));
     const line = await ask({ time: 0.6, kind: "line", axis: "z" });
     expect(line.components).toHaveLength(3);
     expect(Math.abs(sum(line.E) / (2 * 0.4683676806610685) - 1)).toBeLessThan(1e-12);
