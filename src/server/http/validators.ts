@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { digestBuild } from "../../engine/contract/build-digest.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { Config } from "../../shared/config.js";
+import { HttpRefusal } from "./refusal.js";
 
 /** Strong tags: digests of the data, the code that computes, the settings that change numbers, and the request. */
 export class Tags {
@@ -30,8 +31,16 @@ export function isNamed(ifNoneMatch: string | undefined, tag: string): boolean {
   return [...ifNoneMatch.matchAll(/(?:W\/)?("[^"]*")/g)].some(([, named]) => named === tag);
 }
 
-/** Adds a tag. Returns whether the caller holds this answer, so that 304 suffices. */
+/** Whether the caller holds the answer of a tag, so that 304 suffices. @throws HttpRefusal if `If-Match` names others */
+export function isHeld({ headers }: Pick<FastifyRequest, "headers">, tag: string): boolean {
+  const expected = headers["if-match"];
+  if (expected !== undefined && (/W\//.test(expected) || !isNamed(expected, tag)))
+    throw new HttpRefusal(412, "If-Match names another answer: ask without it.");
+  return isNamed(headers["if-none-match"], tag);
+}
+
+/** Adds a tag. Returns what `isHeld` does. */
 export function isFresh(request: FastifyRequest, reply: FastifyReply, { cacheControl }: Config, tag: string): boolean {
   reply.header("etag", tag).header("cache-control", cacheControl);
-  return isNamed(request.headers["if-none-match"], tag);
+  return isHeld(request, tag);
 }

@@ -18,6 +18,7 @@ import { bodyTooLarge, HttpRefusal, refuse, refuseEncoded } from "../../http/ref
 import { requestedRange } from "../../http/requested-range.js";
 import { sendBytes } from "../../http/send-answer.js";
 import type { Service } from "../../http/service.js";
+import { isHeld } from "../../http/validators.js";
 import { readAnalysis } from "../check-schema.js";
 import { wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
@@ -182,7 +183,7 @@ async function answerResult(
   reply
     .headers({ etag, "repr-digest": `sha-256=:${digest}:`, "content-type": result.type })
     .header("content-disposition", `attachment; filename="${result.name}"`);
-  if (request.headers["if-none-match"] === etag) return reply.code(304).send();
+  if (isHeld(request, etag)) return reply.code(304).send();
   const [first, last] = requestedRange(request, reply, etag, size);
   if (request.method === "HEAD" || size === 0) return sendHead(reply);
   const path = jobs.results.fileOf(result.name);
