@@ -9,8 +9,8 @@ export interface Rows {
 }
 
 /** A value as messages show it. */
-export const shown = (value: unknown): string =>
-  typeof value === "string" ? `"${excerpt(value)}"` : excerpt(JSON.stringify(value) ?? String(value));
+export const shown = (one: unknown): string =>
+  typeof one === "string" ? `"${excerpt(one)}"` : excerpt(one instanceof Object ? JSON.stringify(one) : `${one}`);
 
 /** Reads rows of three to seven numbers. @param given lists, or text as `1,2,3;4,5,6` Throws RequestError. */
 export function readRows(given: readonly unknown[] | string, member: string): Rows {

@@ -78,7 +78,7 @@ export function withFaults(error: unknown): unknown {
 
 /** A fault under the name that questions use. */
 function inQuestion(code: Fault["code"], member: string, text: string): Fault {
-  const own = OF_QUESTIONS[member];
+  const own = Object.hasOwn(OF_QUESTIONS, member) ? OF_QUESTIONS[member] : undefined;
   const detail = text.replaceAll("None_Fd", "Fd");
   return own === undefined
     ? { code, member, detail }
