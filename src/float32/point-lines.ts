@@ -1,7 +1,9 @@
-/** `PointLines` reads points from lines of text. */
+/** `PointLines` reads points from lines of text, or from its bytes. */
 import { parseFloat32 } from "./parse.js";
 
 const SEPARATOR = /\s*[,;]\s*|\s+/;
+/** Longest line, in letters. */
+export const LONGEST_LINE = 4096;
 /** A word that is meant as a number, so that its line is not a header: `1`, `"2"`, `0x10`, `nan`. */
 const NUMBER_LIKE = /^["']?[+-]?(\d|\.\d|(nan|inf|infinity)["']?$)/i;
 /** Start of a comment, which may be the header: # of numpy, % of MATLAB and COMSOL. */
@@ -28,6 +30,14 @@ interface Columns {
   readonly at: readonly number[];
   readonly separator: RegExp;
   readonly units: readonly ColumnUnit[];
+  /** Names of the cells that are not read. */
+  readonly unread: readonly string[];
+}
+
+/** The encoding of text by its first two bytes: UTF-16 has a byte order mark, as PowerShell writes it, or a zero. */
+export function encodingOf([first, second]: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" {
+  if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return "utf-16le";
+  return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0) ? "utf-16be" : "utf-8";
 }
 
 /** Columns by a header; null for a comment that names none. Throws Error if it is open which cell is which number. */
@@ -35,11 +45,12 @@ function columnsOf(header: string): Columns | null {
   const isComment = COMMENT.test(header);
   const text = header.replace(/^[#%]+\s*/, "");
   const separator = text.includes(",") ? /\s*,\s*/ : text.includes(";") ? /\s*;\s*/ : /\s+/;
-  const units: ColumnUnit[] = [];
+  const [units, unread]: [ColumnUnit[], string[]] = [[], []];
   const cells = text.split(separator).map((cell) => {
     const [, letter, digit, time, velocity, unit] = COLUMN.exec(cell.replace(/^["']|["']$/g, "").trim()) ?? [];
     const name = (letter ?? time ?? velocity)?.toLowerCase() ?? (digit && "xyz".charAt(Number(digit)));
     if (name !== undefined && unit !== undefined) units.push({ name, unit: unit.trim() });
+    if (name === undefined) unread.push(cell);
     return name;
   });
   if (isComment && cells.filter((name) => name !== undefined && "xyz".includes(name)).length < 2) return null;
@@ -50,7 +61,7 @@ function columnsOf(header: string): Columns | null {
     const each = group.length === 1 ? group[0] : `each ${group.slice(0, 2).join(", ")} and ${group[2]}`;
     throw new Error(`the header ${JSON.stringify(header.slice(0, 64))} does not name one column ${each}`);
   });
-  return { count: cells.length, names, at: names.map((name) => cells.indexOf(name)), separator, units };
+  return { count: cells.length, names, at: names.map((name) => cells.indexOf(name)), separator, units, unread };
 }
 
 /** The cells of a row in a line; none if it has another number of columns than the header. */
@@ -59,8 +70,9 @@ function cellsAt({ count, at, separator }: Columns, text: string, cells: readonl
   return row.length === count ? at.map((column) => row[column] as string) : [];
 }
 
-/** The number of a text, in float64: to float32 it is rounded as the text itself is. NaN if it is none. */
-function numberOf(text: string): number {
+/** The number of a cell, in float64: to float32 it is rounded as the text itself is. NaN if it is none. */
+function numberOf(cell: string): number {
+  const text = cell.startsWith('"') && cell.endsWith('"') ? cell.slice(1, -1) : cell;
   const single = parseFloat32(text) ?? Number.NaN;
   const double = Number(text);
   return Math.fround(double) === single ? double : single;
@@ -82,6 +94,17 @@ export class PointLines {
   #start = 0;
   #isCounted = true;
   #count = 0;
+  #decoder: InstanceType<typeof TextDecoder> | null = null;
+  #rest = "";
+
+  /** Reads the next bytes of a text in UTF-8 or UTF-16. `isLast`: its last line ends with them. Throws Error. */
+  addBytes(bytes: Uint8Array, isLast: boolean): void {
+    this.#decoder ??= new TextDecoder(encodingOf(bytes));
+    const lines = `${this.#rest}${this.#decoder.decode(bytes, { stream: !isLast })}`.split("\n");
+    if (lines.some(({ length }) => length > LONGEST_LINE)) throw new Error("a line is too long");
+    this.#rest = isLast ? "" : (lines.pop() as string);
+    for (const line of lines) this.add(line);
+  }
 
   add(line: string): void {
     this.#line++;
@@ -101,7 +124,8 @@ export class PointLines {
     const names = this.#columns?.names ?? UNNAMED;
     const fits = this.#width === 0 ? width >= 3 && width <= names.length : width === this.#width;
     const isNumber = (value: number, c: number) => Number.isFinite(names[c] === "t" ? value : Math.fround(value));
-    if (!fits || !values.every(isNumber)) throw this.#refusal(text);
+    if (!fits || !values.every(isNumber))
+      throw new Error(`line ${this.#line}: three numbers expected, found ${JSON.stringify(text.slice(0, 64))}`);
     if (this.#width === 0) this.#start = values[0] as number;
     this.#width = width;
     if (this.#columns !== null || this.#count !== (values[0] as number) - this.#start) this.#isCounted = false;
@@ -119,8 +143,9 @@ export class PointLines {
     return this.#columns?.names ?? UNNAMED.slice(0, Math.max(3, this.#width));
   }
 
-  get units(): readonly ColumnUnit[] {
-    return this.#columns?.units ?? [];
+  /** What the header says besides. */
+  get header(): Pick<Columns, "units" | "unread"> {
+    return { units: this.#columns?.units ?? [], unread: this.#columns?.unread ?? [] };
   }
 
   /** @throws Error if four columns without names may as well be a number of each point, x, y and z */
@@ -143,9 +168,5 @@ export class PointLines {
     const grown = new Float64Array(2 * this.#rows.length);
     grown.set(this.#rows);
     this.#rows = grown;
-  }
-
-  #refusal(text: string): Error {
-    return new Error(`line ${this.#line}: three numbers expected, found ${JSON.stringify(text.slice(0, 64))}`);
   }
 }

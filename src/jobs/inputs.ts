@@ -3,7 +3,7 @@ import { createReadStream, readdirSync } from "node:fs";
 import { type FileHandle, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type NpyLayout, npyLayout, npyNumbers } from "../float32/npy.js";
-import { type ColumnUnit, PointLines } from "../float32/point-lines.js";
+import { type ColumnUnit, LONGEST_LINE, PointLines } from "../float32/point-lines.js";
 import { LimitError, RequestError } from "../shared/errors.js";
 import { makeFolder } from "../shared/system.js";
 import { isId, keptOnlyIf, removeOld, writeWhole } from "./job-files.js";
@@ -43,6 +43,7 @@ export interface JobInput {
   readonly width?: number;
   /** What the header of a CSV file states; absent: nothing, or an earlier version read it. */
   readonly units?: readonly ColumnUnit[];
+  readonly unread?: readonly string[];
   /** Whether it was sent with a call, whose job alone uses it; absent: no. */
   readonly ofCall?: boolean;
 }
@@ -56,11 +57,8 @@ export interface InputRows {
 }
 
 const NPY_HEADER_BYTES = 64 * 1024;
-/** Longest line of a CSV file. */
-const LINE_LETTERS = 4096;
-
 /** Most bytes of a point, by the form of its upload. */
-export const MOST_POINT_BYTES: Readonly<Record<UploadForm, number>> = { octets: 24, npy: 24, csv: LINE_LETTERS };
+export const MOST_POINT_BYTES: Readonly<Record<UploadForm, number>> = { octets: 24, npy: 24, csv: 2 * LONGEST_LINE };
 
 const refuse = (message: string): RequestError => new RequestError("InvalidRequest", message);
 
@@ -288,7 +286,7 @@ async function readLines(
   to: string,
   mostPoints: number,
   pause: () => Promise<void> | null,
-): Promise<Required<Pick<JobInput, "width" | "units">>> {
+): Promise<Pick<JobInput, "units" | "unread"> & { readonly width: number }> {
   const points = new PointLines();
   const naming = <T>(step: () => T): T => {
     try {
@@ -298,28 +296,22 @@ async function readLines(
     }
   };
   let count = 0;
-  const add = (lines: readonly string[]): Uint8Array => {
-    naming(() => {
-      for (const line of lines) points.add(line);
-    });
+  const add = (bytes: Uint8Array, isLast: boolean): Uint8Array => {
+    naming(() => points.addBytes(bytes, isLast));
     const { buffer, byteOffset, byteLength, length } = points.take();
     count += length / points.columns.length;
     if (count > mostPoints) throw new LimitError("jobs.points", `Input too large (more than ${mostPoints} points)`);
     return new Uint8Array(buffer, byteOffset, byteLength);
   };
   await writeWhole(to, async (file) => {
-    let rest = "";
-    for await (const part of createReadStream(from, "utf8")) {
-      const lines = `${rest}${part}`.split("\n");
-      rest = lines.pop() as string;
-      if (rest.length > LINE_LETTERS) throw refuse("The input is no CSV file of points: a line is too long.");
-      await file.writeFile(add(lines));
+    for await (const part of createReadStream(from)) {
+      await file.writeFile(add(part as Buffer, false));
       await pause();
     }
-    await file.writeFile(add([rest]));
+    await file.writeFile(add(new Uint8Array(), true));
     naming(() => points.requireNamed());
   });
-  return { width: points.columns.length, units: points.units };
+  return { width: points.columns.length, ...points.header };
 }
 
 function placesIn({ counts, axes }: Extract<PointSource, { kind: "places" }>, from: number, count: number) {

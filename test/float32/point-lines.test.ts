@@ -17,6 +17,7 @@ describe("lines of points", () => {
     expect(() => csv("x,y+,z\n1,2,3")).toThrow("does not name one column each x, y and z");
     expect(csv("# 3 columns\n1,2,3")).toEqual([1, 2, 3]);
     expect(csv("1.0e+00 2 3\n4\t5\t6\n 7;8; 9\n")).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(csv('"x","y","z"\n"1","-2.5","3e1"\n1,"2",3')).toEqual([1, -2.5, 30, 1, 2, 3]);
     expect(csv("")).toEqual([]);
   });
 
@@ -36,10 +37,29 @@ describe("lines of points", () => {
     expect(csv("VX,vz,vy,t,x,y,z\n5,7,6,0.1,1,2,3")).toEqual([1, 2, 3, 0.1, 5, 6, 7]);
   });
 
+  it.each<[string, (text: string) => Buffer]>([
+    ["UTF-8", (text) => Buffer.from(text)],
+    ["UTF-16", (text) => Buffer.from(text, "utf16le")],
+    ["UTF-16, the high byte first", (text) => Buffer.from(text, "utf16le").swap16()],
+  ])("reads bytes in %s, in parts of any length, with a byte order mark and without", (_, encode) => {
+    for (const [mark, step] of [
+      ["\uFEFF", 3],
+      ["", 1000],
+    ] as const) {
+      const bytes = encode(`${mark}x [µm],y,z\r\n1,2,3\r\n4,5,6`);
+      const lines = new PointLines();
+      for (let at = 0; at < bytes.length; at += step)
+        lines.addBytes(bytes.subarray(at, at + step), at + step >= bytes.length);
+      expect([...lines.rows]).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(lines.header.units).toEqual([{ name: "x", unit: "µm" }]);
+    }
+    expect(() => new PointLines().addBytes(encode("1".repeat(5000)), false)).toThrow("a line is too long");
+  });
+
   it("knows the units of columns", () => {
     const lines = new PointLines();
     lines.add("x [m],speed [kn],y,Z (mm),time [ms],vx [m/s],vy,vz");
-    expect(lines.units.map(({ name, unit }) => `${name} ${unit}`)).toEqual(["x m", "z mm", "t ms", "vx m/s"]);
+    expect(lines.header.units.map(({ name, unit }) => `${name} ${unit}`)).toEqual(["x m", "z mm", "t ms", "vx m/s"]);
   });
 
   it.each([
@@ -85,7 +105,8 @@ describe("lines of points", () => {
     ["1,2,0x10\n", "line 1"],
     ["1,2,NaN\n", "line 1"],
     ["1 2 3\n4,5,6\n7 8\n", "line 3"],
-    ['"1","2","3"\n', "line 1"],
+    ['"1,5","2","3"\n', "line 1"],
+    ['"1","","3"\n', "line 1"],
     ["nan,nan,nan\n1,2,3\n", "line 1"],
     ["1,5;2,5;3,5\n", "line 1"],
     ["1,,3\n", "line 1"],

@@ -8,44 +8,21 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { type Dataset, File, ready } from "h5wasm/node";
-import { pino } from "pino";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { type RunningService, startService } from "../../src/main.js";
 import { digestToken } from "../../src/server/http/auth.js";
-import { loadConfig } from "../../src/shared/config.js";
 import { writeChannel } from "../support/channel.js";
-import { eachScratchFolder, folderIn, scratchFolder } from "../support/scratch.js";
+import { folderIn, scratchFolder } from "../support/scratch.js";
+import { OwnServices, SHIPPED_DATA } from "../support/service.js";
 
-const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
 const CALL = "/api/datasets/isotropic32/values?what=p&time=0.4&method=Lag4&time_method=nearest";
 const CHANNEL = fileURLToPath(new URL("../../data/turbulent-channel", import.meta.url));
 const OCTETS = "application/octet-stream";
 
-let folder = "";
-eachScratchFolder((made) => {
-  folder = made;
-});
-let service: RunningService | null = null;
-afterEach(async () => {
-  await service?.close();
-  service = null;
-});
-
 type Headers = Readonly<Record<string, string>>;
 
-async function serveIn(state: string, settings: Headers): Promise<RunningService> {
-  const base = { PORT: "0", WORKERS: "1", CACHE_BYTES: `${64 * 2 ** 20}`, DATA, STATE: state, EVENTS: "off" };
-  const config = loadConfig({ ...base, QUERY_POINTS: "1000", ...settings }, {});
-  return await startService(config, pino({ level: "fatal" }));
-}
-
-/** The address of a service of its own for one test. */
-async function serve(settings: Headers = {}): Promise<string> {
-  service = await serveIn(folder, settings);
-  return service.url;
-}
-
-const ordinary = await serveIn(scratchFolder(), {});
+const own = new OwnServices({ WORKERS: "1", QUERY_POINTS: "1000" });
+const serve = (settings?: Headers) => own.serve(settings);
+const ordinary = await own.serveIn(scratchFolder());
 afterAll(() => ordinary.close());
 
 const json = async (answer: Response): Promise<Record<string, unknown>> => ({
@@ -100,6 +77,8 @@ function npyOf(points: readonly number[], order = "False"): Uint8Array<ArrayBuff
   return new Uint8Array(Buffer.concat([head, Buffer.from(Float64Array.from(points).buffer)]));
 }
 
+const CSV = `x,y,z\r\n${POINTS.map((v, i) => `${v}${i % 3 < 2 ? "," : "\r\n"}`).join("")}`;
+
 describe("an upload", () => {
   it.each([
     ["octets", new Uint8Array(Float32Array.from(POINTS).buffer)],
@@ -111,7 +90,8 @@ describe("an upload", () => {
         "True",
       ),
     ],
-    ["csv", bytes(`x,y,z\r\n${POINTS.map((v, i) => `${v}${i % 3 < 2 ? "," : "\r\n"}`).join("")}`)],
+    ["csv", bytes(CSV)],
+    ["csv", new Uint8Array(Buffer.from(`\uFEFF${CSV}`, "utf16le"))],
   ])("of %s is received in parts, and a job answers its points", async (form, whole) => {
     const { url } = ordinary;
     const { id } = await addInput(url, { upload: { form, bytes: whole.length } });
@@ -196,12 +176,14 @@ describe("an upload", () => {
   it.each([
     ["csv", bytes("x,y,z\n")],
     ["npy", npyOf([])],
-  ])("of %s without points has an answer without rows", async (form, whole) => {
+  ])("of %s without points is refused when a job takes it", async (form, whole) => {
     const { url } = ordinary;
     const { id } = await addInput(url, { upload: { form, bytes: whole.length } });
     expect(await put(url, id, whole)).toMatchObject({ complete: true, points: 0 });
-    const text = await resultOf(url, await start(url, id, { accept: "text/csv" }));
-    expect(text.toString()).toBe("x,y,z,p\r\n");
+    expect(await json(await start(url, id))).toMatchObject({
+      status: 400,
+      detail: expect.stringMatching(/at least one/),
+    });
   });
 
   it("of octets that are not whole points is refused when a job takes it", async () => {
@@ -247,9 +229,9 @@ describe("places of a dataset", () => {
   });
 
   it("are refused in one line if there are none", async () => {
-    const moving = folderIn(folder, "channel");
+    const moving = folderIn(own.folder, "channel");
     await writeChannel(moving);
-    const url = await serve({ DATA: `${DATA}:${moving}` });
+    const url = await serve({ DATA: `${SHIPPED_DATA}:${moving}` });
     const refusalOf = async (members: object) => {
       const { status, detail } = await addInput(url, { nodes: { dataset: "isotropic32", ...members } });
       return [status, detail];
@@ -281,10 +263,10 @@ describe("places of a dataset", () => {
 
 describe("a token", () => {
   const tokens = (limits: { readonly limit: number; readonly perMinute?: number } = { limit: 0 }) => {
-    mkdirSync(folder, { recursive: true });
+    mkdirSync(own.folder, { recursive: true });
     const list = ["ann", "bob"].map((name) => ({ name, sha256: digestToken(name), ...limits }));
-    writeFileSync(join(folder, "tokens.json"), JSON.stringify({ version: 1, tokens: list }));
-    return { TOKENS: join(folder, "tokens.json") };
+    writeFileSync(join(own.folder, "tokens.json"), JSON.stringify({ version: 1, tokens: list }));
+    return { TOKENS: join(own.folder, "tokens.json") };
   };
   const by = (name: string): Headers => ({ authorization: `Bearer ${name}` });
 
@@ -382,8 +364,8 @@ describe("a token", () => {
     const answers = [await post(), await post(), await post()];
     const refused = answers.find(({ status }) => status !== 202);
     expect(await json(refused as Response)).toMatchObject({ code: "LimitExceeded", limit });
-    await service?.close();
-    const inputs = readdirSync(join(folder, "jobs/inputs")).filter((name) => name.endsWith(".json"));
+    await own.close();
+    const inputs = readdirSync(join(own.folder, "jobs/inputs")).filter((name) => name.endsWith(".json"));
     expect(inputs.length).toBeLessThan(3);
   });
 });
@@ -391,7 +373,7 @@ describe("a token", () => {
 it("says that the disk is full, keeps what has come, and goes on once there is room", async () => {
   const url = await serve();
   const { id } = await addInput(url, { upload: { form: "octets", bytes: 24 } });
-  const file = join(folder, "jobs", "inputs", `${id}.data`);
+  const file = join(own.folder, "jobs", "inputs", `${id}.data`);
   rmSync(file);
   symlinkSync("/dev/full", file);
   const part = { "content-range": "bytes 0-23/24" };
@@ -426,7 +408,7 @@ describe("a file that becomes longer than the disk takes", () => {
   /** Lets this process write files of 80 000 bytes only: what is beyond is not written, at first without an error. */
   const limit = (bytes: string) => execFileSync("prlimit", ["--pid", `${process.pid}`, `--fsize=${bytes}:`]);
   afterEach(() => void limit("unlimited"));
-  const held = () => readdirSync(join(folder, "jobs", "inputs"));
+  const held = () => readdirSync(join(own.folder, "jobs", "inputs"));
 
   it("is no whole upload: the rest is asked for, and nothing is lost", async () => {
     const url = await serve();

@@ -1,30 +1,17 @@
 /** Points of a file or of standard input: text with three or four numbers per line, .npy, or octets. */
 import { createReadStream, readFileSync } from "node:fs";
 import { isNpy, readNpy } from "../../float32/npy.js";
-import { PointLines } from "../../float32/point-lines.js";
+import { encodingOf, PointLines } from "../../float32/point-lines.js";
 import { reasonOf } from "../../shared/system.js";
 import { MisuseError } from "./arguments.js";
 
-const LINE_FEED = 10;
+const STEP_BYTES = 64 * 1024;
 
-/** The bytes of text in UTF-8; PowerShell writes UTF-16, which begins with a byte order mark. */
-function inUtf8(bytes: Buffer): Buffer {
-  const mark = bytes.toString("hex", 0, 2);
-  if (mark === "fffe") return Buffer.from(bytes.toString("utf16le", 2));
-  if (mark !== "feff") return bytes;
-  const swapped = bytes.subarray(2, bytes.length & ~1).swap16();
-  return Buffer.from(swapped.toString("utf16le"));
-}
-
-/** Reads the points of text line by line: decoded at once it might be longer than a string may be. */
+/** Reads the points of text in parts: decoded at once it might be longer than a string may be. */
 function readText(bytes: Buffer): ReturnType<typeof readNpy> {
   const lines = new PointLines();
-  for (let start = 0; start < bytes.length; ) {
-    const feed = bytes.indexOf(LINE_FEED, start);
-    const end = feed < 0 ? bytes.length : feed;
-    lines.add(bytes.toString("utf8", start, end));
-    start = end + 1;
-  }
+  for (let at = 0; at < bytes.length; at += STEP_BYTES)
+    lines.addBytes(bytes.subarray(at, at + STEP_BYTES), at + STEP_BYTES >= bytes.length);
   lines.requireNamed();
   return { rows: lines.rows, width: lines.columns.length };
 }
@@ -33,7 +20,8 @@ function readText(bytes: Buffer): ReturnType<typeof readNpy> {
 export async function readPoints(source: string): Promise<Float32Array> {
   return naming(source, async () => {
     const bytes = await readBytes(source);
-    const { rows, width } = isNpy(bytes) ? readNpy(bytes) : readText(inUtf8(bytes));
+    const { rows, width } = isNpy(bytes) ? readNpy(bytes) : readText(bytes);
+    if (rows.length === 0) throw new Error("it holds no point");
     if (width > 3) throw new Error("SOAP takes x, y and z of a point, without times or velocities");
     return Float32Array.from(rows);
   });
@@ -53,7 +41,7 @@ export async function pointsBody(source: string): Promise<PointsBody> {
     if (/\.(bin|f32)$/i.test(source)) return { type: "application/octet-stream", bytes: readFileSync(source) };
     const bytes = await readBytes(source);
     if (isNpy(bytes)) return { type: "application/x-npy", bytes };
-    return { type: "text/csv", bytes: inUtf8(bytes) };
+    return { type: "text/csv", bytes };
   });
 }
 
@@ -61,8 +49,7 @@ async function readBytes(source: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of (source === "-" ? process.stdin : createReadStream(source)) as AsyncIterable<Buffer>) {
     // A large file of another kind is not read to its end.
-    const isWide = /^(fffe|feff)/.test(chunk.toString("hex", 0, 2));
-    if (chunks.length === 0 && !isNpy(chunk) && !isWide && chunk.includes(0))
+    if (chunks.length === 0 && !isNpy(chunk) && encodingOf(chunk) === "utf-8" && chunk.includes(0))
       throw new Error("it is neither text nor .npy");
     chunks.push(chunk);
   }

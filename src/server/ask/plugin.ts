@@ -1,6 +1,6 @@
 /** `/api`: calls by the table of calls, datasets, jobs, inputs and documents. */
 import { Type } from "@sinclair/typebox";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { CutoutThread } from "../../engine/cutouts/cutout-thread.js";
 import { version } from "../../shared/build.js";
 import { CALL_NAMES, type CallName, callOf } from "../../shared/calls.js";
@@ -62,12 +62,10 @@ function callRoutes(api: FastifyInstance, doors: CallServices, call: CallName): 
   const members = membersSchema(call);
   const common = { summary, description, params: NAME, response: { 200: answerSchema(call), ...FAILURES } };
   const url = `/datasets/:name/${call}`;
-  api.get<Named>(url, { schema: { ...common, querystring: members } }, (request, reply) =>
-    serveCall(doors, call, request.params.name, request as never, reply as never),
-  );
-  api.post<Named>(url, { schema: { ...common, body: members } }, (request, reply) =>
-    serveCall(doors, call, request.params.name, request as never, reply as never),
-  );
+  const answer = (request: FastifyRequest<Named>, reply: FastifyReply) =>
+    serveCall(doors, call, request.params.name, request as never, reply);
+  api.get<Named>(url, { schema: { ...common, querystring: members } }, answer);
+  api.post<Named>(url, { schema: { ...common, body: members } }, answer);
 }
 
 function askRoute(api: FastifyInstance, doors: CallServices): void {

@@ -204,14 +204,8 @@ export function serveAsk(doors: CallServices, request: FastifyRequest, reply: Fa
       const body = await life.readJson(await readWhole(life, JSON_BYTES, JSON_TOO_LARGE));
       if (Array.isArray(body)) return answerList(doors, life, body, request, reply);
       const { dataset, call, members } = wholeQuestion(life, body);
-      return runAndSend(
-        { ...doors, life, dataset, part: null },
-        call,
-        readQuestion(call, members, dataset),
-        reply,
-        request,
-        members,
-      );
+      const context = { ...doors, life, dataset, part: null };
+      return runAndSend(context, call, readQuestion(call, members, dataset), reply, request, members);
     }),
   );
 }

@@ -56,12 +56,12 @@ const UNITS: ReadonlyMap<string, readonly [factor: number, ...Powers]> = new Map
   ),
 );
 
-/** Whether two texts name different units; an empty one names none. Units that are not known differ as texts do. */
+/** Whether two texts name different units; an empty one names none. Two that are not known differ as texts do. */
 export function contradictionOf(a: string, b: string): boolean {
   if (a === b || a === "" || b === "") return false;
   const [first, second] = [unitOf(a), unitOf(b)];
   if (first === null || second === null)
-    return a.toLowerCase().replace(/\s/g, "") !== b.toLowerCase().replace(/\s/g, "");
+    return first !== second || a.toLowerCase().replace(/\s/g, "") !== b.toLowerCase().replace(/\s/g, "");
   const isSame = first.powers === second.powers && Math.abs(first.factor / second.factor - 1) < 1e-9;
   return !isSame;
 }

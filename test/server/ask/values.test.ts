@@ -1,6 +1,9 @@
 /** Values at points are the bits of the SOAP operations, and expressions are computed of these numbers in float64. */
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { type Dataset, File, ready } from "h5wasm/node";
 import { afterAll, describe, expect, it } from "vitest";
 import { connect, type FieldClient } from "../../../src/client/index.js";
@@ -308,7 +311,66 @@ it("nodes below the first one keep their coordinates in the layout of JHTDB, as 
   file.close();
 });
 
+describe("bodies", () => {
+  const url = `${service.url}/api/datasets/isotropic32/values?what=u&time=0.5`;
+  const post = (type: string, body: Buffer) =>
+    fetch(url, { method: "POST", headers: { "content-type": type }, body: new Uint8Array(body) });
+  const text = '"x","y","z"\r\n"1","2","3"\r\n';
+
+  it.each([
+    ["quoted CSV", "text/csv", Buffer.from(text)],
+    ["CSV in UTF-16", "text/csv; charset=utf-16", Buffer.from(`\uFEFF${text}`, "utf16le")],
+    ["CSV in UTF-16, the high byte first", "text/csv", Buffer.from(`\uFEFF${text}`, "utf16le").swap16()],
+  ])("of %s are read", async (_, type, body) => {
+    expect((await jsonOf(await post(type, body))).rows).toEqual((await values({ points: "1,2,3" })).rows);
+  });
+
+  it.each([
+    ["application/octet-stream", Buffer.from("")],
+    ["text/csv", Buffer.from("")],
+    ["text/csv", Buffer.from("x,y,z\n")],
+    ["application/json", Buffer.from('{"points": []}')],
+    [
+      "application/x-npy",
+      Buffer.from(
+        `\x93NUMPY\x01\0\x76\0${"{'descr': '<f4', 'fortran_order': False, 'shape': (0, 3), }".padEnd(117)}\n`,
+        "latin1",
+      ),
+    ],
+  ])("of %s without a point are refused", async (type, body) => {
+    const answer = await post(type, body);
+    expect([answer.status, await faultOf(answer)]).toEqual([400, "points: at least one point is needed."]);
+  });
+
+  it("are no part of GET", async () => {
+    const call = request(`${url}&points=1,2,3`, { headers: { "content-length": 12 } });
+    call.end('{"time":0.9}');
+    const [answer] = (await once(call, "response")) as [IncomingMessage];
+    expect([answer.statusCode, String(await buffer(answer))]).toEqual([400, expect.stringContaining("in the address")]);
+  });
+});
+
+it("answer GET with If-Match only if it names the answer", async () => {
+  const url = `${service.url}/api/datasets/isotropic32/values?what=u&time=0.5&points=1,2,3`;
+  const tag = (await fetch(url)).headers.get("etag") as string;
+  const statusOf = async (match: string) => (await fetch(url, { headers: { "if-match": match } })).status;
+  expect(await Promise.all([tag, `"a", ${tag}`, "*", '"a"', `W/${tag}`].map(statusOf))).toEqual([
+    200, 200, 200, 412, 412,
+  ]);
+});
+
 describe("faults", () => {
+  it.each([
+    ['"__proto__": 1, "constructor": 2', /^__proto__: there is no such member; values takes what, points/],
+    ['"level": 1e400', /^level: Infinity is not a number\.$/],
+  ])("name the member of {%s}", async (members, detail) => {
+    const body = `{"dataset":"isotropic32","call":"values","points":"1,2,3","time":0.4,${members}}`;
+    const answer = await fetch(`${service.url}/api/ask`, {
+      ...{ method: "POST", headers: { "content-type": "application/json" }, body },
+    });
+    expect(await faultOf(answer)).toMatch(detail);
+  });
+
   it("are all told at once, in the order of the table", async () => {
     const response = await get(service, "isotropic32", "values", {
       metod: "Lag6",

@@ -61,15 +61,10 @@ export async function values(context: Context, question: MemberValues): Promise<
     ...{ count, times: timeCount, widths: quantities.map(({ columns }) => columns.length) },
     fill: async (round, from, to, into) => {
       // Separate times are checked with the first point.
-      const { triples, times } = await source.read(from, isEach ? Math.max(to, Math.min(1, count)) : to);
+      const { triples, times } = await source.read(from, isEach ? Math.max(to, 1) : to);
       if (to === 0 && isEach) into = quantities.map(({ columns }) => life.floats(columns.length));
-      await fillValues(
-        context,
-        quantities,
-        triples,
-        { ...options, time: times ?? (when.times[round] as number) },
-        into,
-      );
+      const at = { ...options, time: times ?? (when.times[round] as number) };
+      await fillValues(context, quantities, triples, at, into);
     },
   });
   const leadColumns = await leadOf(source, when, timeCount, dataset, isWhole);

@@ -18,6 +18,7 @@ export type RequestedPoints =
       readonly width: number;
       readonly columns?: readonly string[];
       readonly units?: readonly ColumnUnit[];
+      readonly unread?: readonly string[];
       /** Number of consecutive rows that form a pair or a tetrad. */
       readonly together?: 2 | 4;
     }

@@ -1,7 +1,6 @@
 /** Points of a question: rows, an input, or random points, read in parts or all at once. */
 import { createHash } from "node:crypto";
-import type { Dataset } from "../../../engine/contract/dataset.js";
-import type { ColumnUnit } from "../../../float32/point-lines.js";
+import type { PointLines } from "../../../float32/point-lines.js";
 import { excerpt } from "../../../shared/errors.js";
 import { contradictionOf } from "../../../storage/dataset/units.js";
 import { type Context, checkFits } from "../context.js";
@@ -57,16 +56,16 @@ export async function openPoints(
     const input = await jobs?.input(life.owner, points.input);
     if (input === undefined || input === null || jobs === null)
       throw wrong("points.input", "there is no input of that id");
-    checkUnits(input.units, dataset);
     const rows = await jobs.inputs.open(input, isTimed);
     life.onEnd(() => void rows.close());
     const columns = columnNames(rows.width, isTimed);
+    checkRows(rows.count, input, columns, context, values);
     const read = async (from: number, to: number) => pointsIn(await rows.read(from, to), from, columns);
     return { count: rows.count, read };
   }
   const { rows, width } = points;
-  checkUnits(points.units, dataset);
   const columns = points.columns ?? columnNames(width, isTimed);
+  checkRows(rows.length, points, columns, context, values);
   const isKnown = points.columns !== undefined || (isTimed ? [4, 7] : [3, 6]).includes(width);
   const row = isTimed
     ? "with a time for each, a row has x, y, z, t"
@@ -78,8 +77,17 @@ export async function openPoints(
   return { count: rows.length / width, read };
 }
 
-/** @throws RequestError if a header states a unit that is not the dataset's */
-function checkUnits(stated: readonly ColumnUnit[] = [], { name, units }: Dataset): void {
+/** @throws RequestError for no rows, and a header with units that are not the dataset's, or velocities by other names */
+function checkRows(
+  count: number,
+  { units: stated = [], unread = [] }: Partial<PointLines["header"]>,
+  columns: readonly string[],
+  { dataset: { name, units } }: Context,
+  { drag }: MemberValues,
+): void {
+  if (count === 0) throw wrong("points", "at least one point is needed");
+  if (drag !== undefined && unread.length > 0 && !columns.includes("vx"))
+    throw wrong("points", `beside drag, ${excerpt(unread.join(", "))} is not read: name velocities vx, vy and vz`);
   const { length, time, velocity = length && time && `${length}/${time}` } = units;
   for (const { name: column, unit } of stated) {
     const [many, own = "no stated unit"] =

@@ -5,6 +5,7 @@ import { PointLines } from "../../../float32/point-lines.js";
 import { type CallName, callOf } from "../../../shared/calls.js";
 import { readWhole } from "../../http/read-whole.js";
 import type { RequestLife } from "../../http/request-life.js";
+import { hasBody } from "../../http/send-answer.js";
 import { wrong } from "../faults.js";
 import type { RequestedPoints } from "./member-values.js";
 import { type GivenMembers, membersOfJson } from "./read-question.js";
@@ -15,10 +16,8 @@ export const BODY_TYPES = ["application/json", "application/octet-stream", "text
 export const JSON_BYTES = 16 * 1024 * 1024;
 export const JSON_TOO_LARGE =
   ": JSON has at most 16 MiB; send more points as text/csv, application/x-npy or application/octet-stream";
-/** Bytes of CSV read between two checks of the clock, and of its longest line. */
+/** Bytes of CSV read between two checks of the clock. */
 const STEP_BYTES = 64 * 1024;
-const LINE_BYTES = 4096;
-const LINE_FEED = 10;
 
 function typeOf({ headers }: FastifyRequest): string {
   return headers["content-type"]?.toLowerCase().split(";")[0]?.trim() ?? "";
@@ -33,6 +32,8 @@ export async function readBodyMembers(
   most: number,
 ): Promise<GivenMembers> {
   const type = typeOf(request);
+  if (request.method !== "POST" && hasBody(request.raw))
+    throw wrong("question", "GET takes its members in the address");
   if (request.method !== "POST" || type === "") return new Map();
   if (type === "application/json") {
     const body = await readWhole(life, Math.min(most, JSON_BYTES), JSON_TOO_LARGE);
@@ -71,23 +72,16 @@ async function csvPoints({ slices }: RequestLife, body: Buffer): Promise<Request
   const lines = new PointLines();
   slices.note();
   try {
-    for (let at = 0, step = 0; at < body.length; ) {
-      const feed = body.indexOf(LINE_FEED, at);
-      const end = feed < 0 ? body.length : feed;
-      if (end - at > LINE_BYTES) throw new Error("a line of the CSV is too long");
-      lines.add(body.toString("utf8", at, end));
-      step += end - at;
-      at = end + 1;
-      if (step < STEP_BYTES) continue;
-      step = 0;
+    for (let at = 0; at < body.length; at += STEP_BYTES) {
+      lines.addBytes(body.subarray(at, at + STEP_BYTES), at + STEP_BYTES >= body.length);
       await slices.pause();
     }
     lines.requireNamed();
   } catch (error) {
     throw wrong("points", (error as Error).message);
   }
-  const { rows, columns, units } = lines;
-  return { rows, width: columns.length, columns, units };
+  const { rows, columns, header } = lines;
+  return { rows, width: columns.length, columns, ...header };
 }
 
 function checked(points: { readonly rows: Float64Array; readonly width: number }): RequestedPoints {

@@ -14,6 +14,7 @@ const rows = (numbers: number[], width: number, more: object = {}) =>
 it.each([
   ["x", "m", ""],
   ["x", "metre", ""],
+  ["z", "M", 'the header says M, and lengths of "flow" are in m'],
   ["z", "mm", 'the header says mm, and lengths of "flow" are in m'],
   ["y", "furlong", 'the header says furlong, and lengths of "flow" are in m'],
   ["t", "ms", 'the header says ms, and times of "flow" are in s'],
@@ -36,6 +37,19 @@ it("have initial velocities of particles with drag only", async () => {
     await expect(openPoints(context(), points, false)).rejects.toThrow("initial velocities vx, vy, vz");
   const { velocities } = await (await openPoints(context(), { ...six, drag: 0.1 }, false)).read(0, 1);
   expect(velocities).toEqual(new Float32Array([4, 5, 6]));
+});
+
+it("beside drag have no columns that may be velocities by other names", async () => {
+  const unread = ["u", "v", "w"];
+  const question = { ...rows([1, 2, 3], 3, { columns: ["x", "y", "z"], unread }) };
+  await openPoints(context(), question, false);
+  const jobs = { input: async () => ({ unread }), inputs: { open: async () => ({ width: 3, count: 1 }) } };
+  for (const points of [question.points, { input: "A" }])
+    await expect(openPoints(context({}, jobs), { points, drag: 1 }, false)).rejects.toThrow(
+      "points: beside drag, u, v, w is not read: name velocities vx, vy and vz.",
+    );
+  const named = { columns: ["x", "y", "z", "vx", "vy", "vz"], unread: ["id"] };
+  await openPoints(context(), { ...rows([1, 2, 3, 4, 5, 6], 6, named), drag: 1 }, false);
 });
 
 it.each([2, 4] as const)("in groups of %i are listed as they are read", (together) => {
