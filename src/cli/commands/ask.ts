@@ -129,16 +129,26 @@ function isSource(points: string): boolean {
 
 /** Form of a file by its ending; `svg` is drawn of a table or a line. */
 function formOf(call: CallName, file: string): Format | "svg" {
-  const ending = file.endsWith(".zarr.zip") ? ".zarr" : extname(file);
+  const ending = /\.zarr\.zip$/i.test(file) ? ".zarr" : extname(file).toLowerCase();
   if (endingsOf(call).includes(ending)) return ending.slice(1) as Format | "svg";
   throw new MisuseError(`--out ${basename(file)}: ${dashed(call)} writes ${endingsOf(call).join(", ")}`);
 }
 
+/** Form of what is printed. */
+function printedForm(call: CallName, { format = "csv" }: CliQuestion["members"]): Format {
+  const form = callOf(call).formats.find((one) => one === String(format).toLowerCase());
+  if (form !== undefined) return form;
+  throw new MisuseError(`--format ${format}: ${dashed(call)} writes ${callOf(call).formats.join(", ")}`);
+}
+
 async function run(call: CallName, dataset: string, what: string | undefined, flags: AskFlags): Promise<void> {
   const forms = flags.out.map((file) => [file, formOf(call, file)] as const);
+  const { format } = flags;
+  const [other] = forms.find(([, form]) => typeof format === "string" && form !== format.toLowerCase()) ?? [];
+  if (other !== undefined) throw new MisuseError(`--format ${format} contradicts --out ${basename(other)}`);
   const [xmf] = forms.find(([, form]) => form === "xmf") ?? [];
   if (xmf !== undefined && flags.job !== true && !forms.some(([, form]) => form === "h5"))
-    throw new MisuseError(`--out ${xmf}: it describes an HDF5 file; add --out ${xmf.replace(/\.xmf$/, ".h5")}`);
+    throw new MisuseError(`--out ${xmf}: it describes an HDF5 file; add --out ${xmf.replace(/\.xmf$/i, ".h5")}`);
   const question = await questionOf(call, what, flags);
   if (flags.job === true) return submit(dataset, question, forms, flags);
   const wait = elapsed(dashed(call));
@@ -154,7 +164,7 @@ async function run(call: CallName, dataset: string, what: string | undefined, fl
         throw new Error(`${name} was replaced while it was asked: the files would be of two versions; ask again`);
       };
       if (forms.length === 0) {
-        const form = (question.members.format as Format | undefined) ?? "csv";
+        const form = printedForm(call, question.members);
         const answer = await get(form);
         wait.stop();
         // On a terminal and in pipes, lines of CSV end as other lines do.
@@ -182,7 +192,7 @@ async function submit(
   { url, token }: AskFlags,
 ): Promise<void> {
   if (url === undefined) throw new MisuseError("--job needs --url: a job runs in a service");
-  const [[file, form] = [null, (question.members.format as Format | undefined) ?? "csv"], more] = forms;
+  const [[file, form] = [null, printedForm(question.call, question.members)], more] = forms;
   if (more !== undefined || form === "svg") throw new MisuseError("--job takes one --out, and no .svg");
   const { path, request } = requestOf(dataset, question, form, true);
   const answer = await send(url, path, request, token, new AbortController().signal);

@@ -43,7 +43,7 @@ async function jobs(id: string | undefined, flags: JobsFlags): Promise<void> {
 /** Saves the result of a job, once it is done, by an atomic write. Throws MisuseError for a wrong file ending. */
 export async function save(service: JobMethods, id: string, path: string): Promise<void> {
   const { result } = await service.wait(id);
-  const form = FORMATS[extname(path).slice(1) as Format] as { readonly type: string } | undefined;
+  const form = FORMATS[extname(path).slice(1).toLowerCase() as Format] as { readonly type: string } | undefined;
   if (result !== null && form !== undefined && !result.type.startsWith(form.type))
     throw new MisuseError(`--out ${path}: the result is ${result.name}; --format of the call chooses its form`);
   const { body } = await service.result(id);

@@ -51,6 +51,7 @@ function program(words: readonly string[], input: string | Buffer): Promise<Outc
 /** Asks the running service. */
 const ask = (...words: readonly string[]) => fieldprobe(...words, "--url", service.url);
 const U = ["values", "isotropic32", "u", "--time", "0.5"];
+writeFileSync(at("empty.csv"), "");
 
 async function rowsOf(running: Promise<Outcome>): Promise<readonly (readonly number[])[]> {
   const { status, stdout, stderr } = await running;
@@ -160,13 +161,13 @@ describe("the commands of the calls", () => {
       "--out",
       "l.nc",
       "--out",
-      "l.json",
+      "l.JSON",
     );
     expect([status, stdout, stderr]).toEqual([0, "", ""]);
     expect(readFileSync(at("l.csv"), "utf8").split("\r\n")[0]).toBe("x,u.x,u.y,u.z,p");
     expect(readFileSync(at("l.svg"), "utf8").match(/<polyline/g)).toHaveLength(4);
     expect(readFileSync(at("l.nc")).subarray(0, 3).toString()).toMatch(/^CDF|^.HD/);
-    expect(Object.keys(JSON.parse(readFileSync(at("l.json"), "utf8")).data)).toEqual(["u", "p"]);
+    expect(Object.keys(JSON.parse(readFileSync(at("l.JSON"), "utf8")).data)).toEqual(["u", "p"]);
     expect((await ask("spectrum", "isotropic32", "--time", "0.6", "--out", "e.svg", "--out", "e.csv")).stderr).toBe("");
     const [curve] = /points="[^"]*"/.exec(readFileSync(at("e.svg"), "utf8")) as RegExpExecArray;
     expect(curve.split(" ")).toHaveLength(16);
@@ -249,6 +250,9 @@ describe("the commands of the calls", () => {
       2,
       /--points\.random does not go with --points/,
     ],
+    [[...U, "--points", "1,2,3", "--format", "xyz"], 2, /--format xyz: values writes json, csv, npy/],
+    [[...U, "--out", "a.h5", "--out", "b.CSV", "--format", "h5"], 2, /--format h5 contradicts --out b\.CSV/],
+    [[...U, "--points", "empty.csv"], 1, /points: at least one point is needed/],
     [["spectrum", "isotropic32", "--out", "x.h5"], 2, /--out x\.h5: spectrum writes \.json, \.csv/],
     [["nodes", "isotropic32", "u", "--out", "x.xmf"], 2, /--out x\.xmf: it describes an HDF5 file; add --out x\.h5/],
     [["spectrum", "isotropic32", "--question", "none.json"], 1, /none\.json: no such file/],
