@@ -120,9 +120,8 @@ function recordsPerPoint(operation: TableRow, request: Request): number {
 function readLists(operation: TableRow, request: Request): { readonly lists: readonly List[]; readonly total: number } {
   const lists = operation.request
     .filter(isList)
-    .filter((member) => request[member.name] !== undefined)
-    .map((member) => ({ member, flat: flatten(member.name, request[member.name] as Points) }))
-    .filter(({ flat }) => flat.length > 0);
+    .filter((member) => member.name in request)
+    .map((member) => ({ member, flat: flatten(member.name, request[member.name] as Points) }));
   const total = (lists.find(({ member }) => member.name === "points")?.flat.length ?? 0) / 3;
   for (const { member, flat } of lists) {
     if (flat.length === 3 * total) continue;

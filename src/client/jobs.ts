@@ -87,9 +87,7 @@ export function jobsOf(url: string, token: string | undefined): JobMethods {
       if (result === null) throw new ClientError("Http", problem ?? `The job was ${state}.`);
       return verifyDigest(await send(`${pathOf(id)}/result`, { method: "GET" }, options), result);
     },
-    async cancelJob(id, options) {
-      return jsonOf(await send(pathOf(id), { method: "DELETE" }, options));
-    },
+    cancelJob: async (id, options) => jsonOf(await send(pathOf(id), { method: "DELETE" }, options)),
   };
 }
 

@@ -17,16 +17,19 @@ export function baseOf(url: string): string {
   return endpoint(url).replace(/\/service\/[^/]*$/, "");
 }
 
-/** A question as JSON. Throws ClientError for what JSON would drop or turn into null: NaN, a hole, a function. */
+/** A question as JSON. Throws ClientError for what JSON has not: NaN, a hole, a function, points without rows. */
 export function bodyOf(question: Readonly<Record<string, unknown>>): string {
   let member = "";
   return JSON.stringify(question, function (this: unknown, name, value: unknown) {
     if (this === question) member = name;
-    if (ArrayBuffer.isView(value)) return Array.from(value as Float64Array);
-    const isHole = value === undefined && Array.isArray(this);
-    const isDropped = isHole || typeof value === "function" || typeof value === "symbol";
+    const isListed = Array.isArray(this);
+    // Numbers in a row do not say how many a point has.
+    const isFlat = ArrayBuffer.isView(value) && (member === "points" ? !isListed : value instanceof DataView);
+    if (ArrayBuffer.isView(value) && !isFlat) return Array.from(value as Float64Array);
+    const isDropped = (value === undefined && isListed) || isFlat || /function|symbol|bigint/.test(typeof value);
     if (!isDropped && (typeof value !== "number" || Number.isFinite(value))) return value;
-    throw new ClientError("InvalidRequest", `${member}: ${String(value)} is neither a number nor a text.`, { member });
+    const found = isFlat ? "an array without rows" : String(value);
+    throw new ClientError("InvalidRequest", `${member}: ${found} is neither a number nor a text.`, { member });
   });
 }
 

@@ -304,6 +304,8 @@ describe("client", () => {
     ["a hole in place of a point", "NullOp", { points: HOLED.map(() => [1, 2, 3]) }, "points"],
     ["a number in place of a point", "NullOp", { points: [1, 2, 3] }, "points"],
     ["a hole in lists", "GetData_Python", { points: HOLED.map(() => [1]) }, "points"],
+    ["points that are undefined", "NullOp", { points: undefined }, "points"],
+    ["velocities of no points", "GetPositionInertialParticle", { points: line(2), InitialV: [] }, "InitialV"],
     ["velocities of other points", "GetPositionInertialParticle", { points: line(2), InitialV: line(3) }, "InitialV"],
     ["a member of no operation", "GetVelocity", { points: line(1), Initialv: line(1) }, "Initialv"],
     ["a member of another one", "GetVelocity", { points: line(1), nt: 3 }, "nt"],
@@ -336,6 +338,9 @@ describe("client", () => {
       [[1, undefined, 2]],
       () => 1,
       Symbol("1"),
+      1n,
+      line(2),
+      new DataView(new ArrayBuffer(8)),
       [Float64Array.of(1, Number.NaN)],
     ])
       for (const ask of [client.values?.("a", { points: given }), client.submit?.("a", "values", { points: given })])
