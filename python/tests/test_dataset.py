@@ -326,12 +326,14 @@ def test_any_form_as_bytes(dataset):
 
 
 def test_interp_broadcasts(dataset):
+    xarray = pytest.importorskip("xarray")
+    with pytest.raises(TypeError, match="must all be DataArrays, or numbers"):
+        dataset.interp("p", x=xarray.DataArray([1.0, 2.0, 3.0], dims="a"), y=np.ones(3), z=1.0, t=0.5)
     x = np.array([1.0, 2.0, 3.0])
     by_shape = dataset.interp("u", x=x, y=2.0, z=3.0, t=0.5)
     np.testing.assert_array_equal(by_shape, dataset.values("u", np.stack([x, 0 * x + 2, 0 * x + 3], axis=-1), time=0.5))
     own = dataset.interp(["u", "p"], x=x, y=2.0, z=3.0, t=np.array([0.5, 0.6, 0.7]))
     np.testing.assert_array_equal(own["p"][1], dataset.values("p", [2, 2, 3], time=0.6))
-    xarray = pytest.importorskip("xarray")
     a = xarray.DataArray(x, dims="a", coords={"a": [10, 20, 30]})
     named = dataset.interp("p", x=a, y=xarray.DataArray([2.0, 4.0], dims="b"), z=3.0, t=0.5)
     assert named.dims == ("a", "b") and named.name == "p"

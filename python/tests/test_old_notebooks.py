@@ -72,8 +72,10 @@ def test_giverny_refuses_what_it_does_not_know(url):
     for option in ((0.0, 0.25), (0.9, -0.25), (0.9, 0)):
         with pytest.raises(ValueError, match="option must lead from the time 0.5"):
             giverny.getData(dataset, "velocity", 0.5, "pchip", "lag8", "field", POINTS, option)
-
-
+    for option in ((np.nan, 0.1), (0.8, np.inf), (0.8,), 0.8, (0.8, 0.1, 0.1), ("end", 0.1), (None, 0.1)):
+        for variable in ("velocity", "position"):
+            with pytest.raises(ValueError, match="option must be an end time and an interval, not "):
+                giverny.getData(dataset, variable, 0.5, "pchip", "lag8", "field", POINTS, option)
     backwards = giverny.getData(giverny.turb_dataset("isotropic32", url=url), "pressure", 0.6, "none", "lag4", "field", POINTS, (0.2, -0.25), True)
     np.testing.assert_allclose(backwards[1], [0.6, 0.35])
 
@@ -153,6 +155,9 @@ def test_pyjhtdb(url, dataset):
     np.testing.assert_array_equal(filtered, dataset.values("filter(u)", POINTS, time=0.4, filter="box:0.6", time_method="nearest"))
     with pytest.raises(ValueError, match="7 is not the number of an interpolation"):
         library.getData(0.5, POINTS, sinterp=7)
+    for steps, dt in ((0, 0.02), (-1, 0.02), (1.5, 0.02), (1, 0), (1, np.nan)):
+        with pytest.raises(ValueError, match=f"steps_to_keep={steps} must be a whole number from 1, dt={dt} not 0"):
+            library.getPosition(0.0, 0.2, dt, POINTS, sinterp=6, steps_to_keep=steps)
     with pytest.raises(ValueError, match="getFunction must be a name"):
         library.getData(0.5, POINTS, getFunction="getInvariants")
 

@@ -115,6 +115,8 @@ class Dataset(Calls):
         if any(hasattr(one, "dims") for one in coordinates):
             import xarray
 
+            if any(np.ndim(one) > 0 and not hasattr(one, "dims") for one in coordinates):
+                raise TypeError("x, y, z and t must all be DataArrays, or numbers, if one is: arrays without dims match by nothing")
             broadcast = xarray.broadcast(*(xarray.DataArray(one) for one in coordinates))
             labels = broadcast[0]
             coordinates = tuple(one.values for one in broadcast)

@@ -67,13 +67,18 @@ def getData(  # noqa: N802
         return_times: whether the times come as a second result.
     """
     ask = dataset.dataset
+    try:
+        end, interval = map(float, option)
+    except (TypeError, ValueError):
+        end = interval = float("nan")
+    if not (np.isfinite(end) and np.isfinite(interval)):
+        raise ValueError(f"option must be an end time and an interval, not {option!r}")
     if variable == "position":
-        end, dt = option
-        frames = [former.records(ask, points, time, end, dt, _spatial(spatial_method))[0]]
+        frames = [former.records(ask, points, time, end, interval, _spatial(spatial_method))[0]]
         return _answer(frames, [end], list("xyz"), points, return_times)
     fields = {one["name"]: one["components"] for one in ask.description["fields"]}
     field, operator, columns = _quantity(variable, spatial_operator, fields)
-    times = _times(time, *option)
+    times = _times(time, end, interval)
     how = former.how(former.check_method(_spatial(spatial_method), operator), temporal_method)
     version = Version()
     frames = [former.components(ask, field, operator, points, version, time=float(t), **how) for t in times]

@@ -89,6 +89,8 @@ class libJHTDB:  # noqa: N801 (pyJHTDB's name)
         """Positions of shape ``(records, …, 3)`` and their times; ``steps_to_keep`` records after the start, equally spaced."""
         if point_coords is None:
             raise ValueError("point_coords must hold the places where the particles start")
+        if not (steps_to_keep >= 1 and steps_to_keep == int(steps_to_keep) and np.isfinite([starttime, endtime, dt]).all() and dt != 0):
+            raise ValueError(f"steps_to_keep={steps_to_keep} must be a whole number from 1, dt={dt} not 0, and times finite")
         dataset, method, version = self._dataset(data_set), _name(_spatial, sinterp), Version()
         steps = abs((endtime - starttime) / dt)
         every = round(steps / steps_to_keep)
