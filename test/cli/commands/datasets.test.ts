@@ -158,7 +158,7 @@ describe("fieldprobe inspect", () => {
       writeField(file, "/velocity", { dimensions: ["z", "y", "x", "c"] });
       (file.get("velocity") as H5Dataset).create_attribute("scale_factor", "0.01");
     });
-    const { status, stderr } = await fieldprobe("inspect", path, "--walls", "none", "--yes");
+    const { status, stderr } = await fieldprobe("inspect", path, "--yes");
     expect([status, stderr]).toEqual([1, expect.stringMatching(/text-scale\.h5.* cannot be served: .*scale_factor/)]);
     expect(existsSync(path.replace(".h5", ".dataset.json"))).toBe(false);
   });
