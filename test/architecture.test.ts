@@ -34,7 +34,6 @@ const inSource = (path: string) => (path.startsWith("src/") ? path.slice("src/".
 const FILES = [...sourceFiles("src"), ...sourceFiles("web").map((file) => `web/${file}`)].filter(
   (file) => !file.startsWith("web/test/"),
 );
-/** The path of a file of FILES on disk. */
 const pathOf = (file: string) => join(file.startsWith("web/") ? ROOT : SRC, file);
 const IMPORTS = readReferences(["src", "web"])
   .filter(({ from }) => !from.startsWith("web/test/"))

@@ -11,7 +11,6 @@ const GRADIENT = [0.3, -1.2, 0.7, 2.1, -0.4, 0.9, -1.7, 0.2, 0.6];
 const VECTOR = [0.5, -1.5, 2];
 const HESSIAN = [1, 2, 3, 2, 4, 5, 3, 5, 6];
 
-/** One node with recognisable inputs. */
 function oneNode(): BlockInputs {
   const values = (key: string): number[] => {
     const [kind, field = ""] = key.split(":");

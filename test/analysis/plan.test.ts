@@ -34,7 +34,6 @@ function reduced(plan: ReductionPlan): Merged {
   return merged;
 }
 
-/** Means and counts of the groups. */
 function meansOf(plan: ReductionPlan): readonly (readonly [mean: number, count: number])[] {
   return reduced(plan)
     .states(0)

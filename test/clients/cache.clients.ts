@@ -16,7 +16,6 @@ if (reason !== null) console.log(`the cache in front is skipped: ${reason}`);
 const PAGE = readFileSync(fileURLToPath(new URL("../../docs/reverse-proxy.md", import.meta.url)), "utf8");
 const SLICE = "/api/datasets/isotropic32/grid?what=norm(S)&time=0.5&z=1";
 
-/** A port that is free now. */
 function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, "127.0.0.1", () => {

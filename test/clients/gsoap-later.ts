@@ -29,7 +29,6 @@ function valueInC({ name, type }: Member, value: unknown): string {
   }
 }
 
-/** Prints the numbers of the result of an operation, `out`. */
 function printInC({ wire, result }: OperationRow): string {
   const found = `out.${inC(wire)}Result`;
   if (result === "base64") return `print((float *)${found}.__ptr, ${found}.__size / 4);`;

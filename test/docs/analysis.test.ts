@@ -8,7 +8,6 @@ import { withTables } from "../support/measured.js";
 
 const DOCUMENT = fileURLToPath(new URL("../../docs/analysis.md", import.meta.url));
 
-/** Text in a cell of a table. */
 const plain = (text: string): string => text.replaceAll("|", "\\|");
 
 it("lists every quantity with its expression, its formula and its unit", async () => {

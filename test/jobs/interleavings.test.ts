@@ -32,7 +32,6 @@ import { jobWith, NUMBERS } from "./check-queue.js";
 /** A process under the search. */
 interface Actor {
   readonly name: string;
-  /** What it has done and seen. */
   readonly seen: string[];
   /** Lets it take the step before which it waits; null while it works, or once it is over. */
   go: (() => void) | null;

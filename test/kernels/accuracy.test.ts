@@ -78,7 +78,6 @@ function localSpacing(place: Place, axis: Axis, order: number): number {
   return product ** (1 / order);
 }
 
-/** Cells of the middle fifth of the axis. */
 function middleCells(axis: Axis): number[] {
   const count = Math.round(axis.nodes / 5);
   return Array.from({ length: count }, (_, i) => Math.floor(0.4 * axis.nodes) + i);

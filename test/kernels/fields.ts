@@ -105,7 +105,6 @@ export function scatter(axes: Axes, count: number): Triple[] {
   });
 }
 
-/** The values of a scheme at points, one array per point. */
 export function valuesAt(scheme: Scheme, fields: readonly BrickField[], points: readonly Triple[]): number[][] {
   const out = new Float64Array(points.length * scheme.components).fill(12345);
   scheme.evaluate(fields, Float64Array.from(points.flat()), 0, points.length, out);

@@ -15,7 +15,6 @@ const velocity = fieldOf(T16.axes, 3, T16.velocity);
 const pressure = fieldOf(T16.axes, 1, T16.pressure);
 const plain = { fd8Legacy: false };
 
-/** Numbers per point. */
 function total({ quantity, sizes }: PointKernel): number {
   return RESULTS[quantity] * sizes.reduce((sum: number, size) => sum + size, 0);
 }

@@ -19,7 +19,6 @@ function weights(order: number, fraction: number): number[] {
   return [...out];
 }
 
-/** Value of the interpolant of f on an axis with ends. */
 function interpolant(axis: Axis, order: Order, f: (y: number) => number, x: number): number {
   const line = createAxisWeights(axis, order);
   line.locate(x);

@@ -114,7 +114,6 @@ describe.each(SPLINES)("%s", (_name, spline) => {
     const [x, y, z]: Triple = [0.33, 1.91, 4.9];
     const cells = [x, y, z].map((at, a) => (at - (axes[a] as Axes[0]).origin) / (axes[a] as Axes[0]).spacing);
     const exact = Array.from({ length: q }, (_, k) => exactWeight(spline, k));
-    /** Weights of derivative r along an axis. */
     const weights = (a: number, r: number) =>
       exact.map(({ numerators, denominator }) => {
         const fraction = (cells[a] as number) % 1;

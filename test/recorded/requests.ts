@@ -113,7 +113,6 @@ function soap(
 
 const SIZES = [1, 3, 40, 700] as const;
 
-/** Domains that an operation can be asked on. */
 function domainsFor({ fields }: OperationRow, domains: readonly Domain[]): readonly Domain[] {
   const found = domains.filter((domain) => fields.every((field) => field === "force" || domain.fields.includes(field)));
   return found.length > 0 ? found : domains.slice(0, 1);
@@ -459,7 +458,6 @@ function* eventSelections(): Generator<RecordedRequest> {
   yield { ...get("/events"), name: "POST /events", method: "POST" };
 }
 
-/** All requests for the datasets that are served. */
 export function recordedRequests(domains: readonly Domain[]): RecordedRequest[] {
   const flows = domains.filter(({ fields }) => fields.includes("velocity") && fields.includes("pressure"));
   return [

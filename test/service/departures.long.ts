@@ -33,7 +33,6 @@ const JSON_TYPE = "application/json";
 const TRACK = "time=0.1:0.11&step=0.001";
 const TIMED = Float32Array.from(POINTS.flatMap((point, i) => [...point, (i % 9) / 20]));
 
-/** The body of an analysis. */
 const analysis = (call: string, members: object): Door => [call, `${API}/${call}`, JSON_TYPE, JSON.stringify(members)];
 
 /** A door: name, path, media type and body, and headers; a body of null is a GET. */

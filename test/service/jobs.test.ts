@@ -77,7 +77,6 @@ async function expectSameNumbers(ours: Buffer, theirs: Buffer): Promise<void> {
 
 const bytesOf = async (answer: Response): Promise<Buffer> => Buffer.from(await answer.arrayBuffer());
 
-/** The values of points by calls within the limits. */
 async function valuesOf(url: string, call: string, points: Float32Array<ArrayBuffer>, at = 2000): Promise<Buffer> {
   const parts: Buffer[] = [];
   for (let from = 0; from < points.length; from += 3 * at)

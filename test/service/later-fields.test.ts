@@ -139,7 +139,6 @@ describe("requests as the MATLAB toolbox writes them: SOAP 1.1 by hand, numbers 
       GetBoxFilterSGSscalar: "pp",
     },
   };
-  /** The text of a member that the datasets answer. */
   const textOf = (row: (typeof TOOLBOX)[number], { name, type }: Member): string => {
     if (type === "ArrayOfPoint3") {
       const written = POINTS.map((at) =>

@@ -20,7 +20,6 @@ afterAll(() => vi.unstubAllEnvs());
 
 const folder = (name: string) => folderIn(SCRATCH, name);
 
-/** Two times in a file. */
 const several = (times: readonly number[]) => (file: File) => {
   for (const name of ["u", "v", "w"])
     writeField(file, `/${name}`, { dimensions: ["t", "z", "y", "x"], lengths: { t: 2 } });

@@ -57,7 +57,6 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The answers of the oracle. */
 async function askOracle(): Promise<Truth> {
   await ready;
   const file = new File(SHIPPED, "r");

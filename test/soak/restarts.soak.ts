@@ -232,7 +232,6 @@ async function trouble(running: () => boolean): Promise<void> {
   }
 }
 
-/** Ids of all events that are served, by pages. */
 async function servedEvents(): Promise<number[]> {
   const found: number[] = [];
   for (let next: string | undefined = "/events?type=all&per_page=50"; next !== undefined; ) {

@@ -285,7 +285,6 @@ export interface Flight {
   readonly motion: Motion;
   readonly start: number;
   readonly end: number;
-  /** Steps of the reference. */
   readonly steps: number;
   readonly count: number;
 }

@@ -14,7 +14,6 @@ export interface GridKind {
   readonly name: string;
   readonly nodes: readonly [number, number, number];
   readonly periodic: readonly [boolean, boolean, boolean];
-  /** Whether y is stretched. */
   readonly stretched?: boolean;
   readonly holes?: boolean;
   /** Whether the components of the velocity lie at the faces of cells, half a spacing below the other nodes. */

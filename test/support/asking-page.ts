@@ -9,7 +9,6 @@ const ALIKE: readonly (readonly MemberName[])[] = [
   ["i", "j", "k"],
 ];
 
-/** A cell of a table of Markdown. */
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
 
 /** The reference of all calls and members, docs/asking.md. */
@@ -44,7 +43,6 @@ export function referenceText(): string {
   return `${[HEAD, "## Calls", "", "| Call | Answers | Kind |", "|---|---|---|", ...calls, "", ANSWERS, "## Members", "", "| Member | Means | Default | Example |", "|---|---|---|---|", ...members, "", "## Each call", "", sections.join("\n\n")].join("\n")}\n`;
 }
 
-/** A call as a command line of curl. */
 function curlOf(call: CallName): string {
   const members = Object.entries(callOf(call).example).map(([name, value]) => `--data-urlencode '${name}=${value}'`);
   return `curl -sG 'http://127.0.0.1:8080/api/datasets/${DATASET}/${call}' ${members.join(" ")}`;

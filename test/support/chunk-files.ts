@@ -59,7 +59,6 @@ export function writtenChunks({ shape, chunks, written }: ChunkFile): boolean[] 
   return all;
 }
 
-/** The first element of a chunk. */
 export function chunkStart({ shape, chunks }: ChunkFile, number: number): Four {
   const start = [0, 0, 0, 0];
   let rest = number;
@@ -71,7 +70,6 @@ export function chunkStart({ shape, chunks }: ChunkFile, number: number): Four {
   return start as unknown as Four;
 }
 
-/** The value stored at an element of a chunk that exists. */
 export function storedValue({ shape }: ChunkFile, [t, z, y, x]: Four): number {
   return 1 + x + shape[3] * (y + shape[2] * (z + shape[1] * t));
 }

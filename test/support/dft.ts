@@ -37,7 +37,6 @@ export function dft(nodes: number, cube: Complex, sign: 1 | -1): Complex {
   return { re: from.re.map((value) => value * scale), im: from.im.map((value) => value * scale) };
 }
 
-/** Transform of real values. */
 export function transformOf(nodes: number, values: ArrayLike<number>): Complex {
   return dft(nodes, { re: Float64Array.from(values), im: new Float64Array(nodes ** 3) }, -1);
 }
@@ -52,7 +51,6 @@ export function wavenumberAt(nodes: number, index: number): [number, number, num
   ];
 }
 
-/** Index of a wavenumber. */
 export function indexOf(nodes: number, [x, y, z]: readonly [number, number, number]): number {
   const wrap = (component: number) => (component + nodes) % nodes;
   return (wrap(z) * nodes + wrap(y)) * nodes + wrap(x);

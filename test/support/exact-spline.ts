@@ -6,13 +6,11 @@ export interface Spline {
   readonly nodes: number;
 }
 
-/** The spline of a name. */
 export function splineNamed(name: string): Spline {
   const [, smoothness, nodes] = /^M(\d)Q(\d+)$/.exec(name) as unknown as [string, string, string];
   return { smoothness: Number(smoothness), nodes: Number(nodes) };
 }
 
-/** A quotient of two large whole numbers. */
 export function quotient(numerator: bigint, denominator: bigint): number {
   return Number((numerator << 200n) / denominator) / 2 ** 200;
 }

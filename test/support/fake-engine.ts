@@ -22,7 +22,6 @@ import type { QueryTexts } from "../../src/text/text-task.js";
 export interface FakeOptions {
   /** Points per slab; small ones make several commits. */
   readonly slabPoints?: number;
-  /** Points per query. */
   readonly points?: number;
   readonly limitName?: string;
 }

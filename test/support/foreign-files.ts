@@ -7,7 +7,6 @@ import type { Answers } from "../../src/storage/recognise/answers.js";
 
 const FIXTURES = fileURLToPath(new URL("../storage/recognise/own/fixtures/", import.meta.url));
 
-/** A case of make.py. */
 export interface Case {
   readonly name: string;
   readonly files: string[];

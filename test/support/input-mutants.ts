@@ -24,7 +24,6 @@ import { scratchFolder } from "./scratch.js";
 
 const VALUES = Float32Array.from(fill(["z", "y", "x"], [NODES.z, NODES.y, NODES.x], nodeValue));
 
-/** What looks at a mutant of each kind. */
 export const INPUT_MUTANTS: MutantKinds = {
   "headers of HDF5": () => headerMutants(false),
   "headers of NetCDF-4": () => headerMutants(true),

@@ -14,7 +14,6 @@ export interface Turbulence {
   readonly pressure: BrickField;
 }
 
-/** The fields at a stored time. */
 export async function readTurbulence(time: number): Promise<Turbulence> {
   await loadHdf5();
   const folder = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));

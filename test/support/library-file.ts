@@ -23,7 +23,6 @@ function attempt<T>(what: string, call: () => T): T {
   }
 }
 
-/** An open file. */
 export class LibraryFile {
   readonly path: string;
   readonly #id: bigint;

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll } from "vitest";
 
-/** Faults of the answers to come. */
 export interface Faults {
   /** Answers with status 503. */
   readonly failures?: number;
@@ -22,16 +21,13 @@ export interface Faults {
   readonly weak?: boolean;
   /** How far the clock of the host is ahead. */
   readonly laterMs?: number;
-  /** Whether folders are listed. */
   readonly lists?: boolean;
   /** The address to which all requests are sent instead. */
   readonly redirect?: string | null;
 }
 
-/** A server for the tests of a file. */
 export interface ObjectServer {
   readonly url: string;
-  /** Requests so far. */
   readonly requests: number;
   /**
    * @param laterMs how far the time of the objects lies ahead of now

@@ -499,7 +499,6 @@ export function writeTwin(file: File, twin: ProducerFile): void {
   if (twin.pressure) writeField(file, "/pressure", { dimensions: ["t", "z", "y", "x"], lengths: { t: frames } });
 }
 
-/** Descriptor of the twin. */
 export function twinDescriptor(twin: ProducerFile, name: string): object {
   return {
     schemaVersion: 1,

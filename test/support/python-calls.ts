@@ -78,7 +78,6 @@ ${wrapped(isValues ? RETURNS.values : RETURNS[kind], " ".repeat(12), " ".repeat(
 `;
 }
 
-/** The text of python/src/fieldprobe/calls.py. */
 export function pythonCalls(): string {
   return `"""\`\`Calls\`\` has a method for each call. It is generated from the table of calls, src/shared/calls.ts."""
 

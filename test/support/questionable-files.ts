@@ -37,7 +37,6 @@ export function writeTables(file: File): void {
   file.create_attribute("periodic", "none");
 }
 
-/** Components on stated nodes, and more. */
 export function complete(more: (file: File) => void) {
   return (file: File): void => {
     writeComponents(file);
@@ -46,7 +45,6 @@ export function complete(more: (file: File) => void) {
   };
 }
 
-/** Such a file, with its time. */
 export const timed = (time: number, more: (file: File) => void = () => {}) =>
   complete((file) => {
     file.create_attribute("time", time, [], "<d");
@@ -118,7 +116,6 @@ export function staggered(names: readonly [centre: string, own: string], withTab
   };
 }
 
-/** A velocity in one dataset. */
 function vector(more: (file: File, velocity: H5Dataset) => void) {
   return (file: File): void => {
     writeField(file, "/velocity" satisfies `/${Path}`, { dimensions: [...ORDER, "c"] });

@@ -8,7 +8,6 @@ export const PATIENCE_MS = 10_000;
 /** The bytes that came over a raw connection before the other side closed it. */
 export interface RawAnswer {
   readonly text: string;
-  /** Whether the server closed the connection. */
   readonly closed: boolean;
 }
 
@@ -41,7 +40,6 @@ export function exchange(
   });
 }
 
-/** A POST as bytes. */
 export function rawPost(version: Version, document: string, more: readonly string[] = [], path = PATH): string {
   return [
     `POST ${path} HTTP/1.1`,

@@ -41,7 +41,6 @@ export function decodes(compression: string): boolean {
   return compression !== "zstd" || "zstdDecompressSync" in zlib;
 }
 
-/** A metadata document of a store. */
 export function readDocument(folder: string, path: string): Record<string, unknown> {
   return JSON.parse(readFileSync(join(folder, path, "zarr.json"), "utf8"));
 }

@@ -20,7 +20,6 @@ export function requestOf(row: Operation, replaced: Readonly<Record<string, stri
   return around(row, row.request.map((member) => memberOf(row, member, replaced[member.name])).join(""));
 }
 
-/** The element of an operation around any content. */
 export function around(row: Operation, content: string): string {
   return `<${row.name} xmlns="${NAMESPACE}">${content}</${row.name}>`;
 }

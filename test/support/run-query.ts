@@ -12,7 +12,6 @@ export function writeTriples(sink: TripleSink, triples: ArrayLike<number>): void
   }
 }
 
-/** The whole answer to a query. */
 export async function runQuery(
   engine: Engine,
   query: Query,
@@ -36,7 +35,6 @@ export async function runQuery(
 
 type Name<Member extends keyof Query> = NonNullable<Query[Member]>;
 
-/** A query for velocities. */
 export function velocityAt(
   time: number,
   spatialInterpolation: Name<"spatialInterpolation"> = "Lag6",

@@ -11,7 +11,6 @@ export function scratchFolder(): string {
   return folder;
 }
 
-/** Makes a folder in another. */
 export function folderIn(parent: string, name: string): string {
   mkdirSync(join(parent, name));
   return join(parent, name);

@@ -91,13 +91,11 @@ export function useService(...given: Parameters<typeof startService>): TestServi
   };
 }
 
-/** An envelope around a body, with an optional header. */
 export function envelope(version: Version, body: string, header = ""): string {
   const head = header === "" ? "" : `<s:Header>${header}</s:Header>`;
   return `<s:Envelope xmlns:s="${ENVELOPES[version]}">${head}<s:Body>${body}</s:Body></s:Envelope>`;
 }
 
-/** Items of three numbers. */
 export function items(
   points: readonly (readonly [number | string, number | string, number | string])[],
   name = "Point3",
@@ -130,7 +128,6 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Sends a document by POST. */
 export async function send(
   service: { readonly url: string },
   version: Version,
@@ -181,14 +178,12 @@ export function children(parent: Element): Element[] {
   return Array.from(parent.childNodes).filter((node) => node.nodeType === 1);
 }
 
-/** The child of that name. */
 export function child(parent: Element, local: string): Element {
   const found = children(parent).find((node) => node.localName === local);
   if (found === undefined) throw new Error(`${parent.nodeName} has no ${local}`);
   return found;
 }
 
-/** The records of a response: name and numbers of each. */
 export function readRecords(answer: Answer, operation: string): { name: string; values: number[] }[] {
   expect({ status: answer.status, text: answer.text.slice(0, 600) }).toMatchObject({ status: 200 });
   const response = child(child(parseXml(answer.text), "Body"), `${operation}Response`);

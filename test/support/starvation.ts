@@ -23,7 +23,6 @@ export interface Crowd {
   leave(): void;
 }
 
-/** The report of a witness. */
 export interface Witnessed {
   readonly asked: number;
   /** Answers that were not the expected ones, by status or bits; the first of them. */

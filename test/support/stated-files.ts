@@ -134,7 +134,6 @@ export const statedWays = fc.record({
   nodes: fc.uniqueArray(fc.integer({ min: 4, max: 9 }), { minLength: 3, maxLength: 3 }),
   order: fc.shuffledSubarray([...AXES], { minLength: 3 }),
   vector: fc.boolean(),
-  /** Groups above the fields. */
   group: fc.constantFrom("", "fields", "run/data"),
   /** How the grid is stated. */
   grid: fc.constantFrom("tables", "steps", "scales", "lists"),

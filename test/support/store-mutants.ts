@@ -30,7 +30,6 @@ const STORES: Readonly<Record<string, () => Objects>> = {
     return new Map(["numbered.refs.json", "numbered.h5"].map((name) => [name, readFileSync(join(folder, name))]));
   },
 };
-/** What looks at a mutant of each kind. */
 export const STORE_MUTANTS: MutantKinds = {
   ...Object.fromEntries(Object.keys(STORES).map((kind) => [kind, () => storeMutant(kind)])),
   "disk cache": () => cacheMutant,

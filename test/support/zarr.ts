@@ -8,7 +8,6 @@ import { embeddedDescriptor } from "./cubes.js";
 
 export type ZarrType = "float32" | "float64" | "int16" | "int64";
 
-/** One array of a store. */
 export interface ArraySpec {
   readonly dimensions: readonly string[];
   readonly shape: readonly number[];
@@ -40,7 +39,6 @@ export interface StoreSpec {
 const BYTES = { float32: 4, float64: 8, int16: 2, int64: 8 } as const;
 const SECOND_TYPES = { float32: "f4", float64: "f8", int16: "i2", int64: "i8" } as const;
 
-/** The objects of a store by their keys. */
 export function zarrObjects({ version, arrays, attributes = {}, consolidated }: StoreSpec): Map<string, Uint8Array> {
   const documents: Record<string, unknown> = {};
   const objects = new Map<string, Uint8Array>();
@@ -76,12 +74,10 @@ export function knownObjects(spec: StoreSpec): Map<string, Uint8Array> {
   }
 }
 
-/** Writes a store with its descriptor in it into a folder. */
 export function writeKnownZarr(folder: string, spec: StoreSpec): string {
   return writeObjects(folder, knownObjects(spec));
 }
 
-/** Writes a store into a folder. */
 export function writeZarr(folder: string, spec: StoreSpec): string {
   return writeObjects(folder, zarrObjects(spec));
 }

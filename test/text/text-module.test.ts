@@ -88,7 +88,6 @@ function decimal(): string {
   return (forms[Math.floor(random() * forms.length)] as () => string)();
 }
 
-/** A float32 of any bits. */
 function anyFloat(): number {
   const view = new DataView(new ArrayBuffer(4));
   view.setUint32(0, Math.floor(random() * 2 ** 32));

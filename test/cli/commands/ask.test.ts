@@ -48,7 +48,6 @@ function program(words: readonly string[], input: string | Buffer): Promise<Outc
   });
 }
 
-/** Asks the running service. */
 const ask = (...words: readonly string[]) => fieldprobe(...words, "--url", service.url);
 const U = ["values", "isotropic32", "u", "--time", "0.5"];
 writeFileSync(at("empty.csv"), "");

@@ -33,7 +33,6 @@ const query = (data: string) => {
 };
 
 let known: Promise<string> | null = null;
-/** The answer of the local file. */
 function local(): Promise<string> {
   known ??= query("near");
   return known;

@@ -89,7 +89,6 @@ export function startPeer(
   return start([process.execPath, bin, "serve"], /listening on (\S+)/, { ...environment(setup), ...more });
 }
 
-/** A process of a cluster that writes to a full disk. */
 export function startWithFullDisk(setup: Setup): ChildProcess {
   const full = openSync("/dev/full", "w");
   const env = { ...process.env, ...environment(setup) };
@@ -116,7 +115,6 @@ export async function usable(engine: Engine, count: number, shared = engine.data
   await vi.waitFor(() => expect(found()).toBe(count), { timeout: 20_000, interval: 20 });
 }
 
-/** The engine without a cluster. */
 export function openAlone({ data = [], cacheMiB = 128 }: Partial<Setup> = {}): Promise<Engine> {
   const folders = data.length > 0 ? data.join(delimiter) : SHIPPED;
   const config = loadConfig({ DATA: folders, WORKERS: "1", CACHE_BYTES: String(cacheMiB * 1024 * 1024) }, {});

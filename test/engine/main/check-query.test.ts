@@ -39,7 +39,6 @@ const FLOW: Dataset = {
   questions: [],
 };
 
-/** A query that is good on FLOW. */
 function goodQuery(operation: Operation & { name: Query["operation"] }): Query {
   const values = {
     ...{ dataset: "flow", time: 0.5, StartTime: 0.1, EndTime: 0.5, dt: 0.1, nt: 4, Tp: 0.1, filterlength: 1 },

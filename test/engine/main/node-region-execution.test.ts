@@ -66,7 +66,6 @@ afterEach(() => {
 
 const nodesOf = ({ count }: NodeRegion): number => count[0] * count[1] * count[2];
 
-/** Calls `use` with every node of a region, x fastest. */
 function eachNode({ first, count, stride }: NodeRegion, use: (x: number, y: number, z: number) => void): void {
   for (let k = 0; k < count[2]; k++) {
     for (let j = 0; j < count[1]; j++) {

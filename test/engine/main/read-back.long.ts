@@ -303,7 +303,6 @@ describe("files of producers.ts", () => {
   });
   afterAll(() => engine.close(1000));
 
-  /** The nodes that the file was written for. */
   function axesOf({ axes }: ProducerFile): Nodes[] {
     return (["x", "y", "z"] as const).map((name) => {
       const axis = axes[name] as Partial<Record<"origin" | "spacing" | "periodic" | "coordinates", unknown>>;

@@ -90,7 +90,6 @@ describe("bytes read where data exceeds the cache", () => {
     },
   );
 
-  /** Answers with all data in the cache. */
   const answered = new Map<string, Answer>();
 
   it.each([

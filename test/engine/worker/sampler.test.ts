@@ -24,7 +24,6 @@ const source = {
 
 afterEach(() => void vi.restoreAllMocks());
 
-/** A sampler whose cache has so many bytes. */
 function samplerOf(bytes: number, workers = 1): Sampler {
   const layout = memoryLayout(workers, bytes);
   const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;

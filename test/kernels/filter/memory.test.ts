@@ -34,7 +34,6 @@ function bytesMade(run: () => void): number {
   return bytes;
 }
 
-/** A field of zeros in one brick. */
 function zeros(components: 1 | 3): BrickReader {
   const data = new Float32Array(components * NODES ** 3);
   const bricking = { edge: [NODES, NODES, NODES], count: [1, 1, 1] } as const;

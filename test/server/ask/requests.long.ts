@@ -261,7 +261,6 @@ function drawErrors(a: Scalar): Drawn {
   };
 }
 
-/** A random request of a grid. */
 function draw(grid: MadeGrid, kind: GridKind): Drawn {
   const isStaggered = kind.staggered === true;
   const leaves = isStaggered ? LEAVES.filter(([text]) => /^(norm\(grad\()?p\)*$/.test(text)) : LEAVES;

@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { PointsReader } from "../../../src/server/jhtdb/points-reader.js";
 import { fc } from "../../support/property.js";
 
-/** Reads pieces into a plain list. */
 function read(pieces: readonly Buffer[]): number[][] {
   const points: number[][] = [];
   const reader = new PointsReader({

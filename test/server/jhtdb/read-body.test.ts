@@ -20,7 +20,6 @@ type Point = readonly [string, string, string];
 const point = (i: number): Point => [`${i / 1000}`, `-${(i * 7919) % 1_000_003}e-5`, `0.${1_000_000 + i}`];
 const POINTS = Array.from({ length: COUNT }, (_, i) => point(i));
 
-/** The points with some of them replaced. */
 function withPoints(replaced: Readonly<Record<number, string>>, write: (numbers: Point) => string): string[] {
   return POINTS.map((numbers, i) => replaced[i] ?? write(numbers));
 }

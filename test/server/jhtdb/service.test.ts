@@ -24,7 +24,6 @@ const POINTS = [
 /** A time that is the same in float32, which SOAP has, and in float64. */
 const TIME = 0.375;
 
-/** The query string of the Python client, in its order. */
 const pythonQuery = (change: Record<string, string | number>): string =>
   Object.entries({
     authToken: "TOKEN",

@@ -9,7 +9,6 @@ import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 
-/** The hints for a folder with these files. */
 async function hintsFor(folder: string, names: readonly string[], write = cube): Promise<string[]> {
   const home = folderIn(SCRATCH, folder);
   for (const name of names) await writeHdf5(join(home, name), write);

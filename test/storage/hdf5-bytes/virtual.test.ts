@@ -20,7 +20,6 @@ const N = 6;
 const ENDS: Answers = { periodic: [], walls: [] };
 const GRID: Answers = { ...ENDS, dims: ["t", "z", "y", "x"], spacing: [0.25, 0.25, 0.25], origin: [0, 0, 0] };
 
-/** A folder with one of the files and its sources. */
 function folderOf(name: string, file: string): string {
   const home = join(SCRATCH, name);
   mkdirSync(home);

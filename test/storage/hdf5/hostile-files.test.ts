@@ -24,7 +24,6 @@ const VALUES = Float32Array.from(fill(["z", "y", "x"], [NODES.z, NODES.y, NODES.
 const GZIP = { compression: 1, compression_opts: [1] };
 let made = 0;
 
-/** Writes a file of a pressure that has checksums. */
 function writePressure(earliest: boolean, write: (file: File) => void = () => undefined): Promise<string> {
   return writeHdf5(
     join(SCRATCH, `${made++}.h5`),

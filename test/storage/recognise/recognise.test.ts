@@ -31,7 +31,6 @@ const said = ({ reasons, warnings, descriptor }: Recognised) =>
   [...reasons, ...warnings, ...descriptor.questions.map(({ about, question }) => `${about}: ${question}`)].join("\n");
 
 describe("what a file says twice, or by no convention", () => {
-  /** A file that states everything, and more. */
   const stated = (more: (file: File, velocity: H5Dataset) => void) => (file: File) => {
     writeField(file, "/velocity", { dimensions: CUTOUT });
     for (const [axis, nodes] of Object.entries(NODES))
@@ -283,7 +282,6 @@ describe("generic files", () => {
   });
 });
 
-/** Writes zeros in a shape. */
 const zeros = (file: File, name: string, shape: number[]) =>
   file.create_dataset({ name, data: new Float32Array(shape.reduce((size, n) => size * n, 1)), shape });
 

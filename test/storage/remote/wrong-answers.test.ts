@@ -23,7 +23,6 @@ const [FIRST, LAST] = [
 
 beforeEach(() => server.set({ ranges: true, weak: false, times: true }));
 
-/** The store of numbered nodes, each `more` than its number. */
 function nodes(shard: readonly number[] | null, more: number): Map<string, Uint8Array> {
   const p = array(AXES, shard === null ? {} : { shard: [...shard] });
   const values = fill(AXES, p.shape, (at) => nodeValue(at) + more);

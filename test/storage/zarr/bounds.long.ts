@@ -97,7 +97,6 @@ it("bounds the members of each object of a document before it is parsed, and of 
 it("bounds groups and arrays, paths, dimensions, chunks of shards and bytes of chunks", async () => {
   const consolidated = (metadata: object) =>
     folderOf({ ".zgroup": '{"zarr_format":2}', ".zmetadata": JSON.stringify({ metadata }) });
-  /** Groups below the one of the root. */
   const groups = (length: number) =>
     Object.fromEntries(
       Array.from({ length }, (_, i) => [

@@ -44,7 +44,6 @@ export function array(dimensions: readonly Dimension[], members: Partial<ArraySp
   };
 }
 
-/** Compares all nodes of all frames. */
 export function expectNodes(dataset: Dataset, field: FieldName, components: number): void {
   const open = openDataset(dataset);
   for (let frame = 0; frame < dataset.time.count; frame++) {
@@ -55,7 +54,6 @@ export function expectNodes(dataset: Dataset, field: FieldName, components: numb
   open.close();
 }
 
-/** Reads the first brick of a field. */
 export function firstBrick(dataset: Dataset, field: FieldName = "pressure"): Float32Array {
   const { edge = [0, 0, 0] } = dataset.fields[field]?.bricking ?? {};
   const brick = new Float32Array(edge[0] * edge[1] * edge[2] * (dataset.fields[field]?.components ?? 1));

@@ -21,7 +21,6 @@ const SCRATCH = scratchFolder();
 const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
 const ORDER: Dimension[] = ["z", "y", "x"];
 const server = useObjectServer();
-/** A change of the metadata of `p`. */
 type Change = (metadata: Record<string, unknown>) => Record<string, unknown>;
 
 let stores = 0;
@@ -296,7 +295,6 @@ it("refuses an array of Zarr 2 at the scan if it does not say that its keys have
 
 describe("an array of Zarr 3", () => {
   const sharded = { shard: [2, 1, 2] };
-  /** The metadata with other members of the sharding codec. */
   const sharding = (metadata: Record<string, unknown>, members: object) => {
     const [{ name, configuration }] = metadata.codecs as [{ name: string; configuration: object }];
     return { ...metadata, codecs: [{ name, configuration: { ...configuration, ...members } }] };

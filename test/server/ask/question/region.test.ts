@@ -66,7 +66,6 @@ function expected(region: Region): Float32Array {
     zs.flatMap((z) => ys.flatMap((y) => xs.map((x) => pressure[(at(z) * N + at(y)) * N + at(x)] as number))),
   );
 }
-/** The region as members of a query string. */
 const query = (region: Region) => new URLSearchParams(members(region)).toString();
 const moments = async (region: Region) => {
   const asked = { frame: [3], ...members(region), reduce: [{ moments: "p" }] };
@@ -75,7 +74,6 @@ const moments = async (region: Region) => {
 };
 const momentsOf = (values: Float32Array) => [values.length, Math.min(...values), Math.max(...values)];
 
-/** The region by its lengths. */
 function lengthsOf({ start = [0, 0, 0], end = [N, N, N] }: Region): Region {
   const lengths = (nodes: readonly number[]) => nodes.map((node) => node * SPACING) as unknown as Numbers;
   return { origin: lengths(start), extent: lengths(end.map((n, a) => n - (start[a] as number) - 0.5)) };

@@ -6,7 +6,6 @@ import { RequestSlot } from "../../../../src/server/http/policies/request-slot.j
 import { NO_FACTS } from "../../../../src/server/http/request-facts.js";
 import { CancelledError } from "../../../../src/shared/errors.js";
 
-/** Slots and waits for stores that are held. */
 let held = { slots: 0, waits: 0 };
 /** Whether a slot is free at once, and whether a store may be waited for. */
 let isFree = true;

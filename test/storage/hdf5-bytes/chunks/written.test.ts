@@ -41,7 +41,6 @@ function mistaken(file: ChunkFile, index: ChunkIndex | null, expected: readonly 
   });
 }
 
-/** Asks for the chunk index of a file. */
 function withIndex<T>(path: string, use: (index: ChunkIndex | null) => T): T {
   const file = openHdf5(path);
   try {

@@ -39,7 +39,6 @@ async function edited(fixture: string, name: string, more: (file: File) => void)
   return path;
 }
 
-/** Sets an attribute of numbers. */
 function setNumbers(file: File, path: string, name: string, numbers: readonly number[]): void {
   const holder = file.get(path) as Group;
   if (Object.hasOwn(holder.attrs, name)) holder.delete_attribute(name);

@@ -154,7 +154,6 @@ function nameOf({ names, group }: Way, axis: Axis): string {
   return `${group === "" ? "" : `/${group}`}/${NAMES[names as string]?.[AXES.indexOf(axis)]}`;
 }
 
-/** Writes the times as an attribute: one number for one frame. */
 function writeTimes(holder: Pick<File, "create_attribute">, { frames }: Way): void {
   const times = Array.from({ length: frames }, (_, k) => timeAt(k));
   holder.create_attribute("time", times, frames === 1 ? [] : [frames], "<d");

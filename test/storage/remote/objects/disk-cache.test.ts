@@ -33,7 +33,6 @@ function open(folder: string, most = 1024 * KIB) {
   return { cache: new DiskCache(join(SCRATCH, folder), most, (line) => warnings.push(line)), warnings };
 }
 
-/** Files of a folder, those of its folders too. */
 function filesIn(folder: string): string[] {
   const path = join(SCRATCH, folder);
   return readdirSync(path, { recursive: true, encoding: "utf8" })
