@@ -36,7 +36,6 @@ const statisticsKind = signal<Kind>("pdf");
 const crosshairKind = signal<Kind>("series");
 /** The quantity that was chosen for statistics; null for the one shown in the stage. */
 const chosenQuantity = choice<string | null>(null);
-/** Other times with a curve of their own. */
 const moreTimes = choice<readonly number[]>([]);
 const inStage = signal<Kind | null>(null);
 export const isInStage = computed(() => inStage.value !== null);
@@ -60,7 +59,6 @@ function whatOf(): string {
   return chosenQuantity.value ?? rested.value.what ?? "";
 }
 
-/** The quantity of a card: cards of Point show the quantity of the stage. */
 const quantityFor = (kind: Kind): string => (Object.hasOwn(AT_POINT, kind) ? (rested.value.what ?? "") : whatOf());
 
 const questionOf = (set: Dataset, kind: Kind, time: number): Question =>
@@ -94,7 +92,6 @@ export function wantCards(set: Dataset | null, tab: string): void {
   setWants("cards", wants);
 }
 
-/** The facts of the answers that have arrived, the first for the time shown. */
 function factsOf(set: Dataset, kind: Kind, arrived: readonly (readonly [time: number, answer: Json])[]): Facts {
   const answers = arrived.map(
     ([time, answer]) => [time, answer, arrived.length > 1 ? `t ${timeText(set, time)}` : null] as const,

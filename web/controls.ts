@@ -16,7 +16,6 @@ export function select(
   )}</select>`;
 }
 
-/** Buttons in a group, of which the chosen one is pressed. */
 export function oneOf<T extends string>(
   label: string,
   offered: Readonly<Record<T, string>>,
@@ -49,7 +48,6 @@ export function textField(label: string, value: string, set: (text: string | nul
     @change=${({ target }: Event) => set((target as HTMLInputElement).value.trim() || null)} />`;
 }
 
-/** Sets a signal to the value that is chosen. */
 export function into<T>(to: { value: T }): (value: T) => void {
   return (value) => {
     to.value = value;

@@ -33,7 +33,6 @@ interface Draft extends Readonly<Record<Lists, readonly string[]>> {
   readonly notes: readonly Line[];
   readonly answers: Readonly<Record<string, string | readonly string[]>>;
   readonly series: boolean;
-  /** Names the draft that it shows. */
   readonly shown: string;
   readonly picture: boolean;
   readonly mayConfirm: boolean;
@@ -96,7 +95,6 @@ async function readDraft(id: string, init: RequestInit = {}): Promise<void> {
       .catch(report);
 }
 
-/** Opens the dialog with a file that waits, by default the one before or the first. */
 export function openDrafts(wanted = draft.peek()?.id): void {
   isShown.value = true;
   run(async () => {

@@ -186,7 +186,6 @@ function draw(canvas: HTMLCanvasElement, pour: Pour, centre: Vec3, cross: Vec3):
 
 const DRAWN = new WeakMap<Element, readonly [key: string, pour: Pour]>();
 
-/** The trails over the planes, and the stroke while it is drawn. */
 export function dyeView(): TemplateResult | typeof nothing {
   const { centre, cross } = view.value;
   const pour = poured.value;

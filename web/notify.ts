@@ -1,7 +1,6 @@
 /** Short messages, and the clipboard. */
 import { signal } from "@preact/signals-core";
 
-/** The message shown, such as that something was copied. */
 export const message = signal("");
 let timer = 0;
 

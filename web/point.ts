@@ -48,7 +48,6 @@ export function wantPoint(set: Dataset | null): void {
   setWants("point", set === null ? [] : [wantedRows(set, questionsOf(set, rested.value.cross ?? cross.value))]);
 }
 
-/** Whether an answer has not one number. */
 const isRefused = ({ problem, rows }: Answer): boolean => problem !== undefined || (rows?.[0]?.length ?? 0) > 4;
 
 export function pointPanel(set: Dataset): TemplateResult {

@@ -25,7 +25,6 @@ import {
 import { quantityOf } from "./state/quantities.js";
 
 const BETWEEN = 10;
-/** The particle that the views follow: the position and time of its start. */
 const mounted = choice<{ readonly at: Vec3; readonly time: number } | null>(null);
 
 function questionsOf(set: Dataset): Question[] {

@@ -17,7 +17,6 @@ export interface Scaled {
 
 const shown = () => (stroke.value?.tool === "ruler" ? stroke.value : null);
 
-/** The question for the scales of a flow: of turbulence in a periodic box, or of a channel with walls. */
 export function scalesQuestion(set: Dataset, shown: number | null): Question | null {
   const time = set.times[frameOf(shown, set)];
   if (!hasVelocity(set) || set.viscosity === null) return null;

@@ -212,7 +212,6 @@ export function listen(root: HTMLElement): void {
 
 const MOST_POSITIONS = 400;
 
-/** Whether a pixel shows B of a comparison. */
 function isSecondAt(pane: PlanePane, x: number): boolean {
   const { show, compare } = view.peek();
   return pane.second || (show === "compare" && compare === "swipe" && x > swipe.peek() * pane.rect.width);

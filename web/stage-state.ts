@@ -11,15 +11,12 @@ import { view } from "./state/model.js";
 export interface Hover {
   readonly pane: PlanePane;
   readonly place: Vec3;
-  /** Whether it is in B of a comparison. */
   readonly second: boolean;
 }
 
 export const hover = signal<Hover | null>(null);
 export const stageSize = signal<readonly [number, number]>([0, 0]);
-/** The pane that a narrow stage shows of four. */
 export const onePane = signal<Plane | "3d" | null>(null);
-/** The title at the top of a pane. */
 export interface PaneTitle {
   readonly title: string;
   readonly note: string;
@@ -29,11 +26,8 @@ export interface PaneTitle {
 export const titles = signal<readonly (PaneTitle | undefined)[]>([]);
 /** Position of the line of a comparison, as a fraction of the width. */
 export const swipe = signal(0.5);
-/** Trails of particles in space, as segments. */
 export const trails = signal<Float32Array>(new Float32Array(0));
-/** Trails of dye in space, as segments. */
 export const dyeTrails = signal<Float32Array>(new Float32Array(0));
-/** The position on the surface that was clicked. */
 export const picked = choice<Vec3 | null>(null);
 /** The structure that is shown alone: its name, its label, and the labels of all nodes, x fastest. */
 export const isolated = signal<{
@@ -45,20 +39,17 @@ export const isolated = signal<{
 /** The name of the surface that is drawn: all of it, or the structure that is shown alone. */
 export const surfaceName = (name: string): string =>
   isolated.value === null ? name : `${isolated.value.name} of ${name}`;
-/** The effect of a drag in a plane. */
 export type Tool = "cross" | "ruler" | "dye";
 export const tool = signal<Tool>("cross");
 /** A stroke of a tool in a plane; its positions are not wrapped into the box. */
 export interface Stroke {
   readonly tool: Tool;
   readonly plane: Plane;
-  /** Whether it is in the pane of B. */
   readonly second: boolean;
   readonly places: readonly Vec3[];
   readonly isDone: boolean;
 }
 export const stroke = choice<Stroke | null>(null);
-/** The reason why there is no WebGL2; null if there is. */
 export const noGraphics = signal<string | null>(null);
 
 export const panes = computed<readonly Pane[]>(() => {

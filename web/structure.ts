@@ -23,7 +23,6 @@ interface Answer {
   readonly labels: readonly (readonly (readonly number[])[])[];
 }
 
-/** Most nodes of a frame for which the labels of all structures are fetched. */
 const MOST_NODES = 2 ** 21;
 
 /** The question with the structure that was clicked; null without a click, or if the frame is too large. */
@@ -64,7 +63,6 @@ effect(() => {
   setWants("structure", wants);
 });
 
-/** The structure that was clicked, with its rank from 1. */
 function found(
   set: Dataset,
 ): { readonly structure: Structure; readonly label: number; readonly answer: Answer } | null {

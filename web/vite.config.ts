@@ -7,10 +7,8 @@ import { defineConfig, type Plugin } from "vite";
 
 const BUILT = fileURLToPath(new URL("../dist/web", import.meta.url));
 
-/** A module of nothing. */
 const EMPTY = "data:text/javascript,export default null";
 
-/** Files below this size are sent as they are. */
 const GZIP_BYTES = 1024;
 
 /** Leaves a compressed copy next to each large file, which the service sends to browsers that accept it. */

@@ -22,7 +22,6 @@ export interface CardKind {
   readonly hasTimes: boolean;
   question(set: Dataset, what: string, time: number): Question;
   facts(set: Dataset, what: string, answers: Answered): Facts;
-  /** Whether a range of its horizontal axis can be brushed. */
   canBrush?(): boolean;
   options?(set: Dataset): TemplateResult;
 }

@@ -18,7 +18,6 @@ const BINS = 40;
 const LEAST = 30;
 const typed = choice<string | null>(null);
 
-/** The given quantity: what was typed, else Q, |u| or the first field. */
 function givenOf(set: Dataset): string {
   if (typed.value !== null) return typed.value;
   if (!hasVelocity(set)) return firstQuantity(set);

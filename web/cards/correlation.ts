@@ -14,7 +14,6 @@ interface Result {
 
 const chosen = signal<AxisName>("x");
 const periodicOf = ({ axes }: Dataset) => axes.filter(({ periodic, nodes }) => periodic && nodes > 1);
-/** The chosen axis where it is periodic, else the first that is. */
 const axisOf = (set: Dataset) =>
   periodicOf(set).find(({ name }) => name === chosen.value) ?? (periodicOf(set)[0] as Dataset["axes"][0]);
 /** The axis across walls, whose positions have correlations of their own. */

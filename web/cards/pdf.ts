@@ -76,7 +76,6 @@ function pdfOf(what: string, answers: Answered): Facts {
   };
 }
 
-/** The range of the brush, if it is one of this quantity. */
 function brushOf(what: string, edges: readonly number[]): readonly [number, number] | null {
   const brush = brushIn(view.value.brush);
   return brush?.what === what ? [brush.low, Math.min(brush.high, edges.at(-1) as number)] : null;

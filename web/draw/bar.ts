@@ -3,7 +3,6 @@ import type { Axis } from "../state/dataset.js";
 import { digitsOf, inPi, plainNumber, ticksOf } from "../state/format.js";
 import type { MapName, Range } from "../state/link.js";
 
-/** A colour bar; maps of lit surfaces are lighter. */
 export interface Bar {
   readonly range: Range;
   readonly map: MapName;

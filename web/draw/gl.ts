@@ -46,7 +46,6 @@ export interface StoredTexture {
   readonly bytes: number;
 }
 
-/** Values of a line, a plane or a box, x fastest. */
 export interface Values {
   readonly dims: readonly number[];
   readonly data: Float32Array;

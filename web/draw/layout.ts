@@ -3,7 +3,6 @@ import type { Dataset, Vec3 } from "../state/dataset.js";
 import type { Plane, View } from "../state/link.js";
 import { PLANE_AXES } from "../state/model.js";
 
-/** A part of the canvas in pixels of CSS, from its upper left corner. */
 export interface Rect {
   readonly x: number;
   readonly y: number;
@@ -15,7 +14,6 @@ export interface PlanePane {
   readonly kind: "plane";
   readonly plane: Plane;
   readonly rect: Rect;
-  /** Whether it shows the second question of a comparison. */
   readonly second: boolean;
 }
 export interface SpacePane {
@@ -28,7 +26,6 @@ export const PLANE_NAMES: Readonly<Record<Plane, string>> = { z: "xy", x: "zy", 
 
 const GAP = 1;
 
-/** The panes of a view in a stage of a size; a narrow stage shows one of four. */
 export function panesOf({ show, compare }: View, width: number, height: number, one: Plane | "3d" | null): Pane[] {
   const all = { x: 0, y: 0, width, height };
   const plane = (name: Plane, rect: Rect, second = false): PlanePane => ({ kind: "plane", plane: name, rect, second });

@@ -41,7 +41,6 @@ const toByte = (linear: number) => {
   return Math.round(255 * (clipped <= 0.0031308 ? 12.92 * clipped : 1.055 * clipped ** (1 / 2.4) - 0.055));
 };
 
-/** OKLab of an sRGB colour in bytes (Ottosson 2020). */
 export function oklab([r, g, b]: ArrayLike<number> & Iterable<number>): [number, number, number] {
   const [R, G, B] = [toLinear(r), toLinear(g), toLinear(b)];
   const l = Math.cbrt(0.4122214708 * R + 0.5363325363 * G + 0.0514459929 * B);
@@ -54,7 +53,6 @@ export function oklab([r, g, b]: ArrayLike<number> & Iterable<number>): [number,
   ];
 }
 
-/** An sRGB colour in bytes of OKLab. */
 export function fromOklab([L, a, b]: readonly number[]): [number, number, number] {
   const l = (L + 0.3963377774 * a + 0.2158037573 * b) ** 3;
   const m = (L - 0.1055613458 * a - 0.0638541728 * b) ** 3;

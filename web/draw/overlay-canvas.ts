@@ -16,7 +16,6 @@ export class OverlayCanvas {
     stage.prepend(this.#root);
   }
 
-  /** Fits the canvas to the stage. Returns its context, in pixels of CSS. */
   fit(width: number, height: number, ratio: number, isCleared: boolean): CanvasRenderingContext2D | null {
     const { canvas } = this;
     const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];

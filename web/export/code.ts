@@ -4,7 +4,6 @@ import { type Question, textOf } from "../state/ask.js";
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const plainOrQuoted = (text: string): string => (/^[\w.,:/+-]+$/.test(text) ? text : quoted(text));
 
-/** A question as a command of curl, with the body that the page sends. */
 export function curlOf(question: Question, base: string): string {
   return `curl -s --json ${quoted(JSON.stringify(question))} ${plainOrQuoted(`${base}/api/ask`)}`;
 }
@@ -21,7 +20,6 @@ function literal(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(value) : String(value);
 }
 
-/** A question in Python, by the package of this project. */
 export function pythonOf({ dataset, call, ...members }: Question, base: string): string {
   const given = Object.entries(members).map(([name, value]) => `${name}=${literal(value)}`);
   const set = `ds = fieldprobe.connect(${JSON.stringify(base)})[${JSON.stringify(dataset)}]`;

@@ -8,7 +8,6 @@ const FONTS = [
   ["bold", new URL("../fonts/inter-SemiBold.ttf", import.meta.url).href],
 ] as const;
 
-/** Writes an SVG whose units are points. */
 export async function pdfOf(svg: SVGSVGElement, title: string): Promise<Blob> {
   const { width, height } = svg.viewBox.baseVal;
   const pdf = new jsPDF({

@@ -4,7 +4,6 @@ import { askJson, type Question, type Wanted } from "./ask.js";
 import type { Dataset } from "./dataset.js";
 import { answerOfJob } from "./jobs.js";
 
-/** The key of a question about the present version of the dataset. */
 export function keyOf(set: Dataset, question: Question): string {
   return JSON.stringify(["answer", set.digest, question]);
 }
@@ -13,7 +12,6 @@ export function keyOf(set: Dataset, question: Question): string {
 export const jobAbove = signal(2 ** 27);
 const confirmed = signal<ReadonlySet<string>>(new Set());
 export const isConfirmed = (key: string): boolean => confirmed.value.has(key);
-/** Confirms a large question, so that its job is started. */
 export function confirm(key: string): void {
   confirmed.value = new Set(confirmed.peek()).add(key);
 }

@@ -9,7 +9,6 @@ export function durationOf(what: string): number | null {
   return text === undefined ? null : Number(text);
 }
 
-/** Steps of a flow map over a stored interval. */
 const STEPS = 4;
 
 /** Samples along the longest axis of boxes of flow maps, coarse and fine: each is the path of a particle. */

@@ -25,7 +25,6 @@ export function shortNumber(value: number, digits = 4): string {
 export const extremesText = (values: readonly number[]): string =>
   values.length === 0 ? "none" : [Math.min(...values), Math.max(...values)].map((one) => shortNumber(one)).join(", ");
 
-/** The same number without zeros at the end. */
 export function plainNumber(value: number, digits = 4): string {
   const text = shortNumber(value, digits);
   return /[.]/.test(text) && !text.includes("·") ? text.replace(/\.?0+$/, "") : text;
@@ -43,7 +42,6 @@ export const digitsFor = (size: number, gap: number, least = 4): number =>
 export const tidy = (value: number, span: number, digits: number): number =>
   Number(value.toPrecision(digitsFor(Math.abs(value), span / 5, digits)));
 
-/** Digits that tell ticks apart, at least three. */
 export function digitsOf(ticks: readonly number[]): number {
   const gaps = ticks.slice(1).map((one, i) => Math.abs(one - ticks[i]));
   return digitsFor(Math.max(...ticks.map(Math.abs)), Math.min(...gaps), 3);

@@ -46,7 +46,6 @@ export interface View {
   /** A condition; planes are dimmed where it fails. */
   readonly brush: string | null;
   readonly pins: readonly Vec3[];
-  /** The second question, where it differs. */
   readonly b: Second;
   /** The drawing of a comparison: A and B parted by a line, side by side, or A − B. */
   readonly compare: "swipe" | "side" | "difference";
@@ -55,7 +54,6 @@ export interface View {
 
 export const CAMERA: Vec3 = [38, 22, 3.5];
 
-/** The view of a link without members. */
 export const EMPTY: Omit<View, "dataset"> = {
   what: null,
   cross: null,
@@ -110,7 +108,6 @@ export interface Brush {
   readonly high: number;
 }
 
-/** The condition of a brush in its parts; null if there is none. */
 export function brushIn(text: string | null): Brush | null {
   const [, what, low, high = Number.POSITIVE_INFINITY] = BRUSH.exec(text ?? "") ?? [];
   return what === undefined ? null : { what, low: Number(low), high: Number(high) };
