@@ -1,5 +1,5 @@
 /** Draws charts. The only file that imports Observable Plot; loaded when a card is first shown. */
-import { areaY, dot, line, plot, raster, ruleX, ruleY, text } from "@observablehq/plot";
+import { dot, line, plot, raster, rectY, ruleX, ruleY, text } from "@observablehq/plot";
 import { superscript } from "./state/format.js";
 
 /** The class whose style sheet the content policy lists by its digest. */
@@ -30,7 +30,6 @@ export interface Chart {
     readonly values: readonly number[];
   };
   readonly brush?: readonly [number, number];
-  /** A position on x that is marked by a vertical line. */
   readonly mark?: number;
   readonly zero?: boolean;
 }
@@ -94,13 +93,8 @@ export function drawChart(
       ? []
       : [
           raster(joint.values as number[], {
-            width: joint.nx,
-            height: joint.ny,
-            x1: joint.x[0] ?? 0,
-            x2: joint.x.at(-1) ?? 1,
-            y1: joint.y[0] ?? 0,
-            y2: joint.y.at(-1) ?? 1,
-            imageRendering: "pixelated",
+            ...{ width: joint.nx, height: joint.ny, imageRendering: "pixelated" },
+            ...{ x1: joint.x[0] ?? 0, x2: joint.x.at(-1) ?? 1, y1: joint.y[0] ?? 0, y2: joint.y.at(-1) ?? 1 },
           }),
         ]),
     ...(zero ? [ruleY([0], { stroke: "currentColor", strokeOpacity: 0.25 })] : []),
@@ -108,13 +102,14 @@ export function drawChart(
     ...(brush === undefined
       ? []
       : [
-          areaY(
-            [
-              [brush[0], 1],
-              [brush[1], 1],
-            ],
-            { x: "0", y1: y.domain?.[0] ?? 0, y2: y.domain?.[1] ?? 1, fill: "#2563eb", fillOpacity: 0.3 },
-          ),
+          rectY([brush], {
+            x1: "0",
+            x2: "1",
+            y1: y.domain?.[0] ?? 0,
+            y2: y.domain?.[1] ?? 1,
+            fill: "#2563eb",
+            fillOpacity: 0.3,
+          }),
           ruleX([...brush], { stroke: "#6ea8fe" }),
         ]),
     ...clean.map((curve, i) =>

@@ -6,7 +6,6 @@
 import { type Signal, signal } from "@preact/signals-core";
 import { requireOne } from "./format.js";
 
-/** A question, as the body of `/api/ask`. */
 export interface Question {
   readonly dataset: string;
   readonly call: string;
@@ -55,14 +54,13 @@ const LONGEST_WAIT_MS = 30_000;
 export const reachable = signal(true);
 
 let token = "";
-/** Sets the bearer token of all requests. */
 export function setToken(text: string): void {
   token = text;
 }
 
 export const hasToken = (): boolean => token !== "";
 
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds);
     signal.addEventListener("abort", () => {
@@ -110,7 +108,6 @@ export function textOf(value: unknown): string {
   return areRows ? value.map((one) => (one as number[]).join(",")).join(";") : JSON.stringify(value);
 }
 
-/** The address of a question as a GET request. */
 export function addressOf({ dataset, call, ...members }: Question): string {
   const query = new URLSearchParams(Object.entries(members).map(([name, value]) => [name, textOf(value)]));
   return `api/datasets/${encodeURIComponent(dataset)}/${call}?${query}`;
@@ -145,7 +142,6 @@ export async function askNumbers(question: Question, signal: AbortSignal, points
   return { data: new Float32Array(await response.arrayBuffer()), unit };
 }
 
-/** Most points of a request for values. */
 const MOST_POINTS = 200_000;
 
 /** Values of a quantity at points, three numbers each, asked in parts. */
@@ -191,7 +187,6 @@ export interface Wanted<T = unknown> {
   readonly priority: number;
   /** Whether the request continues although nothing wants it any more. */
   readonly lasting?: boolean;
-  /** The questions that it sends, for Share. */
   readonly shared?: readonly Shared[];
   sizeOf?(answer: T): number;
 }

@@ -1,6 +1,6 @@
 /** Jobs of the service: questions that run in the background, their progress and their results. */
 import { signal } from "@preact/signals-core";
-import { jsonOf, type Question, Refusal, requireManifest, rootOf, send } from "./ask.js";
+import { jsonOf, pause, type Question, Refusal, requireManifest, rootOf, send } from "./ask.js";
 
 export interface Job {
   readonly id: string;
@@ -45,24 +45,6 @@ export async function endJob({ id }: Job): Promise<void> {
   await readJobs();
 }
 
-function changed(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let isFirst = true;
-    const dispose = jobs.subscribe(() => {
-      if (!isFirst) queueMicrotask(end);
-      isFirst = false;
-    });
-    const end = () => {
-      dispose();
-      resolve();
-    };
-    signal.addEventListener("abort", () => {
-      dispose();
-      reject(signal.reason);
-    });
-  });
-}
-
 /** Runs a question as a job and waits for its answer. Throws Refusal. */
 export async function answerOfJob<T>(question: Question, signal: AbortSignal): Promise<T> {
   const { id } = await startJob(question, "json");
@@ -75,6 +57,6 @@ export async function answerOfJob<T>(question: Question, signal: AbortSignal): P
       return answer;
     }
     if (!isOpen(now)) throw new Refusal(0, "Job", now.problem ?? `The job was ${now.state}.`);
-    await changed(signal);
+    await pause(POLL_MS, signal);
   }
 }

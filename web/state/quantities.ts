@@ -14,64 +14,44 @@ export interface Quantity {
   readonly group: string;
 }
 
-const GRADIENT: readonly Quantity[] = AXIS_NAMES.flatMap((component, i) =>
-  AXIS_NAMES.map((axis, j) => ({
-    what: `A[${i}][${j}]`,
-    symbol: `∂u${component}/∂${axis}`,
-    title: `Velocity gradient ${component}${axis}`,
-    words: `du${component}d${axis} du/d${axis}`,
-    needs: "velocity" as const,
-    group: "Velocity gradient",
-  })),
-);
+const componentsOf = (
+  what: string,
+  symbol: string,
+  title: string,
+  rest: Pick<Quantity, "group" | "needs" | "heavyTailed">,
+) =>
+  AXIS_NAMES.map(
+    (axis): Quantity => ({ what: `${what}.${axis}`, symbol: symbol + axis, title: `${title} ${axis}`, ...rest }),
+  );
+
+const [VELOCITY, PRESSURE] = [{ needs: "velocity" }, { needs: "pressure", group: "Pressure" }] as const;
+const VORTICES = { ...VELOCITY, group: "Vortices" } as const;
+const TAILED = { ...VORTICES, heavyTailed: true } as const;
 
 /** Quantities of every dataset with velocity or pressure. */
 export const QUANTITIES: readonly Quantity[] = [
-  { what: "norm(u)", symbol: "|u|", title: "Speed", words: "velocity magnitude", needs: "velocity", group: "Velocity" },
-  ...AXIS_NAMES.map((axis) => ({
-    what: `u.${axis}`,
-    symbol: `u${axis}`,
-    title: `Velocity ${axis}`,
-    needs: "velocity" as const,
-    group: "Velocity",
-  })),
-  { what: "p", symbol: "p", title: "Pressure", needs: "pressure", group: "Pressure" },
-  {
-    ...{ what: "norm(omega)", symbol: "|ω|", title: "Vorticity", words: "vortex enstrophy magnitude curl" },
-    ...{ needs: "velocity", group: "Vortices" },
-  },
-  ...AXIS_NAMES.map((axis) => ({
-    what: `omega.${axis}`,
-    symbol: `ω${axis}`,
-    title: `Vorticity ${axis}`,
-    needs: "velocity" as const,
-    heavyTailed: true,
-    group: "Vortices",
-  })),
-  {
-    ...{ what: "Q", symbol: "Q", title: "Second invariant", words: "vortex criterion" },
-    ...{ needs: "velocity", heavyTailed: true, group: "Vortices" },
-  },
-  {
-    ...{ what: "lambda2", symbol: "λ₂", title: "Lambda 2", words: "vortex criterion eigenvalue" },
-    ...{ needs: "velocity", heavyTailed: true, group: "Vortices" },
-  },
-  {
-    ...{ what: "R", symbol: "R", title: "Third invariant", needs: "velocity", heavyTailed: true },
-    ...{ group: "Vortices" },
-  },
-  {
-    ...{ what: "dot(u,omega)", symbol: "u·ω", title: "Helicity", needs: "velocity", heavyTailed: true },
-    ...{ group: "Vortices" },
-  },
+  { what: "norm(u)", symbol: "|u|", title: "Speed", words: "velocity magnitude", ...VELOCITY, group: "Velocity" },
+  ...componentsOf("u", "u", "Velocity", { ...VELOCITY, group: "Velocity" }),
+  { what: "p", symbol: "p", title: "Pressure", ...PRESSURE },
+  { what: "norm(omega)", symbol: "|ω|", title: "Vorticity", words: "vortex enstrophy magnitude curl", ...VORTICES },
+  ...componentsOf("omega", "ω", "Vorticity", TAILED),
+  { what: "Q", symbol: "Q", title: "Second invariant", words: "vortex criterion", ...TAILED },
+  { what: "lambda2", symbol: "λ₂", title: "Lambda 2", words: "vortex criterion eigenvalue", ...TAILED },
+  { what: "R", symbol: "R", title: "Third invariant", ...TAILED },
+  { what: "dot(u,omega)", symbol: "u·ω", title: "Helicity", ...TAILED },
   {
     ...{ what: "2*ddot(S,S)", symbol: "ε/ν", title: "Dissipation over viscosity", words: "strain epsilon" },
-    ...{ needs: "velocity", group: "Dissipation" },
+    ...{ ...VELOCITY, group: "Dissipation" },
   },
   { what: "epsilon", symbol: "ε", title: "Dissipation", needs: "viscosity", group: "Dissipation" },
-  { what: "norm(grad(p))", symbol: "|∇p|", title: "Pressure gradient", needs: "pressure", group: "Pressure" },
-  ...GRADIENT,
-] as Quantity[];
+  { what: "norm(grad(p))", symbol: "|∇p|", title: "Pressure gradient", ...PRESSURE },
+  ...AXIS_NAMES.flatMap((component, i) =>
+    AXIS_NAMES.map((axis, j) => ({
+      ...{ what: `A[${i}][${j}]`, symbol: `∂u${component}/∂${axis}`, title: `Velocity gradient ${component}${axis}` },
+      ...{ words: `du${component}d${axis} du/d${axis}`, ...VELOCITY, group: "Velocity gradient" },
+    })),
+  ),
+];
 
 const has = (dataset: Dataset, name: string) => dataset.fields.some((field) => field.name === name);
 
@@ -89,12 +69,7 @@ export function quantitiesOf(dataset: Dataset): Quantity[] {
         ? [{ what: name, symbol: name, title, group: "Fields" }]
         : [
             { what: `norm(${name})`, symbol: `|${name}|`, title: `${title}, magnitude`, group: "Fields" },
-            ...AXIS_NAMES.map((axis) => ({
-              what: `${name}.${axis}`,
-              symbol: `${name} ${axis}`,
-              title: `${title} ${axis}`,
-              group: "Fields",
-            })),
+            ...componentsOf(name, `${name} `, title, { group: "Fields" }),
           ],
     );
   return [...available, ...otherFields, ...flowMapsOf(dataset)];
@@ -126,7 +101,6 @@ export function quantityOf(what: string): Quantity {
 
 const DIFFERENCE_NODES = 5;
 
-/** Whether a dataset has enough nodes for derivatives. */
 export function hasDerivatives({ axes }: Dataset): boolean {
   return axes.every(({ nodes }) => nodes >= DIFFERENCE_NODES);
 }

@@ -121,11 +121,8 @@ export function wantedVolume(
     const how = level > 0 ? { level } : { method: "Lag4" };
     if (isStretched) return { ...members, call: "values", ...how };
     const samples = [nx, ny, count];
-    if (isPaths)
-      return asFlowMap(
-        { dataset: name, times },
-        { dataset: name, what, call: "grid", time: times[frame], samples, ...how },
-      );
+    const ofPaths = { dataset: name, what, call: "grid", time: times[frame], samples, ...how };
+    if (isPaths) return asFlowMap({ dataset: name, times }, ofPaths);
     if (count === nz) return { ...members, call: "grid", samples, ...how };
     if (count === 1) return { ...members, call: "grid", z: wrapped(axes[2], place(2, k)), samples: [nx, ny], ...how };
     // Samples of a part lie in the middle of equal intervals.
@@ -181,7 +178,6 @@ export function sampleAt({ dims, data, strides }: Volume, { axes }: Dataset, pla
   return sum;
 }
 
-/** Bilinear value of a picture at a position; NaN outside. */
 export function pictureAt({ data, columns, rows, box, tiles }: Picture, h: number, v: number): number {
   const [left, below, width, height] = box;
   let [i, j] = [((h - left) / width) * columns, ((v - below) / height) * rows];
@@ -281,7 +277,6 @@ export interface Samples {
   readonly isMasked: boolean;
 }
 
-/** Weights of eight nodes for each position along a finer axis. */
 interface Weights {
   readonly count: number;
   readonly from: Int32Array;
