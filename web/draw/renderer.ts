@@ -28,7 +28,6 @@ import {
   RULE,
   SEGMENT_FRAGMENT,
   SEGMENT_VERTEX,
-  SHOW,
   STREAKED,
   SURFACE,
 } from "./shaders.js";
@@ -64,15 +63,11 @@ export interface SurfaceLayer {
   readonly faint: SurfaceLayer | null;
 }
 
-export interface Palette {
-  readonly plane: readonly [number, number, number];
-  readonly hatch: readonly [number, number, number];
-  readonly mark: readonly [number, number, number];
-  readonly top: readonly [number, number, number];
-  readonly bottom: readonly [number, number, number];
-}
+/** Red, green and blue of grounds and marks, from 0 to 1. */
+export type Palette = Readonly<
+  Record<"plane" | "hatch" | "mark" | "top" | "bottom", readonly [number, number, number]>
+>;
 
-/** Left, bottom, width and height in device pixels. */
 type Box = readonly [number, number, number, number];
 
 const TABLE = 4096;
@@ -121,7 +116,6 @@ export class Renderer {
       readonly clearedAt: number;
     }
   >();
-  /** Frame number of the last clear of the screen. */
   #clearedAt = 0;
   readonly #isFloat: boolean;
   readonly #textures = new Map<Float32Array, { stored: StoredTexture; used: number }>();
@@ -219,10 +213,8 @@ export class Renderer {
     let redrawn: readonly Box[] = [[left, bottom, w, h]];
     if (streaks === null) {
       // Where only the crosshair has moved, only its old and new boxes are drawn.
-      const old = isSame && known.clearedAt === this.#clearedAt && !known.isStreaked ? known.crosshairBoxes : null;
-      if (old === null) this.#copy(target, [left, bottom, w, h]);
-      else this.#redrawParts(target, [left, bottom, w, h], old);
-      redrawn = old ?? redrawn;
+      if (isSame && known.clearedAt === this.#clearedAt && !known.isStreaked) redrawn = known.crosshairBoxes;
+      for (const part of redrawn) this.#copy(target, [left, bottom], part);
     } else {
       const { at } = this.#use(COVER, STREAKED);
       this.#bind(0, gl.TEXTURE_2D, target.textures[0], at("picture"));
@@ -246,29 +238,19 @@ export class Renderer {
     gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
     gl.enable(gl.SCISSOR_TEST);
     gl.scissor(...box);
-    gl.clearColor(...(plane as [number, number, number]), 1);
+    gl.clearColor(...plane, 1);
     gl.clear(gl.COLOR_BUFFER_BIT);
   }
 
-  #copy({ framebuffer, width, height }: Target, [left, bottom, w, h]: Box): void {
+  /** Copies a part of a pane from its picture. */
+  #copy({ framebuffer }: Target, [left, bottom]: readonly number[], [x, y, w, h]: Box): void {
     const { gl } = this;
+    const [u, v] = [x - left, y - bottom];
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, framebuffer);
-    gl.blitFramebuffer(0, 0, width, height, left, bottom, left + w, bottom + h, gl.COLOR_BUFFER_BIT, gl.NEAREST);
+    gl.blitFramebuffer(u, v, u + w, v + h, x, y, x + w, y + h, gl.COLOR_BUFFER_BIT, gl.NEAREST);
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
   }
 
-  #redrawParts(target: Target, pane: Box, parts: readonly Box[]): void {
-    const { gl } = this;
-    const { at } = this.#use(COVER, SHOW);
-    this.#bind(0, gl.TEXTURE_2D, target.textures[0], at("picture"));
-    gl.uniform4f(at("pane"), ...pane);
-    for (const part of parts) {
-      gl.scissor(...part);
-      gl.drawArrays(gl.TRIANGLES, 0, 3);
-    }
-  }
-
-  /** Draws seams, dashed, and walls, solid, in parts of a pane. */
   #rules(rules: readonly Rule[], parts: readonly Box[], grounds: Palette): void {
     const { gl } = this;
     const ratio = this.#ratio;
@@ -633,7 +615,7 @@ export class Renderer {
       gl.drawArrays(gl.TRIANGLES, 0, 3);
     }
     this.#bindPane(rect);
-    this.#copy(this.#composed.target, [x, y, w, h]);
+    this.#copy(this.#composed.target, [x, y], [x, y, w, h]);
   }
 
   #clear(): WebGLTexture {
@@ -645,7 +627,6 @@ export class Renderer {
     return texture;
   }
 
-  /** Sets the uniforms of the grid of samples and of the colours of values. */
   #grid({ at }: Program, dataset: Dataset, volume: Volume, range: Range, map: MapName, lit: boolean): void {
     const { gl } = this;
     const vector = (read: (axis: Dataset["axes"][0], a: number) => number) =>
@@ -742,7 +723,6 @@ export class Renderer {
     return known.stored;
   }
 
-  /** Frees the least recently used textures until this many bytes fit. */
   #evict(bytes: number): void {
     const old = [...this.#textures].filter(([, { used }]) => used < this.#frame - 1 && used > 0);
     for (const [key, { stored }] of old.toSorted(([, a], [, b]) => a.used - b.used)) {
@@ -753,7 +733,6 @@ export class Renderer {
     }
   }
 
-  /** The compiled program of two shaders and flags of the fragment shader. */
   #use(vertex: string, fragment: string, flags: Readonly<Record<string, boolean>> = {}): Program {
     const names = Object.keys(flags).filter((name) => flags[name]);
     const source = names.reduce((text, name) => text.replace("\n", `\n#define ${name}\n`), fragment);

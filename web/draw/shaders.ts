@@ -133,15 +133,6 @@ void main() {
   colour = vec4(shown, 1.0);
 }`;
 
-export const SHOW = `#version 300 es
-precision highp float;
-uniform sampler2D picture;
-uniform vec4 pane;
-out vec4 colour;
-void main() {
-  colour = texelFetch(picture, ivec2(gl_FragCoord.xy - pane.xy), 0);
-}`;
-
 export const STREAKED = `#version 300 es
 precision highp float;
 uniform sampler2D picture, streaks;
