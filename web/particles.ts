@@ -5,7 +5,8 @@ import { choice, into, numberField, oneOf, select, setting, toggle } from "./con
 import { boxAbout } from "./draw/layout.js";
 import { colourTable } from "./draw/maps.js";
 import { dyePart, segmentIn } from "./dye.js";
-import { saveAnswer } from "./export/download.js";
+import { save, saveAnswer } from "./export/download.js";
+import { vtpOfPaths } from "./export/mesh.js";
 import { openShare } from "./export/share.js";
 import { ridePart } from "./ride.js";
 import { trails } from "./stage-state.js";
@@ -148,16 +149,23 @@ export function particlesPanel(set: Dataset): TemplateResult {
       rows === null || question === null
         ? nothing
         : html`<section><h2>Paths</h2>${summary(rows, question)}
-      <div class="chips"><button @click=${() => saveAnswer({ ...question, format: "csv" }, "paths.csv")}>CSV</button>
-      <button @click=${() => saveAnswer({ ...question, format: "nc" }, "paths.nc")}>NetCDF</button>
-      <button @click=${() => openShare("Paths")}>Code</button></div></section>`
+      ${pathsPart()}<div class="chips"><button @click=${() => openShare("Paths")}>Code</button></div></section>`
     }
     ${dyePart(set)}${ridePart(set)}`;
+}
+
+/** Paths as files; nothing without paths. */
+export function pathsPart(): TemplateResult | typeof nothing {
+  const [rows, question] = [paths.value, released.value];
+  if (rows === null || question === null) return nothing;
+  return html`<div class="chips">${(["csv", "nc"] as const).map((format) => html`<button @click=${() => saveAnswer({ ...question, format }, `paths.${format}`)}>${{ csv: "CSV", nc: "NetCDF" }[format]}</button>`)}
+    <button @click=${() => save(new Blob([vtpOfPaths(rows)]), "paths.vtp")}>VTP</button></div>`;
 }
 
 function summary({ rows }: Rows, question: Question): TemplateResult {
   const ends = rows.filter((row, i) => rows[i + 1]?.[0] !== row[0]);
   const left = ends.filter((row) => row[5] !== null).length;
+  const lost = ends.filter((row) => row[5] === null && row[2] === null).length;
   const speeds = rows.flatMap((row) => row.at(-1) ?? []);
   const mean = speeds.reduce((sum, one) => sum + one, 0) / speeds.length;
   return html`<div class="rows"><span class="quiet">Particles</span><span>${ends.length}</span>
@@ -166,5 +174,6 @@ function summary({ rows }: Rows, question: Question): TemplateResult {
       .map((one) => plainNumber(Number(one)))
       .join(" to ")}</span>
     <span class="quiet">Mean speed</span><span>${shortNumber(mean)}</span>
-    <span class="quiet">Left the box</span><span>${left}</span></div>`;
+    <span class="quiet">Left the box</span><span>${left}</span>
+    ${lost === 0 ? nothing : html`<span class="quiet">Lost where values are missing</span><span>${lost}</span>`}</div>`;
 }

@@ -1,5 +1,7 @@
 /** Meshes as files: GLB for 3D programs, VTP for ParaView. */
 import type { Mesh } from "../draw/surface-mesh.js";
+import type { Rows } from "../state/ask.js";
+import { joined } from "./download.js";
 
 export interface ColouredMesh extends Mesh {
   /** Red, green, blue and 255 of each vertex. */
@@ -21,7 +23,6 @@ function extremes(positions: Float32Array): { readonly min: number[]; readonly m
   return { min, max };
 }
 
-/** A length that is a multiple of four. */
 const padded = (length: number) => (length + 3) & ~3;
 
 /** Binary glTF 2.0; colours are linear, as it has them. */
@@ -69,38 +70,55 @@ export function glbOf(mesh: ColouredMesh, extras: object): Uint8Array<ArrayBuffe
   return file;
 }
 
-/** VTK polygons with appended raw data. */
-export function vtpOf({ positions, normals, triangles, values, name }: ColouredMesh): Uint8Array<ArrayBuffer> {
-  const ends = Uint32Array.from({ length: triangles.length / 3 }, (_, i) => 3 * (i + 1));
-  const arrays = [
-    ["Points", "Float32", 3, positions],
-    ["Normals", "Float32", 3, normals],
-    [name, "Float32", 1, values],
-    ["connectivity", "UInt32", 1, triangles],
-    ["offsets", "UInt32", 1, ends],
-  ] as const;
+type DataArray = readonly [name: string, components: number, values: Float32Array | Float64Array | Uint32Array];
+
+/** VTK polygons or lines with appended raw data: their points, the points of each in order, and data of points. */
+function vtkOf(
+  kind: "Polys" | "Lines",
+  positions: Float32Array,
+  connectivity: Uint32Array,
+  offsets: Uint32Array,
+  data: readonly DataArray[],
+): Uint8Array<ArrayBuffer> {
+  const cells: readonly DataArray[] = [
+    ["connectivity", 1, connectivity],
+    ["offsets", 1, offsets],
+  ];
+  const arrays: readonly DataArray[] = [["Points", 3, positions], ...data, ...cells];
   let offset = 0;
-  const texts = arrays.map(([title, type, components, { byteLength }]) => {
+  const texts = arrays.map(([title, components, values]) => {
     const safe = title.replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
+    const type = values.constructor.name.replace("Array", "").replace("Ui", "UI");
     const text = `<DataArray type="${type}" Name="${safe}" NumberOfComponents="${components}" format="appended" offset="${offset}"/>`;
-    offset += 4 + byteLength;
+    offset += 4 + values.byteLength;
     return text;
   });
-  const [points, normal, value, connectivity, ending] = texts;
   const head = `<?xml version="1.0"?>
 <VTKFile type="PolyData" version="1.0" byte_order="LittleEndian" header_type="UInt32"><PolyData>
-<Piece NumberOfPoints="${values.length}" NumberOfPolys="${ends.length}"><Points>${points}</Points>
-<PointData>${normal}${value}</PointData><Polys>${connectivity}${ending}</Polys></Piece></PolyData>
+<Piece NumberOfPoints="${positions.length / 3}" NumberOf${kind}="${offsets.length}"><Points>${texts[0]}</Points>
+<PointData>${texts.slice(1, -2).join("")}</PointData><${kind}>${texts.slice(-2).join("")}</${kind}></Piece></PolyData>
 <AppendedData encoding="raw">_`;
-  const parts: Uint8Array[] = [new TextEncoder().encode(head)];
-  for (const [, , , { buffer, byteOffset, byteLength }] of arrays)
-    parts.push(new Uint8Array(Uint32Array.of(byteLength).buffer), new Uint8Array(buffer, byteOffset, byteLength));
-  parts.push(new TextEncoder().encode("</AppendedData></VTKFile>"));
-  const file = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    file.set(part, at);
-    at += part.length;
-  }
-  return file;
+  const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
+    new Uint8Array(buffer, byteOffset, byteLength);
+  const parts = arrays.flatMap(([, , values]) => [bytesOf(Uint32Array.of(values.byteLength)), bytesOf(values)]);
+  return joined([new TextEncoder().encode(head), ...parts, new TextEncoder().encode("</AppendedData></VTKFile>")]);
+}
+
+export function vtpOf({ positions, normals, triangles, values, name }: ColouredMesh): Uint8Array<ArrayBuffer> {
+  const ends = Uint32Array.from({ length: triangles.length / 3 }, (_, i) => 3 * (i + 1));
+  return vtkOf("Polys", positions, triangles, ends, [
+    ["Normals", 3, normals],
+    [name, 1, values],
+  ]);
+}
+
+/** Paths as lines, each to the last position that its particle has; data of points are the other columns. */
+export function vtpOfPaths({ columns, rows }: Rows): Uint8Array<ArrayBuffer> {
+  const known = rows.filter((row) => row[2] !== null);
+  const ends = known.flatMap((row, i) => (known[i + 1]?.[0] === row[0] ? [] : [i + 1]));
+  const data = columns.flatMap(({ name }, i): DataArray[] =>
+    i > 1 && i < 5 ? [] : [[name, 1, Float64Array.from(known, (row) => row[i] ?? Number.NaN)]],
+  );
+  const positions = Float32Array.from(known.flatMap((row) => row.slice(2, 5) as number[]));
+  return vtkOf("Lines", positions, Uint32Array.from(known.keys()), Uint32Array.from(ends), data);
 }

@@ -1,7 +1,7 @@
 /** Meshes of known surfaces: a sphere is closed and as large as it is, a slab ends at the seam, files have what they say. */
 import { describe, expect, it } from "vitest";
 import { surfaceMesh } from "../draw/surface-mesh.js";
-import { glbOf, vtpOf } from "../export/mesh.js";
+import { glbOf, vtpOf, vtpOfPaths } from "../export/mesh.js";
 import type { Samples } from "../state/volumes.js";
 
 const N = 40;
@@ -107,4 +107,27 @@ describe("the mesh of a sphere", () => {
     expect(vtp).toContain(`NumberOfPoints="${count}" NumberOfPolys="${mesh.triangles.length / 3}"`);
     expect(vtp.length).toBeGreaterThan(24 * count);
   });
+});
+
+it("writes paths as lines that end where their particles have no position", () => {
+  const names = ["particle", "t", "x", "y", "z", "exit", "norm(u)"];
+  const rows = [
+    [0, 0.5, 1, 2, 3, null, 7],
+    [0, 0.625, 1.5, 2, 3, null, 8],
+    [0, 0.75, null, null, null, null, null],
+    [1, 0.5, 4, 5, 6, 0.6, 9],
+  ];
+  const file = Buffer.from(vtpOfPaths({ columns: names.map((name) => ({ name })), rows }));
+  const head = file.toString("latin1", 0, file.indexOf('"raw">_'));
+  expect(head).toContain('NumberOfPoints="3" NumberOfLines="2"');
+  const arrayOf = (name: string, read: "readFloatLE" | "readDoubleLE" | "readUInt32LE", size: number) => {
+    const [, offset] = new RegExp(`Name="${name}"[^>]*offset="(\\d+)"`).exec(head) as string[];
+    const at = head.length + 7 + Number(offset);
+    return Array.from({ length: file.readUInt32LE(at) / size }, (_, i) => file[read](at + 4 + i * size));
+  };
+  expect(arrayOf("Points", "readFloatLE", 4)).toEqual([1, 2, 3, 1.5, 2, 3, 4, 5, 6]);
+  expect(arrayOf("connectivity", "readUInt32LE", 4)).toEqual([0, 1, 2]);
+  expect(arrayOf("offsets", "readUInt32LE", 4)).toEqual([2, 3]);
+  expect(arrayOf("t", "readDoubleLE", 8)).toEqual([0.5, 0.625, 0.5]);
+  expect(arrayOf("exit", "readDoubleLE", 8)).toEqual([Number.NaN, Number.NaN, 0.6]);
 });
