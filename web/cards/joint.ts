@@ -12,7 +12,7 @@ export const joint: CardKind = {
   name: "Q–R",
   has: hasVelocity,
   hasQuantity: false,
-  hasTimes: true,
+  hasTimes: false,
   question: ({ name }, _, time) => ({
     ...{ dataset: name, time, call: "statistics" },
     reduce: [

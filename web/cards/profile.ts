@@ -4,8 +4,10 @@ import { signal } from "@preact/signals-core";
 import { html, nothing } from "lit-html";
 import type { Curve } from "../chart.js";
 import { toggle } from "../controls.js";
+import { keyOf } from "../state/answers.js";
 import { type Dataset, wallAxis } from "../state/dataset.js";
 import { shortNumber } from "../state/format.js";
+import { store } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
 import { type CardKind, type Facts, resultsOf } from "./card.js";
 
@@ -20,7 +22,6 @@ interface WallUnits {
   readonly u_tau: number;
 }
 
-/** The axis along which profiles go: across walls, else y. */
 const profileAxis = ({ axes }: Dataset): Axis => axes.find(({ periodic }) => !periodic) ?? axes[1];
 
 const wallRows = ({ nu, u_tau }: WallUnits, { length }: Axis): Facts["rows"] => [
@@ -60,8 +61,11 @@ export const profile: CardKind = {
   hasTimes: true,
   question(set, what, time) {
     const others = set.axes.filter((axis) => axis !== profileAxis(set)).map(({ name }) => name);
-    const units = what === "u.x" && wallAxis(set) !== null ? { units: "plus" } : {};
-    return { dataset: set.name, time, call: "statistics", what: [what], over: others, ...units };
+    const plain = { dataset: set.name, time, call: "statistics", what: [what], over: others };
+    const scaled = { ...plain, units: "plus" };
+    // A fluid at rest has no wall units, which the service refuses.
+    const isScaled = what === "u.x" && wallAxis(set) !== null && store.entry(keyOf(set, scaled)).error === null;
+    return isScaled ? scaled : plain;
   },
   facts(set, what, answers) {
     const axis = profileAxis(set);

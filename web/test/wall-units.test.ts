@@ -8,6 +8,9 @@ vi.stubGlobal("location", { hash: "", pathname: "/", search: "", origin: "http:/
 vi.stubGlobal("window", globalThis);
 const { profile } = await import("../cards/profile.js");
 const { scalesQuestion } = await import("../ruler.js");
+const { store } = await import("../state/model.js");
+const { keyOf } = await import("../state/answers.js");
+const { joint } = await import("../cards/joint.js");
 
 const axisOf = (name: Axis["name"], faces?: Axis["faces"]) =>
   ({ ...{ name, faces, periodic: faces === undefined }, ...{ nodes: 9, first: -1, last: 1, length: 2 } }) as Axis;
@@ -42,4 +45,16 @@ it("shows the friction velocity of the answer, whatever the first nodes are", ()
   const answer = { results: [result], wall_units: { u_tau: Math.sqrt(0.28), nu: 0.02 } };
   const { rows } = profile.facts(setOf(x, y, z), "u.x", [[0.5, answer, null]]);
   expect(rows.map(([, value]) => Number.parseFloat(value))).toEqual([0.5292, 26.46]);
+});
+
+it("asks without wall units once the service has refused them, as of a fluid at rest", async () => {
+  const set = setOf(x, y, { ...z, nodes: 10 });
+  const scaled = profile.question(set, "u.x", 0.5);
+  expect(scaled.units).toBe("plus");
+  store.want([{ key: keyOf(set, scaled), load: () => Promise.reject(new Error("no slope")), priority: 1 }]);
+  await vi.waitFor(() => expect(profile.question(set, "u.x", 0.5)).not.toHaveProperty("units"));
+});
+
+it("offers no curves of other times beside a picture of one", () => {
+  expect(joint.hasTimes).toBe(false);
 });
