@@ -1,12 +1,12 @@
 /** Commands: what the user can choose in Find and in menus, as items with their actions. */
 import { cardNames, chooseCard } from "./cards.js";
 import { confirmable, openDrafts } from "./drafts.js";
+import { report } from "./export/download.js";
 import { openJobs } from "./export/jobs-list.js";
 import { openShare } from "./export/share.js";
 import { openExport } from "./export.js";
 import { type Item, openFinder } from "./finder.js";
 import { showTab, TABS } from "./inspector.js";
-import { say } from "./notify.js";
 import { togglePlay } from "./playing.js";
 import { toggleRuler } from "./ruler.js";
 import { centreHere, fit } from "./stage-input.js";
@@ -16,7 +16,6 @@ import { EMPTY } from "./state/link.js";
 import { change, dataset, datasets, needsToken, open, view } from "./state/model.js";
 import { type Quantity, quantitiesOf, quantityOf } from "./state/quantities.js";
 
-/** Chooses a quantity, with the default range of its values. */
 export function chooseQuantity(what: string): void {
   change({ what, map: null });
   const set = dataset.peek();
@@ -67,7 +66,7 @@ const servedItems = (): Item[] =>
     name,
     about: title,
     kind: "Dataset",
-    run: () => void chooseDataset(name).catch((error: unknown) => say(String((error as Error).message))),
+    run: () => void chooseDataset(name).catch(report),
   }));
 
 const timeItems = (set: Dataset): Item[] =>

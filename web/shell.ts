@@ -15,10 +15,10 @@ import { inspector } from "./inspector.js";
 import { message } from "./notify.js";
 import { speed, stepTime, togglePlay } from "./playing.js";
 import { rulerView } from "./ruler.js";
-import { drawnLayer, isDifference, samplesOf } from "./stage-layers.js";
+import { drawnLayer, samplesOf } from "./stage-layers.js";
 import { hover, noGraphics, onePane, panes, stageSize, titles } from "./stage-state.js";
 import { confirm, costOf, estimateOf, isConfirmed, keyOf, wantedAnswer } from "./state/answers.js";
-import { addressOf, type Question, type Refusal, reachable, replaced, rootOf, setToken } from "./state/ask.js";
+import { addressOf, type Question, reachable, replaced, rootOf, setToken } from "./state/ask.js";
 import {
   type Dataset,
   flatAxis,
@@ -30,15 +30,14 @@ import {
   wrapped,
 } from "./state/dataset.js";
 import { digitsOf, plainNumber, shortNumber, ticksOf } from "./state/format.js";
-import { brushIn, type Show, type View } from "./state/link.js";
+import type { Show } from "./state/link.js";
 import {
   change,
   cross,
   dataset,
   datasets,
-  failureOf,
   frameOf,
-  hasSpace,
+  isDifference,
   isDragging,
   isPlaying,
   isStored,
@@ -47,13 +46,12 @@ import {
   nodesNote,
   openAddress,
   PLANE_AXES,
-  pixel,
-  planesOf,
-  plannedPicture,
+  planOf,
   previewOf,
   problem,
   rangeOf,
   refusalOf,
+  refusals,
   rested,
   servedValue,
   setWants,
@@ -65,7 +63,6 @@ import {
 import { hasDerivatives, type Quantity, quantitiesOf, quantityOf } from "./state/quantities.js";
 import { type Picture, pictureAt, sampleAt } from "./state/volumes.js";
 
-/** Whether the first sentence is shown: on a visit without a link. */
 const isWelcome = signal(location.search === "");
 
 const MODES: readonly (readonly [string, string, (show: Show) => boolean])[] = [
@@ -185,7 +182,11 @@ function readout(): TemplateResult | typeof nothing {
   const valueB = servedValue(true)?.answer ?? null;
   const textB = valueB !== null ? shortNumber(valueB) : refusalOf(view.value, true) !== null ? "refused" : "…";
   const b = isCompared ? html` <span class="stale">B</span> <span data-second>${textB}</span>` : nothing;
-  return html`<div class="readout"><b>${symbol} ${value}${b}</b><small>${places(set, at)} · ${labels}${note}</small></div>`;
+  const difference =
+    isOfBoth && served?.answer != null && valueB !== null
+      ? html` <span class="stale">A − B</span> <span data-difference>${shortNumber(served.answer - valueB)}</span>`
+      : nothing;
+  return html`<div class="readout"><b>${symbol} ${value}${b}${difference}</b><small>${places(set, at)} · ${labels}${note}</small></div>`;
 }
 
 function paneViews(): TemplateResult[] {
@@ -215,20 +216,18 @@ function paneViews(): TemplateResult[] {
   });
 }
 
-/** At most 16 equally spaced ones of the columns or rows of a picture. */
 function someOf(count: number): number[] {
   const most = Math.min(16, count);
   return Array.from({ length: most }, (_, i) => Math.floor(((i + 0.5) * count) / most));
 }
 
-/** A table of samples of the picture of a plane, for screen readers. */
 export function sampleTable(): TemplateResult | typeof nothing {
   const now = rested.value;
   const shown = shownOf(now);
-  const [plane] = planesOf(now);
+  const plane = panes.value.find((pane) => pane.kind === "plane")?.plane;
   if (shown === null || plane === undefined || now.centre === null || refusalOf(now) !== null) return nothing;
   const at = now.cross ?? cross.value;
-  const picture = store.entry<Picture>(plannedPicture(shown, plane, at, now.centre, pixel.value).key).answer;
+  const picture = store.entry<Picture>(planOf(now, plane, false, at)?.key ?? "").answer;
   if (picture === null) return nothing;
   const { box, tiles, data, columns, rows } = picture;
   const { axes } = shown.dataset;
@@ -285,25 +284,6 @@ function trouble(): TemplateResult | typeof nothing {
   return nothing;
 }
 
-/** What the service refuses of the view, each once: of A, of the surface and its colour, and of B. */
-function refusals(
-  set: Dataset | null,
-  now: View,
-): (readonly [string, { readonly key: string; readonly error: Refusal }])[] {
-  if (set === null || now.what === null) return [];
-  const frame = frameOf(now.time, set);
-  const brush = brushIn(now.brush);
-  const others = [...(hasSpace(now) ? [now.surface.what, now.colour] : []), ...(brush === null ? [] : [brush.what])];
-  const of = [refusalOf(now), ...others.map((what) => failureOf(set, what, frame))].map(
-    (one): readonly [string, typeof one] => ["", one],
-  );
-  if (now.show === "compare") of.push(["B: ", refusalOf(now, true)]);
-  const found = of.flatMap(([name, one]) => (one === null ? [] : [[name, one] as const]));
-  return found.filter(
-    ([, { error }], i) => found.findIndex(([, other]) => other.error.message === error.message) === i,
-  );
-}
-
 const STARTS: readonly (readonly [string, Parameters<typeof change>[0]])[] = [
   ["Vortices in 3-D", { show: "3d" }],
   ["Dissipation", { show: "slice:z", what: "2*ddot(S,S)", map: null }],
@@ -324,7 +304,6 @@ function welcomeView(): TemplateResult | typeof nothing {
     <button aria-label="Close" @click=${setting(isWelcome, false)}>×</button></div>`;
 }
 
-/** A picture of the xy plane by the service, for browsers without WebGL2. */
 function plainPicture(): TemplateResult | typeof nothing {
   const shown = shownOf(rested.value);
   if (noGraphics.value === null || shown === null) return nothing;

@@ -4,7 +4,7 @@ import { boxAbout, PLANE_NAMES, type PlanePane, sizeOf } from "./draw/layout.js"
 import type { PlaneLayer, SurfaceLayer } from "./draw/renderer.js";
 import type { PaneFlow } from "./draw/streaks.js";
 import { isCalm, isolated, panes } from "./stage-state.js";
-import { type Dataset, nearestImage, nodeOf, placeText, type Vec3 } from "./state/dataset.js";
+import { type Dataset, hasSameAxes, nearestImage, nodeOf, placeText, sharedAxes, type Vec3 } from "./state/dataset.js";
 import { durationOf } from "./state/flow-map.js";
 import { plainNumber, shortNumber } from "./state/format.js";
 import { kept } from "./state/kept.js";
@@ -16,14 +16,16 @@ import {
   fineOf,
   frameOf,
   isBelow,
+  isDifference,
   isDragging,
   isFinest,
   isWithin,
   nodesNote,
+  type PicturePlan,
   PLANE_AXES,
   pixel,
   placeIn,
-  plannedPicture,
+  planOf,
   previewOf,
   rangeOf,
   type Shown,
@@ -42,7 +44,6 @@ export function mapOf(now: View, range: Range, what: string): MapName {
 /** Whether a map is light where most values are: lines and texts over it are dark then, whatever the stage is. */
 export const isLightMap = (map: MapName): boolean => map === "vik";
 
-/** A note on the samples of a volume that has not all nodes. */
 export function samplesOf(volume: Volume | null): string {
   if (volume === null || volume.stride === 1) return "";
   if (volume.of.startsWith("means")) return `  ·  ${volume.of}`;
@@ -73,8 +74,7 @@ export function planeLayer(
   if (shown === null || now.centre === null) return null;
   const set = shown.dataset;
   const size = pixel.value;
-  const plan = plannedPicture(shown, pane.plane, cross.value, now.centre, size);
-  const { answer: picture, error } = store.entry<Picture>(plan.key);
+  const { answer: picture, error } = store.entry<Picture>(planOf(now, pane.plane, second)?.key ?? "");
   const arrived = previewOf(shown);
   // The last picture stays until the next one has arrived, and not where there will be none.
   const isFailed = arrived === null && failureOf(set, shown.what, frameOf(shown.time, set)) !== null;
@@ -109,41 +109,75 @@ export function planeLayer(
   return { layer, shown, isPending: arrived === null };
 }
 
+const largestIn = (data: Float32Array): number =>
+  data.reduce((most, one) => (Math.abs(one) > most ? Math.abs(one) : most), 0);
 /** A − B of samples at the same positions, with the largest absolute difference. */
 const difference = kept((a: Float32Array, b: Float32Array) => {
   const data = a.map((one, i) => one - b[i]);
-  return { data, top: data.reduce((most, one) => (Math.abs(one) > most ? Math.abs(one) : most), 0) };
+  return { data, top: largestIn(data) };
 });
 
 /** End of the range of a difference that is zero everywhere. */
 export const NO_DIFFERENCE = 1e-6;
+/** Most samples along a side of a difference until those of the service arrive. */
+const MOST_PREVIEW = 96;
+const NOTHING = Float32Array.of(Number.NaN);
 
-/** The difference of two layers, symmetric about zero; why there is none if their samples or their units differ. */
-export function differenceOf(a: PlaneLayer, b: PlaneLayer): PlaneLayer | string {
-  const [one, other] = [a, b].map(({ volume, dataset: set }) => JSON.stringify([volume.strides, set.axes]));
-  if (one !== other) return "A and B have other nodes: no difference";
-  const [unitA, unitB] = [a, b].map(({ volume }) => volume.unit ?? "no unit");
-  if (unitA !== unitB) return `A is in ${unitA}, B in ${unitB}: no difference`;
-  const box = difference(a.volume.data, b.volume.data);
-  const isPair = a.picture !== null && b.picture !== null && a.picture.data.length === b.picture.data.length;
-  const flat = isPair && a.picture !== null && b.picture !== null ? difference(a.picture.data, b.picture.data) : null;
-  const top = Number(((flat?.top ?? box.top) || NO_DIFFERENCE).toPrecision(2));
-  const volume = { ...a.volume, key: `${a.volume.key} − ${b.volume.key}`, data: box.data, low: -top, high: top };
-  const picture = flat === null || a.picture === null ? null : { ...a.picture, data: flat.data };
-  return { ...a, volume, picture, range: { low: -top, high: top, scale: "linear" }, map: "vik" };
+function unsettledDifference({ box, tiles, ...counts }: PicturePlan, a: PlaneLayer, b: PlaneLayer): Picture {
+  const [columns, rows] = [counts.columns, counts.rows].map((count) => Math.min(MOST_PREVIEW, count));
+  const [h, v] = a.axes;
+  const data = Float32Array.from({ length: columns * rows }, (_, i) => {
+    const place: number[] = [...a.origin];
+    place[h] = box[0] + (((i % columns) + (tiles[0] ? 0 : 0.5)) * box[2]) / columns;
+    place[v] = box[1] + ((Math.floor(i / columns) + (tiles[1] ? 0 : 0.5)) * box[3]) / rows;
+    const [one, other] = [a, b].map(({ volume, dataset: set }) => sampleAt(volume, set, place as unknown as Vec3));
+    return one - other;
+  });
+  return { columns, rows, box, tiles, data, unit: a.volume.unit, isMasked: data.some(Number.isNaN) };
 }
 
-export const isDifference = ({ show, compare }: View): boolean => show === "compare" && compare === "difference";
+/** A − B, symmetric about zero; why there is none if their units or their boxes differ. */
+function differenceOf(a: PlaneLayer, b: PlaneLayer, plan: PicturePlan): PlaneLayer | string {
+  if (sharedAxes(a.dataset, b.dataset) === null) return "A and B have no part of their boxes in common: no difference";
+  const [unitA, unitB] = [a, b].map(({ volume }) => volume.unit ?? "no unit");
+  if (unitA !== unitB) return `A is in ${unitA}, B in ${unitB}: no difference`;
+  const isPair = a.picture !== null && b.picture !== null && a.picture.data.length === b.picture.data.length;
+  const flat = isPair && a.picture !== null && b.picture !== null ? difference(a.picture.data, b.picture.data) : null;
+  const hasBox = hasSameAxes(a.dataset, b.dataset) && String(a.volume.strides) === String(b.volume.strides);
+  const box = hasBox ? difference(a.volume.data, b.volume.data) : null;
+  const isMasked = [a, b].some(({ volume, picture }) => (picture ?? volume).isMasked);
+  let picture: Picture | null =
+    flat === null || a.picture === null ? null : { ...a.picture, data: flat.data, isMasked };
+  const key = `${a.volume.key} − ${b.volume.key} ${picture !== null}`;
+  if (box === null) picture ??= unsettledDifference(plan, a, b);
+  const top = Number(((picture === null ? box?.top : largestIn(picture.data)) || NO_DIFFERENCE).toPrecision(2));
+  // Outside of what both have in common there is nothing.
+  const samples =
+    box === null ? { data: NOTHING, dims: [1, 1, 1] as const, isMasked: true } : { data: box.data, isMasked };
+  const volume = { ...a.volume, ...samples, key, low: -top, high: top };
+  return { ...a, volume, picture, range: { low: -top, high: top, scale: "linear" }, map: "vik" };
+}
 
 /** What a pane shows of A or of B, or their difference; why there is none, or null until it has arrived. */
 export function drawnLayer(pane: PlanePane, now: View, second: boolean): PlaneLayer | string | null {
   const layer = planeLayer(pane, now, second)?.layer ?? null;
   if (!isDifference(now)) return layer;
   const other = planeLayer(pane, now, true)?.layer ?? null;
-  return layer && other && differenceOf(layer, other);
+  const plan = planOf(now, pane.plane);
+  return layer && other && plan && differenceOf(layer, other, plan);
 }
 
-/** The flow in a plane, for streaks; null if it is not shown. */
+/** Whether a position of a plane is brushed; null without a brush. */
+export function brushTest({ brush, dataset: set, origin, axes: [h, v] }: PlaneLayer) {
+  if (brush === null) return null;
+  return (across: number, up: number): boolean => {
+    const place: number[] = [...origin];
+    [place[h], place[v]] = [across, up];
+    const value = sampleAt(brush.volume, set, place as unknown as Vec3);
+    return value >= brush.low && value <= brush.high;
+  };
+}
+
 export function flowOf(pane: PlanePane, now: View): PaneFlow | null {
   const set = dataset.value;
   if (now.flow === "off" || isCalm || isDragging.value || set === null || now.centre === null) return null;
@@ -243,7 +277,6 @@ const isolatedIn = kept(
   },
 );
 
-/** A surface, with what it is made of in words. */
 interface SurfaceState {
   readonly layer: SurfaceLayer;
   readonly isPending: boolean;
@@ -335,7 +368,6 @@ export function linesOf(
   return Float32Array.from(numbers);
 }
 
-/** A brush in symbols. */
 export function brushTitle({ what, low, high }: Brush): string {
   const { symbol } = quantityOf(what);
   const from = plainNumber(low, 3);

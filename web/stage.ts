@@ -8,9 +8,8 @@ import { Streaks } from "./draw/streaks.js";
 import { say } from "./notify.js";
 import {
   brushTitle,
-  differenceOf,
+  drawnLayer,
   flowOf,
-  isDifference,
   isLightMap,
   linesOf,
   NO_DIFFERENCE,
@@ -40,6 +39,7 @@ import {
   datasets,
   failureOf,
   frameOf,
+  isDifference,
   isDragging,
   isPlaying,
   labelOf,
@@ -68,38 +68,25 @@ const LIGHT: Palette = {
   top: [0.96, 0.97, 0.98],
   bottom: [0.84, 0.86, 0.89],
 };
-const INK: Ink = {
-  text: "#f4f6f8",
-  halo: "rgb(8 10 14 / 72%)",
-  line: "rgb(255 255 255 / 78%)",
-  faint: "rgb(255 255 255 / 38%)",
-};
-const DARK_INK: Ink = {
-  text: "#14181d",
-  halo: "rgb(255 255 255 / 72%)",
-  line: "rgb(20 24 29 / 80%)",
-  faint: "rgb(20 24 29 / 40%)",
-};
+const INK: Ink = { text: "#f4f6f8", halo: "rgb(8 10 14 / 72%)" };
+const DARK_INK: Ink = { text: "#14181d", halo: "rgb(255 255 255 / 72%)" };
 
 interface PlaneOverlay {
   readonly centre: Vec3;
   readonly ink: Ink;
   readonly shown: Shown;
   readonly bars: readonly Bar[];
-  /** The label of the bars; null for the symbols of their quantities. */
   readonly label: string | null;
   /** The swipe line of a comparison in pixels, and what is on its sides. */
   readonly swiped: { readonly at: number; readonly sides: readonly [string, string]; readonly inkB: Ink } | null;
 }
 
-/** The colour bar of a plane, in a part of its pane. */
 interface Bar {
   readonly of: PlaneLayer;
   readonly rect: Rect;
   readonly ink: Ink;
 }
 
-/** Milliseconds after the last input in which streaks move. */
 const STREAKS_MS = 20_000;
 
 export class Stage {
@@ -118,7 +105,6 @@ export class Stage {
   #timer = 0;
   #flowTimer = 0;
   #lastInput = performance.now();
-  /** Whether the streaks stand still until the next input. */
   #isStill = false;
   #cost = 50;
   /** Fraction of the pixels along each side: a half during motion, once pictures take long. */
@@ -132,7 +118,6 @@ export class Stage {
   readonly #overlays = new Map<number, string>();
   #streaks: Streaks | null = null;
   #isFlowing = false;
-  /** Whether the next picture differs from the last one in its streaks only. */
   #isOnlyFlow = false;
 
   constructor(root: HTMLElement) {
@@ -187,7 +172,6 @@ export class Stage {
     return this.#finished;
   }
 
-  /** Whether everything that the view shows is drawn. */
   get isSettled(): boolean {
     return (
       (!this.#isQueued || this.#isOnlyFlow) &&
@@ -319,7 +303,6 @@ export class Stage {
     );
   }
 
-  /** Draws tiles of the surface while the view is at rest, and shows them from time to time. */
   #refine(pane: SpacePane, layer: SurfaceLayer, show: () => void): void {
     this.#isRefining = true;
     clearTimeout(this.#timer);
@@ -374,14 +357,13 @@ export class Stage {
     const { rect } = pane;
     const planeA = planeLayer(pane, now, pane.second);
     const isOfBoth = isDifference(now);
-    const planeB = isOfBoth ? planeLayer(pane, now, true) : planeA;
-    if (planeA === null || planeB === null || now.centre === null) {
+    const layer = drawnLayer(pane, now, pane.second);
+    if (planeA === null || layer === null || now.centre === null) {
       renderer.blank(index, rect, grounds);
       const isRefused = refusalOf(now, pane.second) !== null || (isOfBoth && refusalOf(now, true) !== null);
       this.#writeEmpty(c, index, rect, stageInk, isRefused);
       return false;
     }
-    const layer = isOfBoth ? differenceOf(planeA.layer, planeB.layer) : planeA.layer;
     if (typeof layer === "string") {
       renderer.blank(index, rect, grounds);
       this.#writeEmpty(c, index, rect, stageInk, true);

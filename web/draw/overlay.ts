@@ -12,12 +12,7 @@ import { colourTable, surfaceTable } from "./maps.js";
 
 const FONT = "Inter, system-ui, sans-serif";
 
-export interface Ink {
-  readonly text: string;
-  readonly halo: string;
-  readonly line: string;
-  readonly faint: string;
-}
+export type Ink = Readonly<Record<"text" | "halo", string>>;
 
 /** Writes a text with a halo that keeps it readable on any colour. */
 export function write(
@@ -60,7 +55,6 @@ export function rulesOf(pane: PlanePane, { axes }: Dataset, centre: Vec3, pixel:
   });
 }
 
-/** Draws the ticks of a plane. Returns the boxes that they fill. */
 export function drawPlane(
   c: CanvasRenderingContext2D,
   ink: Ink,

@@ -3,20 +3,15 @@ import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { setting } from "../controls.js";
-import { say } from "../notify.js";
 import { endJob, isOpen, type Job, jobs, readJobs, resultOf } from "../state/jobs.js";
+import { report } from "./download.js";
 
 const isShown = signal(false);
 const isRead = signal(false);
 
 export function openJobs(): void {
   isShown.value = true;
-  void readJobs().then(
-    () => {
-      isRead.value = true;
-    },
-    (error: unknown) => say(error instanceof Error ? error.message : String(error)),
-  );
+  readJobs().then(setting(isRead, true)).catch(report);
 }
 
 const STATES = {
@@ -42,7 +37,7 @@ function row(job: Job): TemplateResult {
     ${isOpen(job) ? html`<progress max="1" .value=${progress} aria-label=${`Progress of ${nameOf(job)}`}></progress>` : nothing}
     ${problem === null ? nothing : html`<p class="error">${problem}</p>`}
     <div class="chips">${result === null ? nothing : html`<a href=${resultOf(job)} download=${result.name}>${result.name}, ${sizeOf(result.bytes)}</a>`}
-      <button @click=${() => void endJob(job).catch((error: unknown) => say(String((error as Error).message)))}>${isOpen(job) ? "Cancel" : "Remove"}</button></div></li>`;
+      <button @click=${() => endJob(job).catch(report)}>${isOpen(job) ? "Cancel" : "Remove"}</button></div></li>`;
 }
 
 export const opened = (element: Element | undefined): void => {

@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { into, oneOf, select, setting } from "../controls.js";
 import { PLANE_NAMES } from "../draw/layout.js";
-import { copy, say } from "../notify.js";
+import { copy } from "../notify.js";
 import { dyeTrails, isolated, trails } from "../stage-state.js";
 import { type Question, rootOf, type Shared } from "../state/ask.js";
 import { startJob } from "../state/jobs.js";
@@ -17,7 +17,7 @@ import {
   nodesNote,
   pixel,
   planesOf,
-  plannedPicture,
+  planOf,
   saveLink,
   shownOf,
   valueQuestion,
@@ -25,6 +25,7 @@ import {
 } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
 import { commandOf, curlOf, pythonOf } from "./code.js";
+import { report } from "./download.js";
 import { opened, openJobs } from "./jobs-list.js";
 
 const isShown = signal(false);
@@ -47,10 +48,8 @@ function leftOut(): string {
   return names.length === 0 ? "" : `, without ${names.join(", ")}`;
 }
 
-/** Forms of the results of jobs; tables have the first two. */
 const FORMS = ["json", "csv", "npz", "nc"].map((form) => [form, form] as const);
 
-/** The questions of what is shown now, the value at the crosshair first. */
 export function questionsShown(): readonly Shared[] {
   const now = view.value;
   const shown = shownOf(now);
@@ -59,15 +58,10 @@ export function questionsShown(): readonly Shared[] {
   const found: Shared[] = [{ title: `${symbol} at the crosshair`, question: valueQuestion(shown, cross.value) }];
   const second = now.show === "compare" ? shownOf(now, true) : null;
   if (second !== null) found.push({ title: "B at the crosshair", question: valueQuestion(second, cross.value) });
-  for (const plane of pixel.value > 0 ? planesOf(now) : []) {
-    for (const [one, name] of [
-      [shown, "Plane"] as const,
-      ...(second === null ? [] : [[second, "B, plane"] as const]),
-    ]) {
-      const { question } = plannedPicture(one, plane, cross.value, now.centre, pixel.value);
-      found.push({ title: `${name} ${PLANE_NAMES[plane]}`, question });
-    }
-  }
+  for (const plane of pixel.value > 0 ? planesOf(now) : [])
+    for (const [i, plan] of [planOf(now, plane), second && planOf(now, plane, true)].entries())
+      if (plan !== null)
+        found.push({ title: `${["Plane", "B, plane"][i]} ${PLANE_NAMES[plane]}`, question: plan.question });
   const time = shown.dataset.times[frameOf(now.time, shown.dataset)];
   if (hasSpace(now)) {
     const { what } = now.surface;
@@ -99,13 +93,9 @@ export function codeViews(question: Question, tail = ""): TemplateResult {
 }
 
 async function submit(question: Question): Promise<void> {
-  try {
-    await startJob(question, jobForm.peek());
-    openJobs();
-    isShown.value = false;
-  } catch (error) {
-    say(error instanceof Error ? error.message : String(error));
-  }
+  await startJob(question, jobForm.peek());
+  openJobs();
+  isShown.value = false;
 }
 
 export function shareDialog(): TemplateResult | typeof nothing {
@@ -125,7 +115,7 @@ export function shareDialog(): TemplateResult | typeof nothing {
       <section class="line">${select("Form of the result", FORMS, jobForm.value, (form) => {
         jobForm.value = form;
       })}
-        <button class="plain" @click=${() => void submit(now.question)}>Run as a job</button>
+        <button class="plain" @click=${() => submit(now.question).catch(report)}>Run as a job</button>
         <button class="plain" @click=${openJobs}>Jobs</button></section>
     </div></dialog>`;
 }

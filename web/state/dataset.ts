@@ -72,7 +72,23 @@ export function wallAxis(set: Dataset): Axis | null {
   return axis?.faces?.every((face) => face === "wall") ? axis : null;
 }
 
-/** The coordinate of a node, also one beyond a periodic seam. */
+export const hasSameAxes = kept((a: Dataset, b: Dataset): boolean => JSON.stringify(a.axes) === JSON.stringify(b.axes));
+
+/** Axes of what the boxes of two datasets have in common, at the finer nodes; null if they have nothing in common. */
+export const sharedAxes = kept((a: Dataset, b: Dataset): Dataset["axes"] | null => {
+  const axes = a.axes.map((one, i): Axis => {
+    const other = b.axes[i];
+    if (JSON.stringify(one) === JSON.stringify(other)) return one;
+    const periodic = one.periodic && other.periodic && Math.abs(one.length / other.length - 1) < 1e-6;
+    const first = periodic ? one.first : Math.max(one.first, other.first);
+    const last = periodic ? one.last : Math.min(...[one, other].map((own) => own.first + own.length));
+    const length = periodic ? one.length : last - first;
+    const nodes = Math.ceil(Math.max(...[one, other].map((own) => (own.nodes * length) / own.length)));
+    return { name: one.name, nodes, first, last, length, spacing: length / nodes, periodic };
+  });
+  return axes.every((axis, i) => axis.length > 0 || axis === a.axes[i]) ? (axes as unknown as Dataset["axes"]) : null;
+});
+
 export function coordinateOf({ first, spacing, coordinates, nodes }: Axis, node: number): number {
   if (coordinates === undefined) return first + node * spacing;
   const at = Math.min(nodes - 1, Math.max(0, Math.floor(node)));

@@ -21,10 +21,12 @@ import {
   type Dataset,
   datasetOf,
   flatAxis,
+  hasSameAxes,
   type Listed,
   middleOf,
   nearest,
   roundedOn,
+  sharedAxes,
   timeText,
   type Vec3,
   wrapped,
@@ -50,7 +52,6 @@ import {
 const REST_MS = 120;
 
 export const store = new Store((matchMedia("(max-width: 700px)").matches ? 128 : 512) * 2 ** 20);
-/** Null until they were read. */
 export const datasets = signal<readonly Listed[] | null>(null);
 export const dataset = signal<Dataset | null>(null);
 /** The other dataset of a comparison, or why there is none. */
@@ -65,7 +66,6 @@ export const problem = signal<string | null>(null);
 export const needsToken = signal(false);
 /** The size of the pane of a plane in pixels, which sets the samples of its picture. */
 export const paneSize = signal<readonly [number, number]>([500, 400]);
-/** Wants of cards and panels, by their names. */
 export const furtherWants = signal<ReadonlyMap<string, readonly Wanted[]>>(new Map());
 /** Sets the wants of a card or panel, unless they are the same as before. */
 export function setWants(name: string, wants: readonly Wanted[]): void {
@@ -73,7 +73,6 @@ export function setWants(name: string, wants: readonly Wanted[]): void {
   if (before !== after) furtherWants.value = new Map(furtherWants.peek()).set(name, wants);
 }
 
-/** The index of the stored time nearest to a time. */
 export const frameOf = (time: number | null, { times }: Dataset): number => (time === null ? 0 : nearest(times, time));
 
 /** Whether a time is stored, but for rounding. */
@@ -98,7 +97,6 @@ const roundedTo9 = (value: number) => Number(value.toPrecision(9));
 export const roundedIn = ({ axes }: Dataset, place: Vec3): Vec3 =>
   place.map((one, a) => roundedOn(axes[a], one)) as unknown as Vec3;
 
-/** A view with numbers rounded as in links. */
 function roundedView(next: View): View {
   const set = dataset.peek();
   const rounded = (place: Vec3 | null) => (place === null || set === null ? place : roundedIn(set, place));
@@ -217,7 +215,6 @@ export const cross = computed<Vec3>(() => {
   return view.value.cross ?? (set === null ? [0, 0, 0] : middleOf(set));
 });
 
-/** A question whose answer is shown: A or B of a comparison. */
 export interface Shown {
   readonly dataset: Dataset;
   readonly what: string;
@@ -247,7 +244,13 @@ export function volumeOf(set: Dataset, what: string, frame: number): Volume | nu
 export const isThere = (set: Dataset, what: string, frame: number): boolean =>
   volumeOf(set, what, frame) !== null || failureOf(set, what, frame) !== null;
 
-export function failureOf(set: Dataset, what: string, frame: number): { key: string; error: Refusal } | null {
+/** A refusal with the key of what was asked. */
+export interface Failed {
+  readonly key: string;
+  readonly error: Refusal;
+}
+
+export function failureOf(set: Dataset, what: string, frame: number): Failed | null {
   for (const stride of stridesOf(set, what)) {
     const key = volumeKey(set, what, frame, stride);
     const { error } = store.entry<Volume>(key);
@@ -256,7 +259,6 @@ export function failureOf(set: Dataset, what: string, frame: number): { key: str
   return null;
 }
 
-/** The finest volume of a quantity at the time shown. */
 export const volumeShown = (set: Dataset, what: string): Volume | null =>
   volumeOf(set, what, frameOf(view.value.time, set));
 
@@ -283,7 +285,7 @@ export function labelOf(now: View, second: boolean): string {
 }
 
 /** The first error among the answers that the planes of a view show: nodes, pictures and the value at the crosshair. */
-export function refusalOf(now: View, second = false): { readonly key: string; readonly error: Refusal } | null {
+export function refusalOf(now: View, second = false): Failed | null {
   const shown = shownOf(now, second);
   const { centre } = now;
   if (second && secondDataset.value instanceof Refusal) return { key: "", error: secondDataset.value };
@@ -291,7 +293,7 @@ export function refusalOf(now: View, second = false): { readonly key: string; re
   const { dataset: set, what, time } = shown;
   const failed = previewOf(shown) === null ? failureOf(set, what, frameOf(time, set)) : null;
   if (failed !== null || centre === null || pixel.value === 0) return failed;
-  const pictures = planesOf(now).map((plane) => plannedPicture(shown, plane, cross.value, centre, pixel.value).key);
+  const pictures = planesOf(now).map((plane) => (planOf(now, plane, second) as PicturePlan).key);
   for (const key of [...pictures, wantedValue(shown, cross.value, 0).key]) {
     const { error } = store.entry(key);
     if (error !== null) return { key, error };
@@ -299,11 +301,26 @@ export function refusalOf(now: View, second = false): { readonly key: string; re
   return null;
 }
 
+/** What the service refuses of the view, each once: of A, of the surface and its colour, and of B. */
+export function refusals(set: Dataset | null, now: View): (readonly [name: string, Failed])[] {
+  if (set === null || now.what === null) return [];
+  const frame = frameOf(now.time, set);
+  const brush = brushIn(now.brush);
+  const others = [...(hasSpace(now) ? [now.surface.what, now.colour] : []), ...(brush === null ? [] : [brush.what])];
+  const of = [refusalOf(now), ...others.map((what) => failureOf(set, what, frame))].map(
+    (one): readonly [string, typeof one] => ["", one],
+  );
+  if (now.show === "compare") of.push(["B: ", refusalOf(now, true)]);
+  const found = of.flatMap(([name, one]) => (one === null ? [] : [[name, one] as const]));
+  return found.filter(
+    ([, { error }], i) => found.findIndex(([, other]) => other.error.message === error.message) === i,
+  );
+}
+
 /** A position in a dataset: in one period of periodic axes; along others it stays, so that none is replaced. */
 export const placeIn = ({ axes }: Dataset, place: Vec3): Vec3 =>
   place.map((one, a) => (axes[a].periodic ? roundedOn(axes[a], wrapped(axes[a], one)) : one)) as unknown as Vec3;
 
-/** The question of a plane's picture, and the box that it fills. */
 export interface PicturePlan {
   readonly question: Question;
   readonly key: string;
@@ -320,9 +337,17 @@ const MOST_PICTURE_SAMPLES = 384;
 /** Most samples along a side of a picture of flow maps, each of which is a path of a particle. */
 const MOST_PATH_SAMPLES = 160;
 
-/** The part of the box that a pane shows, given its middle and the length of a pixel. */
-export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec3, scale: number): PicturePlan {
+export const isDifference = ({ show, compare }: View): boolean => show === "compare" && compare === "difference";
+
+/** The picture of the part of the box that a pane shows: of A − B, of what the boxes of both have in common. */
+export function planOf(now: View, plane: Plane, second = false, at = cross.value): PicturePlan | null {
+  const [shown, other] = [shownOf(now, second), isDifference(now) ? shownOf(now, !second) : null];
+  const { centre: middle } = now;
+  if (shown === null || middle === null) return null;
   const { dataset: set, what, time, method } = shown;
+  const [a, b] = second && other !== null ? [other.dataset, set] : [set, other?.dataset ?? set];
+  const axes = hasSameAxes(a, b) ? null : sharedAxes(a, b);
+  const scale = pixel.value || 0.01;
   const size = paneSize.value;
   const members: Record<string, unknown> = {};
   const counts: Record<string, number> = {};
@@ -330,13 +355,14 @@ export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec
   const tiles: boolean[] = [];
   const normal = AXIS_NAMES.indexOf(plane);
   for (const [side, a] of PLANE_AXES[plane].entries()) {
-    const axis = set.axes[a];
+    const axis = (axes ?? set.axes)[a];
     const seen = size[side] * scale;
     const pixels = Math.min(durationOf(what) === null ? MOST_PICTURE_SAMPLES : MOST_PATH_SAMPLES, size[side]);
     let [low, high] = [middle[a] - seen / 2, middle[a] + seen / 2];
     if (!axis.periodic) [low, high] = [Math.max(axis.first, low), Math.min(axis.last, high)];
-    const isWhole = axis.periodic ? seen >= axis.length * 0.999 : low <= axis.first && high >= axis.last;
-    if (isWhole || !(high > low)) {
+    const isSeen = axis.periodic ? seen >= axis.length * 0.999 : low <= axis.first && high >= axis.last;
+    const isWhole = isSeen || !(high > low);
+    if (isWhole && axes === null) {
       const n = Math.max(2, Math.min(Math.round((axis.length / scale) * 1.0), pixels, 4 * axis.nodes));
       counts[AXIS_NAMES[a]] = n;
       const step = axis.length / (axis.periodic ? n : n - 1);
@@ -345,24 +371,26 @@ export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec
       tiles[side] = axis.periodic;
     } else {
       // Ends are rounded, so that a link that is opened again asks the same question.
-      [low, high] = [low, high].map((end) => roundedOn(axis, end));
+      if (isWhole) [low, high] = [axis.first, axis.first + axis.length];
+      else [low, high] = [low, high].map((end) => roundedOn(axis, end));
       members[AXIS_NAMES[a]] = `${low}:${high}`;
       counts[AXIS_NAMES[a]] = Math.max(2, Math.min(pixels, Math.ceil((4 * axis.nodes * (high - low)) / axis.length)));
-      box[side] = low;
+      tiles[side] = isWhole && axis.periodic;
+      // Samples of a range lie in the middle of equal intervals.
+      box[side] = tiles[side] ? low + (high - low) / counts[AXIS_NAMES[a]] / 2 : low;
       box[side + 2] = high - low;
-      tiles[side] = false;
     }
   }
   members[AXIS_NAMES[normal]] = placeIn(set, at)[normal];
   const samples = AXIS_NAMES.filter((name) => counts[name] !== undefined).map((name) => counts[name]);
   const requested = { dataset: set.name, call: "grid", what, ...members, time, method, samples };
   const question = asFlowMap({ dataset: set.name, times: set.times }, requested);
-  const [a, b] = PLANE_AXES[plane].map((axis) => AXIS_NAMES[axis]);
+  const [across, up] = PLANE_AXES[plane].map((axis) => AXIS_NAMES[axis]);
   return {
     question,
     key: JSON.stringify(["picture", set.digest, question]),
-    columns: counts[a],
-    rows: counts[b],
+    columns: counts[across],
+    rows: counts[up],
     box: box as unknown as PicturePlan["box"],
     tiles: tiles as unknown as PicturePlan["tiles"],
   };
@@ -437,7 +465,6 @@ export const usualRange = kept((volume: Volume, what: string, set: Dataset): Ran
   return range.high > range.low ? range : { low: middle - 1, high: middle + 1, scale: "linear" };
 });
 
-/** Whether a volume is the finest that will be requested. */
 export const isFinest = ({ what, stride }: Volume, set: Dataset): boolean => stridesOf(set, what).at(-1) === stride;
 
 /** Samples between the nodes of a volume, for surfaces; not of volumes that a finer one will soon replace. */
@@ -527,11 +554,9 @@ effect(() => {
   const isStill = still === now && !isPlaying.value;
   if (isStill && now.cross !== null && now.centre !== null) {
     const at = cross.value;
-    for (const plane of pixel.value > 0 ? planes : []) {
-      wants.push(wantedPicture(plannedPicture(shown, plane, at, now.centre, pixel.value), plane, 20));
-      if (second !== null)
-        wants.push(wantedPicture(plannedPicture(second, plane, at, now.centre, pixel.value), plane, 21));
-    }
+    for (const plane of pixel.value > 0 ? planes : [])
+      for (const [i, plan] of [planOf(now, plane), second && planOf(now, plane, true)].entries())
+        if (plan !== null) wants.push(wantedPicture(plan, plane, 20 + i));
     wants.push(wantedValue(shown, at, 15));
     if (second !== null) wants.push(wantedValue(second, at, 16));
   }
