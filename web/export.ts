@@ -5,20 +5,22 @@ import { ref } from "lit-html/directives/ref.js";
 import { chartInStage } from "./cards.js";
 import { into, oneOf, setting } from "./controls.js";
 import { partOf } from "./draw/bar.js";
-import { type Pane, PLANE_NAMES } from "./draw/layout.js";
+import { PLANE_NAMES, type Rect } from "./draw/layout.js";
 import { surfaceTable } from "./draw/maps.js";
 import { surfaceMesh } from "./draw/surface-mesh.js";
 import { dataPart } from "./export/data.js";
-import { save } from "./export/download.js";
+import { report, save } from "./export/download.js";
 import { chartFigure, type FigurePane, figureSvg, pngOf, SIZES, type SizeName, svgFile } from "./export/figure.js";
 import { opened } from "./export/jobs-list.js";
 import { glbOf, vtpOf } from "./export/mesh.js";
+import { movieOf } from "./export/movie.js";
 import { codeViews } from "./export/share.js";
 import { copy, say } from "./notify.js";
+import { pathsPart } from "./particles.js";
 import { speed, togglePlay } from "./playing.js";
-import { brushTitle, drawnLayer, isDifference, surfaceLayer } from "./stage-layers.js";
-import { dyeTrails, isolated, panes, surfaceName, titles, trails } from "./stage-state.js";
-import { askAtPoints, type Question, refusalFrom } from "./state/ask.js";
+import { brushTest, brushTitle, drawnLayer, surfaceLayer } from "./stage-layers.js";
+import { dyeTrails, isolated, panes, stageSize, surfaceName, titles, trails } from "./stage-state.js";
+import { askAtPoints, type Question } from "./state/ask.js";
 import { placeText, timeText, type Vec3 } from "./state/dataset.js";
 import { durationOf } from "./state/flow-map.js";
 import { exact, plainNumber } from "./state/format.js";
@@ -29,14 +31,17 @@ import {
   dataset,
   frameOf,
   hasSpace,
+  isDifference,
   isPlaying,
   labelOf,
   nodesNote,
   pixel,
   planesOf,
-  plannedPicture,
+  planOf,
+  refusals,
   shownOf,
   view,
+  volumeShown,
 } from "./state/model.js";
 import { quantityOf } from "./state/quantities.js";
 import { sampleAt } from "./state/volumes.js";
@@ -46,8 +51,8 @@ type Subject = keyof typeof SUBJECTS;
 
 const subject = signal<Subject | null>(null);
 const size = signal<SizeName>("178 mm");
-/** The figure, with the caption of the view that it was made of. */
-const figure = signal<{ readonly svg: SVGSVGElement; readonly caption: string } | null>(null);
+/** The figure, with the caption of the view that it was made of; without a figure, why there is none. */
+const figure = signal<{ readonly svg: SVGSVGElement | null; readonly caption: string } | null>(null);
 const kind = signal<"turntable" | "time">("turntable");
 const recording = signal<number | null>(null);
 
@@ -70,26 +75,26 @@ export function openExport(name: Subject): void {
 }
 
 function questionShown(second = false): Question | null {
-  const shown = shownOf(view.value, second);
-  const { centre } = view.value;
-  if (shown === null || centre === null) return null;
-  const [plane = "z"] = planesOf(view.value);
-  return plannedPicture(shown, plane, cross.value, centre, pixel.value || 0.01).question;
+  return planOf(view.value, planesOf(view.value)[0] ?? "z", second)?.question ?? null;
 }
 
-function pictureOf(): HTMLCanvasElement | null {
-  const below = document.querySelector<HTMLCanvasElement>(".stage > canvas");
-  if (below === null) return null;
-  const canvas = document.createElement("canvas");
-  canvas.width = below.width;
-  canvas.height = below.height;
-  const c = canvas.getContext("2d");
-  if (c === null) return null;
-  c.drawImage(below, 0, 0);
-  const wide = canvas.width / below.clientWidth;
+/** A part of the stage without what is written over it. */
+function cutOf({ x, y, width, height }: Rect): HTMLCanvasElement {
+  const below = document.querySelector<HTMLCanvasElement>(".stage > canvas") as HTMLCanvasElement;
+  const [left, top, w, h] = [x, y, width, height].map((one) => (one * below.width) / below.clientWidth);
+  const canvas = Object.assign(document.createElement("canvas"), { width: Math.round(w), height: Math.round(h) });
+  canvas.getContext("2d")?.drawImage(below, left, top, w, h, 0, 0, canvas.width, canvas.height);
+  return canvas;
+}
+
+/** The stage with what is written over it. */
+function pictureOf(): HTMLCanvasElement {
+  const [width, height] = stageSize.peek();
+  const canvas = cutOf({ x: 0, y: 0, width, height });
+  const wide = canvas.width / width;
   for (const one of document.querySelectorAll<HTMLCanvasElement>(".ink canvas")) {
     const [x, y, w, h] = [one.offsetLeft, one.offsetTop, one.offsetWidth, one.offsetHeight].map((n) => n * wide);
-    c.drawImage(one, x, y, w, h);
+    canvas.getContext("2d")?.drawImage(one, x, y, w, h);
   }
   return canvas;
 }
@@ -103,27 +108,24 @@ function figurePanes(): FigurePane[] {
       if (found === null) return [];
       const { range, map, colour, dataset: own } = found.layer;
       const bar = { range, map, label: quantityOf(colour.what).symbol, isLit: true };
-      return [{ pane, dataset: own, title, picture: cutOf(pane), bar }];
+      return [{ pane, dataset: own, title, picture: cutOf(pane.rect).toDataURL(), bar, isBrushed: null }];
     }
     const drawn = drawnLayer(pane, now, pane.second);
     if (drawn === null || typeof drawn === "string" || drawn.picture === null) return [];
     const { range, map, volume, picture, dataset: own } = drawn;
     const label = isDifference(now) ? "A − B" : quantityOf(volume.what).symbol;
     const side = now.show === "compare" && !isDifference(now) ? (pane.second ? "B  " : "A  ") : "";
-    return [{ pane, dataset: own, title: side + title, picture, bar: { range, map, label, isLit: false } }];
+    return [
+      {
+        pane,
+        dataset: own,
+        title: side + title,
+        picture,
+        bar: { range, map, label, isLit: false },
+        isBrushed: brushTest(drawn),
+      },
+    ];
   });
-}
-
-function cutOf({ rect }: Pane): string {
-  const below = document.querySelector<HTMLCanvasElement>(".stage > canvas") as HTMLCanvasElement;
-  const scale = below.width / below.clientWidth;
-  const canvas = document.createElement("canvas");
-  canvas.width = Math.round(rect.width * scale);
-  canvas.height = Math.round(rect.height * scale);
-  const c = canvas.getContext("2d");
-  const from = [rect.x, rect.y, rect.width, rect.height].map((one) => one * scale) as [number, number, number, number];
-  c?.drawImage(below, ...from, 0, 0, canvas.width, canvas.height);
-  return canvas.toDataURL("image/png");
 }
 
 /** Makes the figure on a light stage, since paper is white; pictures under a swipe line are put side by side. */
@@ -152,29 +154,27 @@ async function makeFigure(): Promise<void> {
   const caption = captionOf(leftOut);
   const made = { centre: now.centre ?? [0, 0, 0], pixel: pixel.peek(), panes: shown };
   change({ stage: before.stage, compare: before.compare }, "replace");
-  if (shown.length > 0) figure.value = { svg: figureSvg(made, size.peek()), caption };
-  else say("There is no picture for a figure.");
+  const notes = titles.peek().map((title) => title?.note ?? "");
+  const why = [...refusals(set, now).map(([name, { error }]) => name + error.message), ...notes].find(Boolean);
+  figure.value =
+    shown.length > 0
+      ? { svg: figureSvg(made, size.peek()), caption }
+      : { svg: null, caption: `There is no picture for a figure. ${why ?? ""}` };
 }
 
 const FIGURES = ["SVG", "PDF", "PNG"] as const;
 
 async function saveFigure(kind: (typeof FIGURES)[number]): Promise<void> {
-  const made = figure.peek();
-  if (made === null) return;
-  const { svg, caption } = made;
+  const { svg = null, caption = "" } = figure.peek() ?? {};
+  if (svg === null) return;
   const name = `${view.peek().dataset}.${kind.toLowerCase()}`;
-  try {
-    if (kind === "SVG") save(new Blob([await svgFile(svg)], { type: "image/svg+xml" }), name);
-    // A figure of 1080p has as many pixels; other figures have 300 an inch.
-    else if (kind === "PNG") save(await pngOf(svg, size.peek() === "1080p" ? 4 / 3 : 300 / 72), name);
-    else save(await (await import("./export/pdf.js")).pdfOf(svg, caption), name);
-    say(`${name} saved`);
-  } catch (error) {
-    say(error instanceof Error ? error.message : String(error));
-  }
+  if (kind === "SVG") save(new Blob([await svgFile(svg)], { type: "image/svg+xml" }), name);
+  // A figure of 1080p has as many pixels; other figures have 300 an inch.
+  else if (kind === "PNG") save(await pngOf(svg, size.peek() === "1080p" ? 4 / 3 : 300 / 72), name);
+  else save(await (await import("./export/pdf.js")).pdfOf(svg, caption), name);
+  say(`${name} saved`);
 }
 
-/** The caption of the view. `leftOut`: panes that the figure lacks. */
 function captionOf(leftOut: string): string {
   const shown = shownOf(view.value);
   const set = dataset.value;
@@ -187,8 +187,10 @@ function captionOf(leftOut: string): string {
   const when = `t = ${timeText(set, shown.time)}`;
   const compared = `${compare === "difference" ? "A − B of " : ""}A (${labelOf(view.value, false)}) and B (${labelOf(view.value, true)})`;
   const what = second === null ? `${quantityOf(shown.what).title}, ${when}, ${shown.method},` : compared;
-  const planes = planesOf(view.value).length > 0 ? `${what} in planes through ${at}` : "";
-  const brush = surfaceLayer(view.value)?.layer.faint ? brushIn(view.value.brush) : null;
+  const asked = brushIn(view.value.brush);
+  const brush = asked !== null && volumeShown(set, asked.what) !== null ? asked : null;
+  const dimmed = brush === null ? "" : `, faint but for ${brushTitle(brush)}`;
+  const planes = planesOf(view.value).length > 0 ? `${what} in planes through ${at}${dimmed}` : "";
   const within = brush === null ? "" : `region of ${brushTitle(brush)} within `;
   const space = hasSpace(view.value)
     ? `${[dyeTrails.value.length > 0 ? "dye; " : "", trails.value.length > 0 ? "paths of particles; " : ""].join("")}${within}${surfaceName(`surface of ${quantityOf(surface.what).title} at ${plainNumber(surface.value ?? 0, 9)}`)}, coloured by ${quantityOf(colour).title.toLowerCase()}, ${nodesNote(shown) || when}`
@@ -201,55 +203,41 @@ function captionOf(leftOut: string): string {
   return `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}.${without} ${sets.join(". ")}.`;
 }
 
-const FRAMES = 90;
-
 async function record(): Promise<void> {
   const set = dataset.peek();
-  if (set === null) return;
   const canvas = Object.assign(document.createElement("canvas"), { width: 1920, height: 1080 });
   const c = canvas.getContext("2d");
-  const types = ["video/mp4;codecs=avc1", "video/webm;codecs=vp9", "video/webm"];
-  const type = types.find((one) => MediaRecorder.isTypeSupported(one)) ?? "video/webm";
-  const recorder = new MediaRecorder(canvas.captureStream(30), { mimeType: type, videoBitsPerSecond: 12_000_000 });
-  const parts: Blob[] = [];
-  recorder.ondataavailable = ({ data }) => parts.push(data);
-  const done = new Promise((resolve) => {
-    recorder.onstop = resolve;
-  });
-  recorder.start();
-  // It stands still while a picture is drawn, however long that takes.
-  recorder.pause();
-  const dwell = kind.peek() === "time" ? 1000 / speed.peek() : 1000 / 30;
+  if (set === null || c === null) return;
+  const isOfTime = kind.peek() === "time";
+  const movie = await movieOf(canvas, isOfTime ? speed.peek() : 30);
   const before = view.peek();
   let own = before;
-  const n = kind.peek() === "time" ? set.times.length : FRAMES;
-  for (let i = 0; i < n && recording.peek() !== null; i++) {
-    recording.value = i / n;
-    if (kind.peek() === "time") change({ time: set.times[i] }, "drag");
-    else change({ camera: [before.camera[0] + (360 * i) / n, before.camera[1], before.camera[2]] }, "drag");
-    own = view.peek();
-    await settled();
-    const picture = pictureOf();
-    if (picture === null || c === null) continue;
-    const scale = Math.min(1920 / picture.width, 1080 / picture.height);
-    const [w, h] = [picture.width * scale, picture.height * scale];
-    recorder.resume();
-    c.fillStyle = "#0a0d12";
-    c.fillRect(0, 0, 1920, 1080);
-    c.drawImage(picture, (1920 - w) / 2, (1080 - h) / 2, w, h);
-    await new Promise((next) => setTimeout(next, dwell));
-    recorder.pause();
+  const n = isOfTime ? set.times.length : 90;
+  let drawn = 0;
+  try {
+    for (let i = 0; i < n && recording.peek() !== null; i++) {
+      recording.value = i / n;
+      if (isOfTime) change({ time: set.times[i] }, "drag");
+      else change({ camera: [before.camera[0] + (360 * i) / n, before.camera[1], before.camera[2]] }, "drag");
+      own = view.peek();
+      await settled();
+      const picture = pictureOf();
+      const scale = Math.min(1920 / picture.width, 1080 / picture.height);
+      const [w, h] = [picture.width * scale, picture.height * scale];
+      c.fillStyle = "#0a0d12";
+      c.fillRect(0, 0, 1920, 1080);
+      c.drawImage(picture, (1920 - w) / 2, (1080 - h) / 2, w, h);
+      await movie.add();
+      drawn++;
+    }
+  } finally {
+    const { camera, time, dataset: name } = view.peek();
+    // What was chosen meanwhile stays.
+    if (String(camera) === String(own.camera) && time === own.time && name === own.dataset)
+      change({ camera: before.camera, time: before.time }, "replace");
   }
-  recorder.stop();
-  await done;
-  const { camera, time, dataset: name } = view.peek();
-  // What was chosen meanwhile stays.
-  if (String(camera) === String(own.camera) && time === own.time && name === own.dataset)
-    change({ camera: before.camera, time: before.time }, "replace");
-  recording.value = null;
-  const movie = new Blob(parts, { type });
-  if (movie.size > 0) save(movie, `${before.dataset}.${type.includes("mp4") ? "mp4" : "webm"}`);
-  say(movie.size > 0 ? "Movie saved" : "The browser recorded no picture: there is no movie.");
+  if (drawn > 0) save(movie.end(), `${before.dataset}.mp4`);
+  say(drawn > 0 ? `Movie of ${drawn} pictures saved` : "No picture was drawn: there is no movie.");
 }
 
 /** Saves the surface of the time shown, once it has arrived. Flow maps, of which each value is a path, are interpolated. */
@@ -263,7 +251,7 @@ async function saveMesh(kind: "GLB" | "VTP"): Promise<void> {
     say("The surface of this time has not arrived.");
     return;
   }
-  const { fine, level, side, colour, range, map } = found.layer.faint ?? found.layer;
+  const { fine, level, side, colour, range, map } = found.layer;
   const mesh = surfaceMesh(
     fine,
     level,
@@ -290,7 +278,7 @@ async function saveMesh(kind: "GLB" | "VTP"): Promise<void> {
   const { surface, method } = now;
   const about = {
     ...{ dataset: set.name, manifest: set.digest, time: at, surface, structure },
-    ...{ samples: fine.dims, colour: name, method },
+    ...{ samples: fine.dims, colour: name, method, ...(found.layer.faint === null ? {} : { region: now.brush }) },
   };
   const made = { ...mesh, colours, values, name };
   const [bytes, type] =
@@ -303,8 +291,15 @@ function meshPart(): TemplateResult | typeof nothing {
   const found = hasSpace(now) ? surfaceLayer(now) : null;
   if (found === null) return nothing;
   const { what, value } = now.surface;
-  return html`<section><h3>${surfaceName(`Surface ${quantityOf(what).symbol} = ${plainNumber(value ?? 0, 9)}`)}, of ${found.samples}</h3>
-    <div class="chips">${(["GLB", "VTP"] as const).map((kind) => html`<button @click=${() => saveMesh(kind).catch((error) => say(refusalFrom(error).message))}>${kind}</button>`)}</div></section>`;
+  const brush = found.layer.faint === null ? null : brushIn(now.brush);
+  const surface = surfaceName(`Surface ${quantityOf(what).symbol} = ${plainNumber(value ?? 0, 9)}`);
+  return html`<section><h3>${brush === null ? surface : `Region of ${brushTitle(brush)}`}, of ${found.samples}</h3>
+    <div class="chips">${(["GLB", "VTP"] as const).map((kind) => html`<button @click=${() => saveMesh(kind).catch(report)}>${kind}</button>`)}</div></section>`;
+}
+
+function pathsSection(): TemplateResult | typeof nothing {
+  const files = pathsPart();
+  return files === nothing ? nothing : html`<section><h3>Paths of particles</h3>${files}</section>`;
 }
 
 function figurePart(): TemplateResult {
@@ -318,9 +313,9 @@ function figurePart(): TemplateResult {
     size.value = name;
     void makeFigure();
   })}</section>
-    <section><h2>Caption</h2><p>${caption}</p><button class="plain" @click=${() => void copy(caption, "Caption")}>Copy caption</button></section>
-    <div class="chips">${FIGURES.map((kind) => html`<button class="primary" ?disabled=${svg === null} @click=${() => void saveFigure(kind)}>${kind}</button>`)}</div></div>
-    <div class="preview" role="img" aria-label="The figure" ${ref(draw)}>${svg === null ? html`<p class="quiet" role="status">Drawing</p>` : nothing}</div></div>`;
+    <section ?hidden=${svg === null}><h2>Caption</h2><p>${caption}</p><button class="plain" @click=${() => void copy(caption, "Caption")}>Copy caption</button></section>
+    <div class="chips">${FIGURES.map((kind) => html`<button class="primary" ?disabled=${svg === null} @click=${() => saveFigure(kind).catch(report)}>${kind}</button>`)}</div></div>
+    <div class="preview" role="img" aria-label="The figure" ${ref(draw)}>${svg === null ? html`<p class="quiet" role="status">${caption || "Drawing"}</p>` : nothing}</div></div>`;
 }
 
 const MOVIES = { turntable: "Turntable", time: "Time" } as const;
@@ -333,7 +328,7 @@ function moviePart(): TemplateResult {
     part === null
       ? html`<button class="primary" @click=${() => {
           recording.value = 0;
-          void record();
+          void record().catch(report).finally(setting(recording, null));
         }}>Record</button>`
       : html`<progress max="1" .value=${part}></progress><button @click=${setting(recording, null)}>Stop</button>`
   }</div>`;
@@ -353,7 +348,7 @@ function planesShown(question: Question): (readonly [string, Question])[] {
 }
 
 function bodyOf(now: Subject, question: Question): TemplateResult {
-  if (now === "data") return html`${dataPart(planesShown(question))}${meshPart()}`;
+  if (now === "data") return html`${dataPart(planesShown(question))}${meshPart()}${pathsSection()}`;
   if (now === "figure") return figurePart();
   return now === "movie" ? moviePart() : codePart(question);
 }

@@ -21,8 +21,9 @@ export interface FigurePane {
   readonly dataset: Dataset;
   readonly title: string;
   readonly bar: Bar;
-  /** Samples of a plane, or the picture of space. */
   readonly picture: Picture | string;
+  /** Whether a position of the plane is brushed; null without a brush. */
+  readonly isBrushed: ((across: number, up: number) => boolean) | null;
 }
 
 export interface Figure {
@@ -47,7 +48,7 @@ function element(name: string, attributes: Attributes, ...children: readonly (El
 /** The colours of a plane as the address of a PNG, 300 pixels an inch. */
 function rasterOf(
   picture: Picture,
-  { range, map }: Bar,
+  { bar: { range, map }, isBrushed }: FigurePane,
   [left, below, width, height]: readonly number[],
   columns: number,
   rows: number,
@@ -58,17 +59,23 @@ function rasterOf(
   const c = canvas.getContext("2d") as CanvasRenderingContext2D;
   const image = c.createImageData(columns, rows);
   const table = colourTable(map);
+  const brushed = new Uint8Array(columns * rows);
   for (let y = 0; y < rows; y++) {
     const v = below + height * (1 - (y + 0.5) / rows);
     for (let x = 0; x < columns; x++) {
-      const value = pictureAt(picture, left + (width * (x + 0.5)) / columns, v);
-      const to = 4 * (y * columns + x);
+      const h = left + (width * (x + 0.5)) / columns;
+      const value = pictureAt(picture, h, v);
+      const at = y * columns + x;
       if (!Number.isFinite(value)) continue;
+      const own = isBrushed === null || isBrushed(h, v) ? 1 : 0;
+      brushed[at] = own;
+      const isEdge = (x > 0 && brushed[at - 1] !== own) || (y > 0 && brushed[at - columns] !== own);
       const colour = 4 * Math.round(255 * Math.min(1, Math.max(0, partOf(range, value))));
-      image.data[to] = table[colour];
-      image.data[to + 1] = table[colour + 1];
-      image.data[to + 2] = table[colour + 2];
-      image.data[to + 3] = 255;
+      // As in the view, what is not brushed is dimmed to 35 %, and what is brushed is outlined.
+      for (let c = 0; c < 3; c++)
+        image.data[4 * at + c] =
+          isEdge && isBrushed !== null ? 17 : 255 + (own === 1 ? 1 : 0.35) * (table[colour + c] - 255);
+      image.data[4 * at + 3] = 255;
     }
   }
   c.putImageData(image, 0, 0);
@@ -82,7 +89,6 @@ interface Frame extends Rect {
 const label = (text: string, x: number, y: number, size: number, more: Attributes = {}) =>
   element("text", { x, y, "font-family": FONT, "font-size": size, fill: INK, ...more }, text);
 
-/** Pixels per point of a raster picture: 300 an inch. */
 const DENSITY = 300 / 72;
 
 function planePart({ centre, pixel }: Figure, shown: FigurePane, frame: Frame): SVGElement {
@@ -109,7 +115,7 @@ function planePart({ centre, pixel }: Figure, shown: FigurePane, frame: Frame): 
   const fy = y + height - ((below - whole.below) / whole.high) * height - fh;
   if (typeof shown.picture !== "string") {
     const [columns, rows] = [Math.round(fw * DENSITY), Math.round(fh * DENSITY)];
-    const href = rasterOf(shown.picture, shown.bar, [left, below, wide, high], columns, rows);
+    const href = rasterOf(shown.picture, shown, [left, below, wide, high], columns, rows);
     group.append(element("image", { x: fx, y: fy, width: fw, height: fh, href, preserveAspectRatio: "none" }));
   }
   group.append(
