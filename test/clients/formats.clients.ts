@@ -1,17 +1,17 @@
 /** NumPy, xarray and netCDF4 open the files of answers in one line, and find the numbers of the float32 form. */
 import { execFile } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { parquetReadObjects } from "hyparquet";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../src/main.js";
-import { scratchFolder } from "../support/scratch.js";
+import { afterAll, describe, expect, it } from "vitest";
+import { ask as askOf } from "../server/ask/ask.js";
 import { serveTestData } from "../support/service.js";
 import { missing, PYTHON, TOOLKITS } from "./packages.js";
 
 const run = promisify(execFile);
+const service = await serveTestData();
+afterAll(() => service.close());
 const reason = missing(TOOLKITS.formats);
 if (reason !== null) console.log(`formats are skipped: ${reason}`);
 
@@ -88,18 +88,7 @@ print("equal")
 const PARQUET = "application/vnd.apache.parquet";
 
 describe.skipIf(reason !== null)("formats of answers", () => {
-  const folder = scratchFolder();
-  let service: RunningService;
-  beforeAll(async () => {
-    service = await serveTestData();
-  });
-  afterAll(() => service.close());
-
-  const python = async (code: string): Promise<string> => {
-    const file = join(folder, "read.py");
-    writeFileSync(file, code);
-    return (await run(PYTHON, [file, service.url], { cwd: folder })).stdout;
-  };
+  const python = async (code: string): Promise<string> => (await run(PYTHON, ["-c", code, service.url])).stdout;
 
   it("hold the numbers of the float32 form", async () => {
     expect(await python(READ)).toBe("equal\n");
@@ -107,14 +96,8 @@ describe.skipIf(reason !== null)("formats of answers", () => {
 
   it("are opened as Parquet by a reader of the format", async () => {
     const points = { time: 0.5, points: [[1, 2, 3]] };
-    const ask = async (accept: string) =>
-      (
-        await fetch(`${service.url}/api/datasets/isotropic32/values`, {
-          method: "POST",
-          headers: { accept, "content-type": "application/json" },
-          body: JSON.stringify(points),
-        })
-      ).arrayBuffer();
+    const question = { dataset: "isotropic32", call: "values", ...points };
+    const ask = async (accept: string) => (await askOf(service, question, accept)).arrayBuffer();
     const octets = new Float32Array(await ask("application/octet-stream"));
     const read = await parquetReadObjects({ file: await ask(PARQUET) });
     expect(read.map((row) => ["u.x", "u.y", "u.z"].map((name) => row[name]))).toEqual([[...octets]]);

@@ -1,16 +1,15 @@
 /** Real xarray, dask and zarr-python open the Zarr view, and find what cutouts hold, with a token and without. */
 import { execFile } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../src/main.js";
-import { scratchFolder } from "../support/scratch.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { serveTestData } from "../support/service.js";
 import { missing, PYTHON, TOOLKITS } from "./packages.js";
 
 const run = promisify(execFile);
+const service = await serveTestData();
+afterAll(() => service.close());
 const reason = missing(TOOLKITS.zarr);
 if (reason !== null) console.log(`the Zarr view is skipped: ${reason}`);
 
@@ -32,18 +31,7 @@ print("equal")
 `;
 
 describe.skipIf(reason !== null)("/zarr", () => {
-  const folder = scratchFolder();
-  let service: RunningService;
-  beforeAll(async () => {
-    service = await serveTestData();
-  });
-  afterAll(() => service.close());
-
-  const python = async (code: string): Promise<string> => {
-    const file = join(folder, "read.py");
-    writeFileSync(file, code);
-    return (await run(PYTHON, [file, service.url], { cwd: folder })).stdout;
-  };
+  const python = async (code: string): Promise<string> => (await run(PYTHON, ["-c", code, service.url])).stdout;
 
   it("equals the cutout, bit for bit", async () => {
     expect(await python(READ)).toBe("equal\n");

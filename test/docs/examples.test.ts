@@ -3,8 +3,7 @@
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../src/main.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { shellWords, withAnswers } from "../support/examples.js";
 import { serveTestData } from "../support/service.js";
 
@@ -32,13 +31,10 @@ describe("shell words", () => {
   });
 });
 
-describe("examples", () => {
-  let service: RunningService;
-  beforeAll(async () => {
-    service = await serveTestData();
-  });
-  afterAll(() => service?.close());
+const service = await serveTestData();
+afterAll(() => service.close());
 
+describe("examples", () => {
   it.each(DOCUMENTS)("%s shows real answers", { timeout: 120_000 }, async (document, count) => {
     const path = fileURLToPath(new URL(`../../${document}`, import.meta.url));
     const { text, examples } = await withAnswers(readFileSync(path, "utf8"), service.url);

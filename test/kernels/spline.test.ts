@@ -1,13 +1,15 @@
 /** Splines: exact weights, published answers, continuity, polynomials reproduced, ends of axes. */
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createScheme } from "../../src/kernels/index.js";
 import { SPLINE_WEIGHTS } from "../../src/kernels/spline-tables.js";
 import { evaluatePolynomial, type PolynomialTable, splinePolynomials } from "../../src/kernels/spline-weights.js";
 import { METHODS, type Method } from "../../src/kernels/table.js";
 import type { Axes, Triple } from "../../src/kernels/types.js";
 import { exactWeight, quotient } from "../support/exact-spline.js";
-import { readTurbulence, type Turbulence } from "../support/isotropic.js";
+import { readTurbulence } from "../support/isotropic.js";
 import { cosineAxis, endedAxis, fieldByNode, fieldOf, nodeAt, periodicAxis, rough, T16, valuesAt } from "./fields.js";
+
+const turbulence = await readTurbulence(0.4);
 
 type SplineMethod = Extract<Method, { kind: "spline" }>;
 const PLAIN = { fd8Legacy: false };
@@ -322,10 +324,6 @@ describe("published answers", () => {
   });
 
   describe("on the shipped turbulence", () => {
-    let turbulence: Turbulence;
-    beforeAll(async () => {
-      turbulence = await readTurbulence(0.4);
-    });
     const at = (kernel: string, method: string) => {
       const { axes, velocity, pressure } = turbulence;
       return valuesAt(createScheme(kernel, method, axes, PLAIN), [velocity, pressure], [[1, 2, 3]])[0] as number[];

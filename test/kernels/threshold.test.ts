@@ -1,5 +1,5 @@
 /** Thresholds: published answers, agreement with differences at nodes, parts, NaN, limits and sorting. */
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createScheme } from "../../src/kernels/index.js";
 import { invariantsOf, secondInvariantOf, vorticityOf } from "../../src/kernels/invariant.js";
 import {
@@ -10,8 +10,10 @@ import {
   type ThresholdQuantity,
 } from "../../src/kernels/threshold.js";
 import type { Axes, BrickField, Triple } from "../../src/kernels/types.js";
-import { readerOf, readTurbulence, type Turbulence } from "../support/isotropic.js";
+import { readerOf, readTurbulence } from "../support/isotropic.js";
 import { cosineAxis, endedAxis, fieldByNode, nodeAt, periodicAxis, rough, valuesAt } from "./fields.js";
+
+const turbulence = await readTurbulence(0.4);
 
 interface Hit {
   readonly node: Triple;
@@ -39,11 +41,6 @@ function search(
 }
 
 describe("on the shipped turbulence", () => {
-  let turbulence: Turbulence;
-  beforeAll(async () => {
-    turbulence = await readTurbulence(0.4);
-  });
-
   it.each([
     [{ kind: "vorticity", order: 4 }, 1.5, 59, "3 8 3 2.103288 2 8 3 2.097415 2 8 4 2.092661 3 8 2 2.030399"],
     [{ kind: "q", order: 4 }, 0.5, 56, "3 8 3 1.027046 2 8 3 0.983172"],

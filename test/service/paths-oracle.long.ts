@@ -4,9 +4,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { File, type Dataset as H5Dataset, ready } from "h5wasm/node";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { connect, type FieldClient } from "../../src/client/index.js";
-import type { RunningService } from "../../src/main.js";
+import { afterAll, expect, it } from "vitest";
+import { connect } from "../../src/client/index.js";
 import { scatter } from "../support/accuracy.js";
 import { pathEnds } from "../support/operation-questions.js";
 import { determinant } from "../support/path-accuracy.js";
@@ -48,13 +47,9 @@ type Truth = [
   },
 ];
 
-let service: RunningService;
-let client: FieldClient;
 const folder = scratchFolder();
-beforeAll(async () => {
-  service = await serveTestData();
-  client = await connect(service.url);
-});
+const service = await serveTestData();
+const client = await connect(service.url);
 afterAll(() => service.close());
 
 async function askOracle(): Promise<Truth> {

@@ -1,13 +1,15 @@
 /**
  * Filters over cubes of nodes: published answers, brute force, the same bits alone and among others, what they read.
  */
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createNodeFilter, type FilterQuantity, filterNodes } from "../../../src/kernels/filter/node-filter.js";
 import type { Axes, BrickField, BrickReader, Triple } from "../../../src/kernels/types.js";
-import { readerOf, readTurbulence, type Turbulence } from "../../support/isotropic.js";
+import { readerOf, readTurbulence } from "../../support/isotropic.js";
 import { generator } from "../../support/run-query.js";
 import { SYMMETRIC } from "../../support/symmetric.js";
 import { cosineAxis, endedAxis, fieldByNode, fieldOf, periodicAxis, rough, T16 } from "../fields.js";
+
+const turbulence = await readTurbulence(0.4);
 
 const numbers = (text: string) => text.trim().split(/\s+/).map(Number);
 
@@ -79,10 +81,6 @@ describe("published answers", () => {
   });
 
   describe("on the shipped turbulence", () => {
-    let turbulence: Turbulence;
-    beforeAll(async () => {
-      turbulence = await readTurbulence(0.4);
-    });
     const shipped = (quantity: FilterQuantity, names: readonly ("velocity" | "pressure")[], step = 0) => {
       const fields = names.map((name) => turbulence[name]);
       return answers(quantity, turbulence.axes, 7, fields, [[1, 2, 3]], step)[0] as number[];
