@@ -1,8 +1,10 @@
-/** `bin/fieldprobe.js` runs the bundle where it is newer than the modules. */
-import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+/** `bin/fieldprobe.js` runs the bundle where it is newer than the modules; a run of tests leaves no files. */
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { programIn } from "../bin/program.js";
+import { ownTemporaryFolder } from "./support/build.js";
 import { scratchFolder } from "./support/scratch.js";
 
 /** A folder with files that have been changed at some time, in seconds. */
@@ -41,4 +43,18 @@ describe("the program that is run", () => {
     const folder = build(files as Readonly<Record<string, number>>);
     expect(programIn(folder)).toBe(expected === null ? null : join(folder, expected));
   });
+});
+
+it("a run of tests leaves nothing in the temporary folder, nor what runs that were killed have left", () => {
+  const folder = scratchFolder();
+  // Process ids end at 2^22.
+  const [ended, running] = [`fieldprobe-run-${2 ** 22 + 1}-a`, `fieldprobe-run-${process.ppid}-b`];
+  for (const name of [ended, running, "other"]) mkdirSync(join(folder, name));
+  vi.stubEnv("TMPDIR", folder);
+  const end = ownTemporaryFolder();
+  expect(readdirSync(folder)).not.toContain(ended);
+  mkdirSync(join(tmpdir(), "left", "behind"), { recursive: true });
+  end();
+  vi.unstubAllEnvs();
+  expect(readdirSync(folder).toSorted()).toEqual([running, "other"]);
 });

@@ -33,7 +33,7 @@ function isRunning(pid: number): boolean {
 }
 
 /** Gives the processes of this run a temporary folder of their own; removes those of runs that were killed. */
-function ownTemporaryFolder(): () => void {
+export function ownTemporaryFolder(): () => void {
   for (const name of readdirSync(tmpdir())) {
     const [, pid] = /^fieldprobe-run-(\d+)-/.exec(name) ?? [];
     if (pid !== undefined && !isRunning(Number(pid))) remove(join(tmpdir(), name));
