@@ -60,7 +60,8 @@ with their limits. \`/api/docs\` of a running service describes all of them, and
 
 - In an address, \`+ & # %\` are encoded: with curl, use \`-G --data-urlencode\`. Objects are JSON, or leaves with dots: \`points.random=1000\`.
 - Points may be the body: CSV with a header of names, npy of shape (n, 3), or octets of float32. The other members are then in the query string.
-- CSV may state the unit of x, y and z in brackets, \`x [m]\`: it has to be that of the dataset. Numbers of a row that a call does not use are refused.
+- CSV is text in UTF-8 or UTF-16. It may state units in brackets, \`x [m]\`: they have to be those of the dataset. Times and velocities that a call does not use are
+  refused. Columns of other names are ignored, but refused beside \`drag\` unless velocities are named: one of them may be meant.
 - A question has at most 65536 times; JSON at most 16 MiB and, beside rows of points, 200 000 values.
 - A wrong question is answered with all of its faults at once, in \`errors\`: \`code\`, \`member\`, \`detail\` and, if a known name is similar, \`nearest\`.
 `;
