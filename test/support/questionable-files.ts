@@ -232,9 +232,9 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
     answers: { walls: [] },
   },
   {
-    name: "levels-of-pressure",
-    write: complete((file) => attribute(file, "z", "units", "hPa")),
-    asks: /\/z is in hPa, which is no length/,
+    name: "levels-of-temperature",
+    write: complete((file) => attribute(file, "z", "units", "K")),
+    asks: /\/z is in K, which is no length/,
     answers: { walls: [] },
   },
   {

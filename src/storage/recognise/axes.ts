@@ -10,9 +10,9 @@ import { type AxisClues, askEnds, axisOf, edgesWithin, NO_CLUES, oneNode } from 
 import { BY_LENGTHS, type Contents, type Findings } from "./layout.js";
 import { framesIn, nodesAlong, type OrientedDataset, type SharedEvidence } from "./order.js";
 
-const DEGREES = /degree/i;
-/** Names of coordinates that are degrees or numbers of levels unless a unit says otherwise. */
-const NO_LENGTHS = /^(lon|lat)(gitude|itude|s)?s?(_|$)|^(model_)?lev(el)?s?(_|$)/i;
+/** Units and names of coordinates that are degrees or numbers of levels; a unit goes before a name. */
+const DEGREES = /degree|°|^\s*deg\s*$|^\s*((sigma|model)[_ -]?)?(level|layer)s?\s*$/i;
+const NO_LENGTHS = /^(grid_)?(lon|lat)(gitude|itude|s)?s?(_|$)|^(model_)?lev(el)?s?(_|$)|^air_pressure$/i;
 
 /** Names of texts that say which coordinates a grid has, and words for those that are not along x, y and z. */
 const SYSTEMS = /geom|coord|grid(?!_mapping)|mesh|system|topology/i;
@@ -282,21 +282,23 @@ function askCurved(contents: Contents, { path, shape }: OrientedDataset, axis: A
   else findings.ask("spacing", `${curved}; only nodes on lines along x, y and z are served.`, answer, axis);
 }
 
-/** Asks about coordinates without a unit whose name is that of degrees or levels. */
-function askNamed({ contents, facts, findings }: SharedEvidence, { path }: CoordinateTable, axis: AxisName): void {
-  const names = [path.split(/[/@]/).at(-1) ?? "", contents.words(path, "standard_name")];
-  const name = names.find((one) => NO_LENGTHS.test(one));
-  if (name === undefined || facts.unitsAt(path) !== "") return;
-  findings.contradict(
-    "spacing",
-    `${path} has no units, and ${name} is no length by its name; that it is one along ${axis} is a guess.`,
-    BY_LENGTHS,
-    undefined,
-    contents.answers.spacing !== undefined,
-  );
+/** Refuses axes of no length unless an answer gives the nodes, which is named. @throws DataError */
+function refuseAxis(claim: string, axis: AxisName, { contents, findings }: SharedEvidence): void {
+  if (!isNodesSaid(contents))
+    throw new DataError(`${claim}: interpolate to nodes in lengths, or state them (--spacing and --origin)`);
+  findings.contradict("spacing", `${claim}; that it is one along ${axis} is a guess.`, BY_LENGTHS, axis, true);
 }
 
-/** What units of length are named after, besides the numbers that are in them. */
+/** Asks about coordinates without a unit whose name is that of degrees or levels; a standard name is a statement. */
+function askNamed(shared: SharedEvidence, { path }: CoordinateTable, axis: AxisName): void {
+  const { contents, facts, findings } = shared;
+  const [name = "", standard] = [path.split(/[/@]/).at(-1), contents.words(path, "standard_name")];
+  if (facts.unitsAt(path) !== "") return;
+  const claim = `${path} has no units, and ${name} is no length by its name; that it is one along ${axis} is a guess.`;
+  if (NO_LENGTHS.test(standard)) refuseAxis(`${path} is the ${standard}, which is no length`, axis, shared);
+  else if (NO_LENGTHS.test(name)) findings.contradict("spacing", claim, BY_LENGTHS, undefined, isNodesSaid(contents));
+}
+
 const LENGTHS = "length space spatial distance coordinate coordinates coord coords grid mesh".split(" ");
 
 /** Units that the file states of the places of its nodes: of coordinates, of other numbers, or of all lengths. */
@@ -328,14 +330,19 @@ function askUnits(shared: SharedEvidence, field: OrientedDataset, tables: AxisTa
       DEGREES.test(units) ||
       ((isKnown(units) || (speed !== "" && isKnown(speed))) && factorBetween(units, "m") === null),
   );
-  for (const { axis, units, where } of others)
-    findings.contradict(
-      "spacing",
-      `${where} is in ${units}, which is no length; derivatives along ${axis} would be in another unit.`,
-      BY_LENGTHS,
-      axis,
-      isSaid,
-    );
+  for (const { axis, units, where } of others) {
+    const claim = `${where} is in ${units}, which is no length`;
+    const isOther = DEGREES.test(units) || unitOf(units)?.powers === unitOf("Pa")?.powers;
+    if (isOther) refuseAxis(claim, axis, shared);
+    else
+      findings.contradict(
+        "spacing",
+        `${claim}; derivatives along ${axis} would be in another unit.`,
+        BY_LENGTHS,
+        axis,
+        isSaid,
+      );
+  }
   const [first] = said;
   if (first === undefined || others.length > 0) return;
   const isMixed = said.some(({ units }) => contradictionOf(first.units, units));

@@ -66,6 +66,20 @@ describe("coordinates that are no lengths", () => {
   });
 
   it.each([
+    ...["degrees_north", "hPa", "dbar", "level", "sigma_level"].map((units) => ["units", units, "in "] as const),
+    ["standard_name", "model_level_number", "the "],
+  ] as const)("by %s %s are refused unless an answer gives the nodes", async (name, text, how) => {
+    const file = (h5: File) => {
+      write({ time: 1 }, ["x", "y", "z"])(h5);
+      (h5.get("z") as H5Dataset).create_attribute(name, text);
+    };
+    const why = `/z is ${how}${text}, which is no length: `;
+    await expect(draftOf(file, { despite: ["spacing"] })).rejects.toThrow(why);
+    const { descriptor } = await draftOf(file, { spacing: [1, 2, 3], origin: [0, 0, 0] });
+    expect(descriptor.assumed.map(({ question }) => question)).toContainEqual(expect.stringContaining("/z"));
+  });
+
+  it.each([
     ["geometry", "cylindrical (r, theta, z)", 1],
     ["coordinates", "spherical_polar", 1],
     ["grid_type", "polar", 1],

@@ -161,11 +161,7 @@ describe("a unit", () => {
 
   it.each<[string, object, RegExp, ((file: File) => void)?]>([
     ["of one axis", { ...GRID, x_units: "mm", y_units: "m" }, /^! The coordinates are in mm along x, m along y; /],
-    [
-      "that is no length",
-      { ...GRID, grid_units: "degrees" },
-      /^! .*grid_units of \/ is in degrees, which is no length/,
-    ],
+    ["that is no length", { ...GRID, grid_units: "kg" }, /^! .*grid_units of \/ is in kg, which is no length/],
     ["that counts", {}, /^! The attribute units of \/dx is "cells", and nothing/, inDatasets("", "units", "cells")],
     [
       "by a number",
