@@ -7,7 +7,6 @@ import { Cluster } from "../../src/cluster/cluster.js";
 import type { Engine } from "../../src/engine/contract/query.js";
 import { openEngine } from "../../src/engine/main/engine.js";
 import { loadConfig } from "../../src/shared/config.js";
-import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { writeHdf5 } from "../support/cubes.js";
 import { NO_NATS, useNatsServers } from "../support/nats.js";
 import { QUESTIONABLE } from "../support/questionable-files.js";
@@ -27,7 +26,6 @@ const pathOf = (name: string) => join(SCRATCH, `${name}.h5`);
 const startNats = useNatsServers();
 /** Two processes of a cluster, but for the processes. */
 const engines: Engine[] = [];
-await loadHdf5();
 writeFileSync(POINTS, "1,1,1\n");
 for (const { name, write } of QUESTIONABLE) await writeHdf5(pathOf(name), write);
 const service = await serveTestData([SCRATCH]);

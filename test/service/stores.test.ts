@@ -6,7 +6,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
-import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { openFile } from "../../src/storage/open-file.js";
 import { array, TABLES } from "../storage/zarr/numbered-cube.js";
 import { nodeValue, stateGrid, writeField, writeHdf5 } from "../support/cubes.js";
@@ -37,7 +36,6 @@ const FAULTS: readonly (readonly [string, Faults, Faults])[] = [
 describe("a dataset behind HTTP", () => {
   let service: RunningService;
   beforeAll(async () => {
-    await loadHdf5();
     await server.put("far.zarr", knownObjects(SPEC));
     await server.put("gone.zarr", knownObjects(SPEC));
     await server.put("silent.zarr", knownObjects(SPEC));

@@ -13,7 +13,6 @@ import { openDataset } from "../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../src/storage/catalog/scan-folders.js";
 import { ScanIndex } from "../../src/storage/catalog/scan-index.js";
 import type { FolderScan } from "../../src/storage/dataset/scan.js";
-import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { analyticEngine, closedForm } from "../server/ask/analysis/analytic-engine.js";
 import { serveApi } from "../server/ask/serve-api.js";
 import { descriptor, fill, NODES, nodeValue, stateGrid, writeField, writeHdf5 } from "./cubes.js";
@@ -72,7 +71,6 @@ export function pressureIn(folder: string, look: (text: string) => void = expect
 
 /** An HDF5 file with structures damaged, every second time under checksums set right: its values, or an error. */
 async function headerMutants(asNetcdf: boolean): Promise<LookAtMutant> {
-  await loadHdf5();
   const folder = scratchFolder();
   const victim = victimOf(readFileSync(await writePressure(join(scratchFolder(), "whole.h5"), asNetcdf)));
   return (random) => {
@@ -88,7 +86,6 @@ async function headerMutants(asNetcdf: boolean): Promise<LookAtMutant> {
 
 /** A descriptor changed beside a file that is whole: a dataset, or an error. */
 async function descriptorMutants(): Promise<LookAtMutant> {
-  await loadHdf5();
   const folder = scratchFolder();
   await writePressure(join(folder, "p.h5"), false);
   const pressure = { file: "p.h5", path: "/pressure", dimensions: ["z", "y", "x"] };

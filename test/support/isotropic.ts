@@ -4,7 +4,7 @@ import type { Axes, BrickField, BrickReader } from "../../src/kernels/types.js";
 import { openDataset } from "../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../src/storage/dataset/dataset.js";
-import { loadHdf5 } from "../../src/storage/hdf5/library.js";
+import "./hdf5-library.js";
 import { readNodes } from "./read-nodes.js";
 
 /** Axes, and the fields of one stored time, each in a single brick. */
@@ -15,7 +15,6 @@ export interface Turbulence {
 }
 
 export async function readTurbulence(time: number): Promise<Turbulence> {
-  await loadHdf5();
   const folder = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
   const dataset = scanFolders([folder], { chunkBytes: 2 ** 26 }).datasets[0] as Dataset;
   const { axes, time: stored } = dataset;

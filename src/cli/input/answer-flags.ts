@@ -14,15 +14,16 @@ const memberOf = (flag: string) => flag.replace(/-(.)/g, (_, letter: string) => 
 
 /** Adds the flags to a command, except those that it has. `isHidden`: whether its help leaves them to `inspect`. */
 export function withAnswers(command: Command, isHidden = false): Command {
-  for (const { flag, value, about, repeats, read } of ANSWER_FLAGS) {
+  for (const { flag, value, about, repeats } of ANSWER_FLAGS) {
     if (command.options.some(({ long }) => long === `--${flag}`)) continue;
     const option = new Option(`--${flag} <${value}>`, about).argParser((text, before: string[] = []) => {
+      const all = repeats ? [...before, text] : [text];
       try {
-        read(text, {});
+        answersFrom(new Map([[flag, all]]));
       } catch (error) {
-        throw error instanceof RequestError ? new InvalidArgumentError(error.message) : error;
+        throw error instanceof RequestError ? new InvalidArgumentError(error.message.replace(`${flag}: `, "")) : error;
       }
-      return repeats ? [...before, text] : [text];
+      return all;
     });
     command.addOption(option.hideHelp(isHidden));
   }

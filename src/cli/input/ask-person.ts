@@ -48,17 +48,17 @@ export async function answerAtTerminal<Flags extends object>(
 }
 
 /** The flags with one more, or the reason why it is malformed. */
-function parsed<Flags extends object>(words: readonly string[], before: Flags): Flags | string {
+function parsed<Flags extends object>(words: readonly string[], before: Flags, isMore = true): Flags | string {
   const command = withAnswers(new Command("answer"))
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
-  // A flag that may be repeated adds to what was said before.
-  for (const [flag, value] of Object.entries(before)) command.setOptionValue(flag, value);
+  // A flag that may be repeated adds to what was said before, or replaces it.
+  for (const [flag, value] of Object.entries(isMore ? before : {})) command.setOptionValue(flag, value);
   try {
     command.parse([...words], { from: "user" });
     return { ...before, ...command.opts() };
   } catch (error) {
-    if (error instanceof CommanderError) return error.message;
-    throw error;
+    if (!(error instanceof CommanderError)) throw error;
+    return isMore && error.message.includes("more than once") ? parsed(words, before, false) : error.message;
   }
 }

@@ -57,7 +57,6 @@ const STEP_PLACES = /\{step(?::0\d{1,2}d)?\}/;
 /** A file of a descriptor as written, with `{step}`, and the texts that this stands for. */
 type Claim = Readonly<Record<"file" | "step", string>>;
 
-/** The files of a valid descriptor. */
 function filesOf(location: string): Claim[] {
   const found = describeApart(location, "", []);
   return "problems" in found ? [] : placesOf(found.descriptor);

@@ -56,7 +56,6 @@ export function changedSince({ descriptor, folder, location }: Description): str
   return other === null ? null : needsLook(other.path, `not as it was confirmed: ${other.text}`, location);
 }
 
-/** Files of each time, with the folder before their names. */
 export const placedSets = (descriptor: Descriptor, folder: string): string[][] =>
   fileSets(descriptor).map((names) =>
     names.map((name) =>
@@ -64,7 +63,6 @@ export const placedSets = (descriptor: Descriptor, folder: string): string[][] =
     ),
   );
 
-/** Whether each time has datasets of its own. */
 export const isNumbered = ({ fields }: Descriptor): boolean => /"path":"[^"]*\{step/.test(JSON.stringify(fields));
 
 /** The first files whose times are not those that they stated before; further times may follow. */

@@ -17,7 +17,6 @@ export interface Difference {
   readonly isGroup: boolean;
 }
 
-/** The first of several differences, in words. */
 export const firstOf = (all: readonly Difference[]): string => shortList(all.map(({ text }) => text));
 
 /** Whether a line of `seen`, what a description does not use, is about what differs. */

@@ -68,7 +68,6 @@ export function grown(description: Description): Grown {
   return { description: { ...description, descriptor: withFrames(descriptor, steps, frames, times) }, waiting };
 }
 
-/** Files of the patterns of a series whose steps it does not have. */
 function newFiles(patterns: readonly string[], folder: string, known: ReadonlySet<string>) {
   const [pattern = ""] = patterns;
   if (pattern === "" || isAddress(pattern) || isAddress(folder)) return [];

@@ -413,7 +413,6 @@ export function describeFolder(location: string, version: string): Description |
   return { ...base, digest: createHash("sha256").update(found.text).update(text).digest("hex") };
 }
 
-/** The name of a dataset by its file, folder or address. */
 export function nameOf(location: string): string {
   const path = isAddress(location) ? pathOf(location).replace(/\/+$/, "") : location;
   return basename(path).replace(/(\.(refs|kerchunk)\.json|\.[^.]*)$/i, "");

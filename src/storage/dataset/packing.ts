@@ -71,7 +71,9 @@ export function packingOf(attributes: Attributes, stored: Stored): Packing {
     if (value === undefined) return [];
     const found = typeof value === "number" ? [value] : value instanceof Float64Array ? [...value] : [];
     const most = MEMBERS.get(name) as number;
-    if (found.length === 0 || found.length > most || (name === "valid_range" && found.length !== 2))
+    // A truth has no type of numbers.
+    const isTruth = attributes.types?.has(name) === false && !MARKERS.includes(name);
+    if (isTruth || found.length === 0 || found.length > most || (name === "valid_range" && found.length !== 2))
       throw new DataError(`the attribute ${name} is not ${most === 2 ? "two numbers" : "a number"}`);
     // The stored type is the one in which a stored number can equal it.
     return element === "float" && size === 4 && [...LIMITS, ...MARKERS].includes(name) ? found.map(Math.fround) : found;

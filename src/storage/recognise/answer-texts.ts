@@ -19,6 +19,7 @@ export interface AnswerFlag {
   readonly repeats?: true;
 }
 
+const TWICE = "it is given more than once.";
 const LETTERS = ["t", "z", "y", "x", "c"];
 const NUMBER = /^[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
@@ -32,8 +33,9 @@ export const ANSWER_FLAGS: readonly AnswerFlag[] = [
     value: "order",
     about: "dimensions in stored order, as h5dump lists them: z,y,x or t,c,x,y,z; of one field: pressure=z,y,x",
     repeats: true,
-    read: (text, { fieldDims }) => {
+    read: (text, { dims, fieldDims }) => {
       const [field = "", order] = text.split("=");
+      if ((order === undefined ? dims : fieldDims?.get(fieldNamed(field))) !== undefined) throw needed(TWICE);
       if (order === undefined) return { dims: orderOf(text) };
       return { fieldDims: new Map(fieldDims).set(fieldNamed(field), orderOf(order)) };
     },
@@ -139,6 +141,7 @@ export const ANSWER_FLAGS: readonly AnswerFlag[] = [
         throw needed("a name and a path are needed, as in sgsenergy=/e, or with three of components.");
       const paths = pathsOf(list);
       if (paths.length !== 1 && paths.length !== 3) throw needed("one path or three are needed.");
+      if (fields.some((other) => other.field === fieldNamed(field))) throw needed(TWICE);
       return { fields: [...fields, { field: fieldNamed(field), paths }] };
     },
   },
@@ -174,8 +177,9 @@ export function answersFrom(texts: AnswerTexts): Answers {
       const known = ANSWER_FLAGS.map(({ flag }) => flag).join(", ");
       throw new RequestError("InvalidRequest", `${name} is no answer; there are ${known}.`, { member: name });
     }
-    for (const text of all) {
+    for (const [at, text] of all.entries()) {
       try {
+        if (at > 0 && row.repeats !== true) throw needed(TWICE);
         answers = { ...answers, ...row.read(text, answers) };
       } catch (error) {
         if (!(error instanceof RequestError)) throw error;

@@ -26,6 +26,5 @@ export interface Answers {
   readonly cells?: readonly AxisName[];
   /** Subjects of red lines that are overridden: the person knows better than the file. */
   readonly despite?: readonly Subject[];
-  /** Whether the draft is confirmed for this call. */
   readonly yes?: boolean;
 }

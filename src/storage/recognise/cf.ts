@@ -38,7 +38,6 @@ export const CF: Layout = {
   },
 };
 
-/** Null unless one dataset each has the standard names of three components. */
 function fieldsIn(contents: Contents): FoundFields | null {
   const named = new Map<string, string[]>();
   for (const path of fieldDatasets(contents)) {

@@ -6,7 +6,6 @@ import { type Contents, type FieldOfPlan, type Findings, type LayoutPlan, listOf
 
 /** Attributes of groups that name the unit of what is in them, or the system of their units. */
 const ABOVE = ["units", "unit", "velocity_units", "velocity_unit", "units_velocity", "unit_system"];
-/** Systems of units, and the factor of their unit of speed in m/s. */
 const SYSTEMS: readonly (readonly [name: RegExp, speed: number])[] = [
   [/^(si|mks)$/i, 1],
   [/^cgs$/i, 0.01],

@@ -215,7 +215,6 @@ function statedOrders(contents: Contents, place: string, path: string): StatedOr
   });
 }
 
-/** Says which of several orders contradicts the roles; null if all agree. */
 function disagreement(stated: readonly StatedOrder[], roles: readonly (Role | null)[]): string | null {
   const other = stated.find(({ order }) => {
     const both = order.filter((role) => roles.includes(role));
@@ -310,7 +309,6 @@ const BOX_LISTS = [
 export class StatedNumbers {
   readonly #contents: Contents;
   readonly #lead: string;
-  /** By name in lower case. */
   readonly #statements = new Map<string, Statement[]>();
 
   /** @param places the first is that of a field */

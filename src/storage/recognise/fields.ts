@@ -94,7 +94,6 @@ interface FieldHolder {
   readonly others: readonly OtherField[];
 }
 
-/** Groups with fields: those with a velocity if there are any, or else those with a pressure, or else the others. */
 function candidatesIn(contents: Contents, holders: readonly Holder[]): readonly FieldHolder[] {
   const found = holders.flatMap((holder) => {
     const velocities = velocitiesIn(contents, holder);
@@ -108,7 +107,6 @@ function candidatesIn(contents: Contents, holders: readonly Holder[]): readonly 
   return [withVelocity, withPressure].find((list) => list.length > 0) ?? found;
 }
 
-/** Other fields than velocity and pressure: those that the user names, and those of the chosen group. */
 function otherFields(
   contents: Contents,
   findings: Findings,

@@ -23,7 +23,6 @@ interface OrientedFields {
   readonly velocity: readonly OrientedDataset[];
   readonly pressure: OrientedDataset | null;
   readonly others: readonly { readonly field: FieldName; readonly datasets: readonly OrientedDataset[] | null }[];
-  /** Scalars: a component of the velocity, the pressure. */
   readonly singles: readonly OrientedDataset[];
   readonly isStaggered: boolean;
   readonly first: OrientedDataset;

@@ -308,7 +308,6 @@ export function askEnds(
     ask("origin", `begins at ${nodes[0]}`, limits.lower, (value) => isNear(value, starts, 0.51 * mean));
 }
 
-/** Names what a file states of nodes, if those that an answer gives are others. */
 function nameStated(
   axis: AxisName,
   nodes: Float64Array,
@@ -474,7 +473,6 @@ function askLength(
   );
 }
 
-/** Says that a list states something, but not for which axis; null if there is no list. */
 function unorderedText(list: StatedNumber<readonly number[]> | null): string | null {
   return list === null
     ? null
@@ -576,7 +574,6 @@ export function timesOf(
   return { origin: 0, step: 1, count: frames };
 }
 
-/** Whether times agree, in a unit that velocities may be stated in. */
 function isSameTimes(said: readonly number[], { value, units = "" }: StatedNumber<readonly number[]>): boolean {
   const [first = 0, last = first] = [said[0], said.at(-1)];
   const slack = 1e-6 * Math.abs(last - first || first);

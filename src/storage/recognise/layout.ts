@@ -44,7 +44,6 @@ export class Findings {
     this.reasons.push(text);
   }
 
-  /** Adds a line that stays open until a person answers it. */
   ask(about: Subject, question: string, answer: string, axis?: AxisName): void {
     this.add({ about, ...(axis === undefined ? {} : { axes: [axis] }), question, answer });
   }
@@ -55,7 +54,6 @@ export class Findings {
     else this.add({ about, ...(axis === undefined ? {} : { axes: [axis] }), question, answer, red: true });
   }
 
-  /** Names an answer that overrides a statement of the file. */
   override(about: Subject, answer: string, statement: string, axis?: AxisName): void {
     this.#assume(about, `${answer} by an answer, against ${statement}.`, axis);
   }
@@ -144,7 +142,6 @@ export class Contents {
     return found?.kind === kind ? found.path : null;
   }
 
-  /** Names in a group; null if there is no such group. */
   group(path: string): string[] | null {
     const found = this.#find(path, "group");
     if (found === null) return null;
@@ -183,7 +180,6 @@ export class Contents {
     return this.file.numbers(found);
   }
 
-  /** The texts of a small dataset, or null if it does not hold text. */
   textsIn(path: string): readonly string[] | null {
     const found = this.#find(path, "dataset");
     return found === null ? null : this.file.texts(found);
@@ -259,7 +255,6 @@ export class Contents {
     return listOf(this.attributes(path).get(name)).join(" ").trim();
   }
 
-  /** The unit that an object states of its numbers; empty if it states none. */
   units(path: string): string {
     const name = [...this.attributes(path).keys()].find((one) => /^units?$/i.test(one)) ?? "units";
     return [...new Set(listOf(this.attribute(path, name)))].join(" ").trim();

@@ -65,6 +65,13 @@ export const OPEN_PMD: ProducerRow = {
     return [vector];
   },
   at: staggerOf,
+  more: (contents) => {
+    const { velocity = "", pressure = "" } = meshesIn(contents);
+    const of = dimensionOf(contents, pressure) === UNIT_DIMENSIONS.pressure[0] ? "Pa" : "m2 s-2";
+    const isSI = dimensionOf(contents, velocity) === UNIT_DIMENSIONS.velocity[0];
+    const units = { length: "m", time: "s", velocity: "m s-1" };
+    return isSI ? { units: dimensionOf(contents, pressure) === "" ? units : { ...units, pressure: of } } : {};
+  },
   constant: (contents, path) => {
     const { velocity = "" } = meshesIn(contents);
     if (!componentsOf(velocity).includes(path) || contents.dataset(path) !== null) return null;
@@ -114,15 +121,17 @@ export const OPEN_PMD: ProducerRow = {
 /** Powers of length, mass, time, current, temperature, amount and light; pressures may be divided by the density. */
 const UNIT_DIMENSIONS = { velocity: ["1 0 -1 0 0 0 0"], pressure: ["-1 1 -2 0 0 0 0", "2 0 -2 0 0 0 0"] };
 
+const dimensionOf = (contents: Contents, mesh: string): string =>
+  contents.numberList(mesh, "unitDimension", 7)?.join(" ") ?? "";
+
 /** Asks about a mesh that in any iteration states the unit of another quantity, or lacks what the standard requires. */
 function askUnits(contents: Contents, quantity: keyof typeof UNIT_DIMENSIONS, mesh: string, findings: Findings): void {
   const meshes = inAll(contents, mesh);
-  const dimensionOf = (path: string) => contents.numberList(path, "unitDimension", 7)?.join(" ") ?? "";
-  const other = meshes.find((path) => !["", ...UNIT_DIMENSIONS[quantity]].includes(dimensionOf(path)));
+  const other = meshes.find((path) => !["", ...UNIT_DIMENSIONS[quantity]].includes(dimensionOf(contents, path)));
   if (other !== undefined)
     findings.contradict(
       "fields",
-      `The attribute unitDimension of ${other} is ${dimensionOf(other)}, and that of a ${quantity} is ${UNIT_DIMENSIONS[quantity][0]}; that it is the ${quantity} is a guess.`,
+      `The attribute unitDimension of ${other} is ${dimensionOf(contents, other)}, and that of a ${quantity} is ${UNIT_DIMENSIONS[quantity][0]}; that it is the ${quantity} is a guess.`,
       "a file that states it, or a descriptor without this question",
     );
   const parts = quantity === "velocity" ? meshes.flatMap(componentsOf) : meshes;
@@ -140,7 +149,6 @@ function askUnits(contents: Contents, quantity: keyof typeof UNIT_DIMENSIONS, me
 
 const componentsOf = (mesh: string): string[] => AXIS_NAMES.map((axis) => join(mesh, axis));
 
-/** The value of a constant component, which is a group with value and shape; null for any other. */
 function constantAt(contents: Contents, path: string): number | null {
   if (contents.dataset(path) !== null || !contents.attributes(path).has("shape")) return null;
   const value = contents.number(path, "value");

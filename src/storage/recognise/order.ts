@@ -3,9 +3,9 @@ import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js";
 import { agrees, assignments, type Dimension } from "./assign.js";
 import type { CoordinateTable, DimensionLabels, StatedNumbers } from "./evidence.js";
-import { componentNames, labelsOf, parentOf } from "./evidence.js";
+import { labelsOf, parentOf } from "./evidence.js";
 import { askOrderOfComponents, type Contents, type Findings } from "./layout.js";
-import { areInOrder, type Role } from "./usual-names.js";
+import type { Role } from "./usual-names.js";
 
 export interface OrientedDataset {
   readonly path: string;
@@ -30,13 +30,11 @@ export interface SharedEvidence {
 export interface Format {
   /** Attributes of numbers that fields, coordinates and times may have. */
   readonly attributes: readonly string[];
-  /** Whether the components of a vector are in the order of its axes. */
   readonly componentsFollowAxes?: true;
 }
 
 const MOST_ORDERS_LISTED = 4;
 
-/** Assigns roles to the dimensions of a dataset: by all evidence, else without lengths, else without names. */
 export function orderOf(
   { contents, tables, facts, findings, format }: SharedEvidence,
   field: FieldName,
@@ -77,7 +75,8 @@ export function orderOf(
     if (fromUser !== null) nameOtherOrder(path, chosen, labels, findings);
     findings.addReason(`${path}: dimensions ${chosen.join(" ")}, from ${fromUser === null ? stated : "your answer"}.`);
   }
-  if (isVector) askComponents(contents, path, chosen, findings, format);
+  const axes = chosen.filter((role) => (AXIS_NAMES as readonly string[]).includes(role));
+  if (isVector && format.componentsFollowAxes) askOrderOfComponents(contents, path, axes, findings);
   return { path, shape, dimensions: chosen, labels };
 }
 
@@ -163,27 +162,6 @@ function reversedFirst(options: readonly (readonly Dimension[])[]): string[] {
   const texts = options.map((option) => option.join(" "));
   const isReversed = (text: string): boolean => /x.*y.*z/.test(text);
   return [...texts.filter(isReversed), ...texts.filter((text) => !isReversed(text))];
-}
-
-function askComponents(
-  contents: Contents,
-  path: string,
-  dimensions: readonly Dimension[],
-  findings: Findings,
-  { componentsFollowAxes }: Format,
-): void {
-  const dimension = dimensions.indexOf("c");
-  const axes = dimensions.filter((role) => (AXIS_NAMES as readonly string[]).includes(role));
-  if (componentsFollowAxes) askOrderOfComponents(contents, path, axes, findings);
-  const named = componentNames(contents, path, dimension);
-  const inOrder = named === null ? true : areInOrder(named.names);
-  const isKnown = inOrder === true || (inOrder === null && named?.isLoose === true);
-  if (named === null || isKnown || contents.answers.components !== undefined) return;
-  findings.contradict(
-    "order",
-    `The components of ${path} are ${named.names.join(", ")} by ${named.where}; that they are those along x, y and z in this order is a guess.`,
-    "--components with their axes in stored order, as in z,y,x",
-  );
 }
 
 function nameOtherOrder(path: string, chosen: readonly Dimension[], labels: DimensionLabels, findings: Findings): void {

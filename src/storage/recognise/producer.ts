@@ -177,7 +177,6 @@ function otherNodes(contents: Contents, path: string | undefined, stated: Stated
 interface FoundField {
   readonly field: FieldName;
   readonly paths: readonly string[];
-  /** The first of them that is a dataset. */
   readonly lead: string;
   readonly dimensions: readonly Dimension[];
 }

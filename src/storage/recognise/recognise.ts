@@ -17,6 +17,7 @@ import { convertedStore } from "./converted-store.js";
 import type { DatedUnit } from "./dated-unit.js";
 import { DEDALUS } from "./dedalus.js";
 import { openLines, splitLines } from "./draft.js";
+import { join, parentOf } from "./evidence.js";
 import { FLUIDSIM } from "./fluidsim.js";
 import { generic } from "./generic.js";
 import { JHTDB } from "./jhtdb.js";
@@ -26,7 +27,7 @@ import { OPEN_PMD } from "./openpmd.js";
 import { PDEBENCH } from "./pdebench.js";
 import { PENCIL } from "./pencil.js";
 import { layoutOf } from "./producer.js";
-import { unusedIn } from "./seen.js";
+import { unusedIn, whyLost } from "./seen.js";
 import { compareStatements } from "./statements.js";
 import { type Structure, structureOf } from "./structure.js";
 import { THE_WELL } from "./the-well.js";
@@ -58,11 +59,9 @@ export interface Recognised {
   readonly timeTable: string | null;
   /** Whether its format defines everything that it does not ask about. */
   readonly isKnown: boolean;
-  /** Attributes and small datasets that the description does not use, a line each. */
   readonly seen: readonly string[];
   /** What a confirmation holds for; empty unless a person looks at it. */
   readonly structure: Structure;
-  /** Files that its virtual datasets are made of. */
   readonly sources: readonly string[];
   /** What differs among several files and is not used. */
   readonly varies: readonly string[];
@@ -141,10 +140,19 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string, 
   return null;
 }
 
-/** Warns of coordinates that are named and cannot be found. Throws DataError for a field without values. */
+/**
+ * Warns of coordinates that are named and cannot be found, and of links beside fields that lead nowhere.
+ * @throws DataError for a field without values
+ */
 function checkFields(contents: Contents, { plan, findings }: Recognition): void {
   const firstOf = (field: FieldOfPlan) => partsIn(field).map(({ path }) => placeOf(path, field, 0));
-  for (const path of new Set(Object.values(plan.fields).flatMap((field) => firstOf(field as FieldOfPlan)))) {
+  const paths = new Set(Object.values(plan.fields).flatMap((field) => firstOf(field as FieldOfPlan)));
+  for (const group of new Set([...paths].map(parentOf)))
+    for (const path of (contents.group(group) ?? []).map((name) => join(group, name))) {
+      const why = whyLost(contents, path);
+      if (why !== null) findings.addWarning(`${path} is left out: it is ${why}.`);
+    }
+  for (const path of paths) {
     const shape = contents.dataset(path)?.shape ?? [];
     if (shape.includes(0)) throw new DataError(`${contents.name}: ${path} is ${shape.join(" x ")}, which has no nodes`);
     for (const dimension of contents.lostScales(path))

@@ -61,16 +61,17 @@ function usedPaths(descriptor: Descriptor): Set<string> {
   return used;
 }
 
-function whyNone({ file }: Contents, path: string): string {
+/** What a link is that leads to no object of the file; null for others. */
+export function whyLost({ file }: Contents, path: string): string | null {
   return readOr(
-    () => (file.resolve(path) === null ? "a link to nothing" : "neither a group nor a dataset"),
-    ({ message }) => message,
+    () => (file.resolve(path) === null ? "a link to nothing" : null),
+    ({ message }) => message.replace(`${file.path}: ${path} is `, "").replace(/\.$/, ""),
   );
 }
 
 function datasetText(contents: Contents, path: string): string {
   const stored = contents.dataset(path);
-  if (stored === null) return `${path} (${whyNone(contents, path)})`;
+  if (stored === null) return `${path} (${whyLost(contents, path) ?? "neither a group nor a dataset"})`;
   const { shape } = stored;
   const count = shape.reduce((product, length) => product * length, 1);
   const head = `${path} (${typeText(stored)}, ${shape.length === 0 ? "one number" : shape.join(" x ")})`;

@@ -87,7 +87,6 @@ export function askPlaces(contents: Contents, field: FieldName, paths: readonly 
   );
 }
 
-/** The axis that a table of coordinates says it is of; null if it does not say. */
 export function axisSaid(contents: Contents, path: string): AxisName | null {
   const texts = ["axis", "standard_name"].map((attribute) => contents.words(path, attribute));
   return AXIS_NAMES.find((axis) => texts.some((text) => AXES[axis].test(text))) ?? null;
@@ -125,7 +124,6 @@ const DEPTH = /(^|_|\b)depths?(_|\b|$)/i;
 /** Standard names of the vertical coordinates of CF conventions 1.11, appendix D. */
 const PARAMETRIC = /^(atmosphere|ocean)_\w+_coordinate(_g[12])?$/;
 
-/** @throws DataError for coordinates that a formula turns into heights */
 function refuseParametric(contents: Contents, path: string): void {
   const name = contents.words(path, "standard_name");
   const isFormula = contents.attributes(path).has("formula_terms");

@@ -12,7 +12,7 @@ import { unitText } from "../dataset/units.js";
 import { componentNames } from "./evidence.js";
 import type { Contents, FieldOfPlan, Findings, LayoutPlan, Recognition } from "./layout.js";
 import { askCoordinateNames, askNames, askPlaces } from "./stated-names.js";
-import { roleNamed } from "./usual-names.js";
+import { areInOrder, roleNamed } from "./usual-names.js";
 
 const LISTED = 6;
 
@@ -37,6 +37,9 @@ export function compareStatements(contents: Contents, found: Recognition, isKnow
   );
   for (const path of new Set([...values, ...tables])) refuseScaledUnit(contents, path, findings);
   for (const [name, parts] of fields) {
+    const { dimensions = [] } = plan.fields[name] ?? {};
+    for (const [path] of parts)
+      if (path !== undefined) askComponents(contents, path, dimensions.indexOf("c"), findings);
     askOfFrames(contents, name as FieldName, parts, hasOwnNodes(plan.fields[name]), findings);
   }
   if (findings.timeTable !== null && contents.attributes(findings.timeTable).has("climatology"))
@@ -64,6 +67,18 @@ function refuseScaledUnit(contents: Contents, path: string, findings: Findings):
       `The attribute units of ${path} is "${contents.units(path)}", and nothing is multiplied.`,
       "--despite scale if the stored numbers are the values; else scale_factor on the field",
     );
+}
+
+function askComponents(contents: Contents, path: string, dimension: number, findings: Findings): void {
+  const named = dimension < 0 ? null : componentNames(contents, path, dimension);
+  const inOrder = named === null ? true : areInOrder(named.names);
+  const isKnown = inOrder === true || (inOrder === null && named?.isLoose === true);
+  if (named === null || isKnown || contents.answers.components !== undefined) return;
+  findings.contradict(
+    "order",
+    `The components of ${path} are ${named.names.join(", ")} by ${named.where}; that they are those along x, y and z in this order is a guess.`,
+    "--components with their axes in stored order, as in z,y,x",
+  );
 }
 
 function hasOwnNodes(field: FieldOfPlan | undefined): boolean {

@@ -61,8 +61,11 @@ export const VTKHDF: ProducerRow = {
     } satisfies Partial<AxisClues>;
     return nodes === 1 ? { axis: oneNode(axis, { ...NO_CLUES, ...clues }, contents, findings) } : clues;
   },
-  times: (contents) =>
-    isTemporal(contents) ? { value: [...contents.numbers(`${STEPS}/Values`)], where: `${STEPS}/Values` } : null,
+  // A file without steps may state its time as data of the field.
+  times: (contents) => {
+    const where = [`${STEPS}/Values`, `${ROOT}/FieldData/TimeValue`].find((path) => contents.dataset(path) !== null);
+    return where === undefined ? null : { value: [...contents.numbers(where)], where };
+  },
 };
 
 const isTemporal = (contents: Contents): boolean => contents.dataset(`${STEPS}/Values`) !== null;
@@ -90,7 +93,6 @@ function velocityIn(contents: Contents): (typeof GROUPS)[number] | null {
 
 const groupOf = (contents: Contents): (typeof GROUPS)[number] => velocityIn(contents) ?? GROUPS[0];
 
-/** Paths of datasets in a group by their names in lower case, separated by blanks; null if one is not there. */
 function pathsOf(contents: Contents, group: string, names: readonly string[]): string | null {
   const stored = contents.datasets(group);
   const found = names.map((name) => stored.find((other) => other.toLowerCase() === name));

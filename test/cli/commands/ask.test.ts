@@ -12,7 +12,7 @@ import { connect } from "../../../src/client/index.js";
 import { type RunningService, startService } from "../../../src/main.js";
 import { CALL_NAMES, callOf } from "../../../src/shared/calls.js";
 import { loadConfig } from "../../../src/shared/config.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import "../../support/hdf5-library.js";
 import { shellWords } from "../../support/examples.js";
 import { confirmFile } from "../../support/open-confirmed.js";
 import { fieldprobe, type Outcome } from "../../support/run-command.js";
@@ -92,7 +92,6 @@ describe("the commands of the calls", () => {
     const node = ["u", "--points", "0,0,0", "--frame", "1"];
     // The layout of a cutout cannot say whether its axes are periodic.
     expect((await fieldprobe("values", "box.h5", ...node)).stderr).toContain("box.h5: needs a look");
-    await loadHdf5();
     confirmFile(at("box.h5"), { periodic: [], walls: [] });
     const { stdout } = await fieldprobe("values", "box.h5", ...node);
     expect(stdout).toBe((await ask("values", "isotropic32", ...node)).stdout);
@@ -259,6 +258,12 @@ describe("the commands of the calls", () => {
     [["spectrum", "isotropic32", "--time", "0.5", "--time", "1"], 2, /--time is given more than once/],
     [["spectrum", "isotropic32", "--data", "a", "--data", "b"], 2, /--data is given more than once/],
     [["spectrum", "a.h5", "--origin", "0", "--origin", "1"], 2, /--origin is given more than once/],
+    [["spectrum", "a.h5", "--dims", "z,y,x", "--dims", "x,y,z"], 2, /--dims <order>.* it is given more than once/],
+    [
+      ["spectrum", "a.h5", "--named", "s=/a", "--named", "s=/b"],
+      2,
+      /--named <name=paths>.* it is given more than once/,
+    ],
   ] as const)("%j fails in one line", async (words, status, text) => {
     const failed = await ask(...words);
     expect(failed).toMatchObject({ status, stdout: "", stderr: expect.stringMatching(text) });

@@ -13,7 +13,6 @@ import { BusyError, CancelledError, DeadlineError, WorkerError } from "../../../
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import type { ScanChanges } from "../../../src/storage/dataset/scan.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { NODES, writeField, writeHdf5 } from "../../support/cubes.js";
 import { confirmFile } from "../../support/open-confirmed.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -115,7 +114,6 @@ describe("pool", () => {
 
   /** Tasks on 64 points of the shipped data, which `cancel` ends. */
   async function tasks() {
-    await loadHdf5();
     const scanned = scanFolders([DATA], { chunkBytes: 2 ** 20 }).datasets;
     const dataset = scanned.find(({ name }) => name === "isotropic32") as Dataset;
     const cancel = new Int32Array(new SharedArrayBuffer(4));
@@ -140,7 +138,6 @@ describe("pool", () => {
     };
     writeFileSync(join(folder, "u.h5"), gunzipSync(readFileSync(LZ4)));
     writeFileSync(join(folder, "dataset.json"), JSON.stringify(descriptor));
-    await loadHdf5();
     const bare = scratchFolder();
     await writeHdf5(join(bare, "bare.h5"), (file) => {
       writeField(file, "/u", { dimensions: ["z", "y", "x", "c"] });

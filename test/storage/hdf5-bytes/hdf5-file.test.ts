@@ -1,9 +1,9 @@
 /** Files that do not open, each with the reason; a scale that was deleted leaves its dimension without one. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import "../../support/hdf5-library.js";
 import { recognise } from "../../../src/storage/recognise/recognise.js";
 import { unpackFixture } from "../../support/fixture-file.js";
 import { lookup3 } from "../../support/hostile-files.js";
@@ -13,8 +13,6 @@ const SCRATCH = scratchFolder();
 const fixture = (name: string) => unpackFixture(import.meta.url, name, SCRATCH);
 /** The place of the marks in a superblock of version 3, and of its checksum. */
 const [MARKS, SUM] = [11, 44];
-
-beforeAll(() => loadHdf5());
 
 describe("a file does not open", () => {
   it.each([

@@ -494,6 +494,17 @@ describe("what a file without fields holds", () => {
   });
 });
 
+it("names links beside fields that lead nowhere", async () => {
+  const { warnings } = await recognised((file) => {
+    writeField(file, "/velocity", { dimensions: CUTOUT });
+    file.create_soft_link("/nowhere", "pressure");
+    file.create_external_link("other.h5", "/t", "temperature");
+  });
+  const text =
+    /pressure is left out: it is a link to nothing.*temperature is left out: it is an external link to other/s;
+  expect(warnings.join("; ")).toMatch(text);
+});
+
 describe("fields that the user names", () => {
   it("are not called missing where a group has their path", async () => {
     const path = await writeHdf5(join(SCRATCH, "named.h5"), (file) => {

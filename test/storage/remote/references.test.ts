@@ -2,12 +2,12 @@
 import { copyFileSync, mkdirSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import type { FolderScan } from "../../../src/storage/dataset/scan.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import "../../support/hdf5-library.js";
 import type { Hdf5File } from "../../../src/storage/hdf5-bytes/hdf5-file.js";
 import { openFile } from "../../../src/storage/open-file.js";
 import { useObjectServer } from "../../support/object-server.js";
@@ -31,8 +31,6 @@ const LIST = WRITTEN.replace(
 );
 const FILE = readFileSync(join(FIXTURES, "numbered.h5"));
 const server = useObjectServer();
-
-beforeAll(() => loadHdf5());
 
 let folders = 0;
 function folder(list: string, target: Buffer | null = FILE): string {

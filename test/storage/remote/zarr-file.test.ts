@@ -186,6 +186,11 @@ describe("what is not there", () => {
     expect(values[11]).toBe(Math.fround(nodeValue({ t: 0, z: 0, y: 0, x: 11, c: 0 }) * 0.5 + 10));
   });
 
+  it.each(["scale_factor", "add_offset", "unitSI"])("is no reading of %s that is true", (name) => {
+    const dataset = { p: array(order, { attributes: { [name]: true } }), ...SNAPSHOT };
+    expect(scan(write({ version: 3, arrays: dataset })).problems.join("\n")).toContain(`${name} is not a number`);
+  });
+
   it("is a refusal where a coordinate is missing", () => {
     const { x: _, ...tables } = SNAPSHOT;
     const { problems } = scan(write({ version: 3, arrays: { p: array(order), ...tables } }));

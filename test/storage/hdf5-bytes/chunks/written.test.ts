@@ -4,12 +4,12 @@
  */
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { DataError } from "../../../../src/shared/errors.js";
 import { openDataset, type StoredBricks } from "../../../../src/storage/bricks/brick-reader.js";
 import type { ChunkIndex } from "../../../../src/storage/dataset/stored.js";
 import { openHdf5 } from "../../../../src/storage/hdf5/file.js";
-import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
+import "../../../support/hdf5-library.js";
 import {
   CHUNK_FILES,
   type ChunkFile,
@@ -29,8 +29,6 @@ import { scratchFolder } from "../../../support/scratch.js";
 const SCRATCH = scratchFolder();
 const ONE = [1, 1, 1, 1];
 const INDEXED = ["array", "array-filtered", "array-turned", "array-pages", "tree", "tree-filtered", "tree-deep"];
-
-beforeAll(() => loadHdf5());
 
 /** The chunks of which the index does not say what is expected. */
 function mistaken(file: ChunkFile, index: ChunkIndex | null, expected: readonly boolean[]): number[] {

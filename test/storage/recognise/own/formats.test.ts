@@ -1,8 +1,6 @@
 /** Files of published formats, with everything that their writers write, are served as their formats define them. */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { gunzipSync } from "node:zlib";
 import { type File, type Group, type Dataset as H5Dataset, h5wasm } from "h5wasm/node";
 import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
@@ -11,22 +9,18 @@ import { openSource } from "../../../../src/storage/catalog/source.js";
 import type { Dataset, FieldName } from "../../../../src/storage/dataset/dataset.js";
 import { recognise } from "../../../../src/storage/recognise/recognise.js";
 import { NODES, writeField, writeHdf5 } from "../../../support/cubes.js";
+import { unpackFixture } from "../../../support/fixture-file.js";
 import { openConfirmed } from "../../../support/open-confirmed.js";
 import { PRODUCERS } from "../../../support/producers.js";
 import { inTime, timed, writeComponents, writeTables } from "../../../support/questionable-files.js";
 import { readNodes } from "../../../support/read-nodes.js";
 import { scratchFolder } from "../../../support/scratch.js";
 
-const FIXTURES = fileURLToPath(new URL("fixtures/formats/", import.meta.url));
+const FIXTURES = new URL("fixtures/formats/", import.meta.url);
 const SCRATCH = scratchFolder();
 const CHUNK_BYTES = 2 ** 26;
 
-function unpacked(name: string): string {
-  const path = join(SCRATCH, name);
-  mkdirSync(SCRATCH, { recursive: true });
-  writeFileSync(path, gunzipSync(readFileSync(join(FIXTURES, `${name}.gz`))));
-  return path;
-}
+const unpacked = (name: string): string => unpackFixture(FIXTURES, name, SCRATCH);
 
 /** A fixture with other attributes. @param more changes it */
 async function edited(fixture: string, name: string, more: (file: File) => void): Promise<string> {
@@ -172,6 +166,16 @@ describe("VTKHDF", () => {
       expect(worstOf(dataset, frame, 1 + time)).toBeLessThan(1e-6);
   });
 
+  it("has the time of its FieldData, and a red line for components in another order", async () => {
+    const path = await edited("cells.vtkhdf", "stated", (file) => {
+      (file.get("/VTKHDF/FieldData") as Group).create_dataset({ name: "TimeValue", data: Float64Array.of(0.75) });
+      (file.get("/VTKHDF/CellData/velocity") as Group).create_attribute("components", "z,y,x");
+    });
+    const text = "The components of /VTKHDF/CellData/velocity are z, y, x by the attribute components";
+    expect(() => openConfirmed(path, CHUNK_BYTES)).toThrow(text);
+    expect(openConfirmed(path, CHUNK_BYTES, { despite: ["order"] }).time).toMatchObject({ origin: 0.75, count: 1 });
+  });
+
   it("is refused if its axes are turned", () => {
     expect(() => openConfirmed(unpacked("turned.vtkhdf"), CHUNK_BYTES)).toThrow("its Direction turns the axes");
   });
@@ -200,7 +204,7 @@ describe("VTKHDF", () => {
 describe("CF", () => {
   /** A store of xarray, from its objects. */
   function storeOf(name: string): string {
-    const objects = JSON.parse(readFileSync(join(FIXTURES, `${name}.json`), "utf8")) as Record<string, string>;
+    const objects = JSON.parse(readFileSync(new URL(`${name}.json`, FIXTURES), "utf8")) as Record<string, string>;
     for (const [key, bytes] of Object.entries(objects)) {
       mkdirSync(join(SCRATCH, name, key, ".."), { recursive: true });
       writeFileSync(join(SCRATCH, name, key), Buffer.from(bytes, "base64"));
@@ -243,6 +247,7 @@ describe("openPMD", () => {
       [5, 0.5 * (2 + 0.25), 0.25],
       [4, 0.5 * (3 + 0.5), 0.5],
     ]);
+    expect(dataset.units).toEqual({ length: "m", time: "s", velocity: "m s-1", pressure: "Pa" });
     // time 0 and 4, timeOffset 0.25, all in units of 2 s.
     expect(dataset.time).toMatchObject({ origin: 0.5, step: 8, count: 2 });
     const open = openDataset(dataset);
@@ -295,7 +300,8 @@ describe("openPMD", () => {
     const path = await edited("openpmd.h5", "kinematic", (file) => {
       for (const step of [0, 100]) setNumbers(file, `/data/${step}/meshes/p`, "unitDimension", [2, 0, -2, 0, 0, 0, 0]);
     });
-    expect(openConfirmed(path, CHUNK_BYTES).questions.map(({ about }) => about)).toEqual([]);
+    const { questions, units } = openConfirmed(path, CHUNK_BYTES);
+    expect([questions, units.pressure]).toEqual([[], "m2 s-2"]);
   });
 
   it("is refused if its grid moves", () => {

@@ -2,21 +2,19 @@
  * Files written as solvers and tools write them come to the values of the polynomials that they hold, or to a question.
  */
 import { dirname } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
 import { recogniseSeries } from "../../../../src/storage/catalog/series.js";
 import { verify } from "../../../../src/storage/catalog/verify.js";
 import { type Dataset, SUBJECTS } from "../../../../src/storage/dataset/dataset.js";
 import { openQuestions } from "../../../../src/storage/dataset/descriptor.js";
-import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
+import "../../../support/hdf5-library.js";
 import { type Recognised, recognise } from "../../../../src/storage/recognise/recognise.js";
 import { CASES, type Case, POLYNOMIALS, PRESSURE, unpackCase } from "../../../support/foreign-files.js";
 import { readNodes } from "../../../support/read-nodes.js";
 import { scratchFolder } from "../../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
-
-beforeAll(() => loadHdf5());
 
 /** The fields by the letters of cases, and the functions that they hold. */
 const FIELDS = {

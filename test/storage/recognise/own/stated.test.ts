@@ -1,8 +1,8 @@
 /** Drafts of complete files with one statement more: right, with a line about it, or showing it; never wrong. */
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, it } from "vitest";
-import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
+import { expect, it } from "vitest";
+import "../../../support/hdf5-library.js";
 import { fc } from "../../../support/property.js";
 import { scratchFolder } from "../../../support/scratch.js";
 import { isComplete, isPossible, statedWays, verdictOf } from "../../../support/stated-files.js";
@@ -11,8 +11,6 @@ const SCRATCH = scratchFolder();
 /** Files here; test/soak writes thousands. */
 const FILES = 150;
 let made = 0;
-
-beforeAll(() => loadHdf5());
 
 it("is drafted right, with a line, or with the statement shown", { timeout: 120_000 }, async () => {
   const counts = { complete: 0, askedWithoutNeed: 0, doubtful: 0 };
