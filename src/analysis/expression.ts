@@ -473,10 +473,10 @@ class ExpressionCompiler {
       return this.#input("filtered", field, this.#names.fields[field] === 3 ? "vector" : "scalar");
     const formula = FILTERED_FORMULAS[wanted];
     if (formula !== undefined) return this.#formula(formula, `filter(${wanted})`, column);
-    const [inner] = argument.type === "CallExpression" ? (argument.arguments as SyntaxTree[]) : [];
-    const callee = argument.type === "CallExpression" ? ((argument.callee as SyntaxTree).name as string) : "";
+    const { callee, arguments: [inner] = [] } = argument as { callee?: SyntaxTree; arguments?: SyntaxTree[] };
     const of = inner?.type === "Identifier" ? fieldOfName(inner.name as string, this.#names) : undefined;
-    if (callee === "grad" && of !== undefined)
+    // At walls a filtered derivative differs from the derivative of the filtered field, which the named quantities are.
+    if (callee?.name === "grad" && of !== undefined && this.#names.isFiltered === "box")
       return this.#input("filteredGradient", of, this.#names.fields[of] === 3 ? "tensor" : "vector");
     const component = this.#componentOf(argument);
     return component === null ? null : this.#input("filtered", component.field, "scalar", component.index);

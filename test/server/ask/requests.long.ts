@@ -107,14 +107,8 @@ function reduction(scalars: () => Scalar) {
     { reduce: { moments: a }, python: `'moments', ${f}` },
     { reduce: { covariance: [a, b] }, python: `'covariance', ${f}, ${g}` },
     { reduce: { histogram: a, bins, range }, python: `'histogram', ${f}, ${binned}` },
-    {
-      reduce: { joint: [a, b], bins: [bins, 3], range: [range, range] },
-      python: `'joint', ${f}, ${g}, ${both}`,
-    },
-    {
-      reduce: { conditional: a, on: b, bins, range },
-      python: `'conditional', ${f}, ${g}, ${binned}`,
-    },
+    { reduce: { joint: [a, b], bins: [bins, 3], range: [range, range] }, python: `'joint', ${f}, ${g}, ${both}` },
+    { reduce: { conditional: a, on: b, bins, range }, python: `'conditional', ${f}, ${g}, ${binned}` },
     {
       reduce: { conditional: a, on: [b, a], bins: [bins, 3], range: [range, range] },
       python: `'conditional', ${f}, ${g}, ${f}, ${both}`,

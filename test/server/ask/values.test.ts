@@ -237,11 +237,7 @@ describe("bodies of points", () => {
   const post = (type: string, body: BodyInit, query: object) =>
     fetch(
       `${service.url}/api/datasets/isotropic32/values?${new URLSearchParams({ what: "u", ...query } as Record<string, string>)}`,
-      {
-        method: "POST",
-        headers: { "content-type": type },
-        body,
-      },
+      { method: "POST", headers: { "content-type": type }, body },
     );
   const floats = Float32Array.from(POINTS.flat());
 

@@ -46,10 +46,7 @@ export async function dispersion(context: Context, question: MemberValues): Prom
   const step = stepIn(question, dataset);
   const increments = incrementsIn(question);
   const { count, together, read } = await seedsOf(context, question);
-  const query: Query = {
-    ...queryOver(interval, step, dataset),
-    ...{ recordEvery: every, ...moves },
-  };
+  const query: Query = { ...queryOver(interval, step, dataset), ...{ recordEvery: every, ...moves } };
   const records = 2 + Math.abs(interval.end - interval.start) / step / every;
   checkIncrements(increments, records, count, together);
   const most = Math.min(roomIn(life, query, context.part === null ? count : 0), PART_RECORDS / records);

@@ -24,12 +24,15 @@ export async function wallUnitsOf(analysis: Analysis): Promise<WallUnits> {
   if (axis === undefined || more.length > 0) throw wrong("units", "wall units need one axis that is not periodic");
   if (nu === undefined) throw wrong("units", "wall units need nu, and the dataset states no viscosity");
   const letter = LETTERS[axis];
+  const along = dataset.axes[axis];
+  const ends = [coordinateOf(along, 0), coordinateOf(along, along.nodes - 1)];
+  const [low = Number.NaN, high = Number.NaN] = along.edges === undefined ? ends : [along.edges[0], along.edges.at(-1)];
+  if (question.u_tau === undefined && (low !== ends[0] || high !== ends[1]))
+    throw wrong("units", `no node lies at the walls, ${letter} = ${low} and ${high}, for their slopes: give u_tau`);
   const slope = `d(mean(u.x), ${letter})`;
   const slopes = question.u_tau === undefined ? await slopesAtWalls(slope, axis, analysis) : [];
   const u_tau = question.u_tau ?? Math.sqrt((nu * slopes.reduce((sum, one) => sum + one, 0)) / slopes.length);
   if (!(u_tau > 0)) throw wrong("u_tau", "the mean has no slope at the walls");
-  const along = dataset.axes[axis];
-  const [low, high] = [coordinateOf(along, 0), coordinateOf(along, along.nodes - 1)];
   const all = [...nodes.base.coordinates[axis]].map((at) => (Math.min(at - low, high - at) * u_tau) / nu);
   const plus = question.fold?.startsWith(letter) ? all.slice(0, Math.ceil(all.length / 2)) : all;
   const source = question.u_tau === undefined ? `${slope} at both ends of ${letter}` : "given";

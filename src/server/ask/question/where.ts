@@ -93,10 +93,7 @@ function runOf(part: Part, a: number, axis: Axis, name: string): NodeRun {
     const fits =
       from < to && (periodic ? to - from <= nodes && from >= -nodes && to <= 2 * nodes : from >= 0 && to <= nodes);
     if (!fits) throw outside(part, a, axis, name);
-    return {
-      ...{ first: firstNode(axis, from), from, step },
-      count: Math.ceil((to - from) / step),
-    };
+    return { ...{ first: firstNode(axis, from), from, step }, count: Math.ceil((to - from) / step) };
   };
   if (part === "whole") return made(0, nodes, 1);
   if ("node" in part) return made(part.node, part.node + 1, 1);

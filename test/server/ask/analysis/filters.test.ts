@@ -46,12 +46,8 @@ describe("spectral derivatives and filters of isotropic32 at 0.6", () => {
   });
 
   it("have the same bits with one worker, with a scratch file, and in boxes across the seam", async () => {
-    const body = {
-      ...GAUSSIAN,
-      frame: [2, 3],
-      time: undefined,
-      reduce: [{ moments: "Pi" }, { moments: "tr(hess(p))" }],
-    };
+    const reduce = [{ moments: "Pi" }, { moments: "tr(hess(p))" }];
+    const body = { ...GAUSSIAN, frame: [2, 3], time: undefined, reduce };
     const known = await ask<object>("statistics", body);
     expect(JSON.stringify(known)).toContain('"count":65536');
     for (const settings of [{ WORKERS: "1" }, { ANALYSIS_MEMORY_BYTES: "1000" }]) {
@@ -130,12 +126,7 @@ describe("bad requests", () => {
     [{ filter: { kind: "sharp", width: 0 } }, "filter: the width is above 0."],
     [{ filter: { kind: "sharp", width: 7 }, reduce: [{ moments: "filter(p)" }] }, "the shortest period"],
     [
-      {
-        filter: { kind: "sharp", width: 1 },
-        points: { random: 5 },
-        derivatives: "M2Q8",
-        reduce: [{ moments: "filter(A)" }],
-      },
+      { filter: "sharp:1", points: { random: 5 }, derivatives: "M2Q8", reduce: [{ moments: "filter(A)" }] },
       "derivatives: filtered fields take Fd4",
     ],
   ])("%j get one line", async (body, words) => {

@@ -45,7 +45,7 @@ beforeAll(async () => {
     });
     const axes = { x: axis(NX, 0.5), y, z: axis(NZ, 0.25) };
     const fields = { velocity: field(file, "/u", "c") };
-    writeDescriptor(home, { ...descriptor(name, { fields }), axes, time: { count: 1 } });
+    writeDescriptor(home, { ...descriptor(name, { fields }), axes, time: { count: 1 }, viscosity: 0.5 });
     folders.push(home);
   }
   const home = folderIn(folder, "holes");
@@ -119,6 +119,38 @@ describe("Poiseuille flow, 1 - y^2 between walls at -1 and 1, whose bulk velocit
     });
     expect(filled.weights).toBe("volume");
     expect(filled.structures[0].volume).toBeCloseTo(whole.weight, 12);
+  });
+
+  it("has wall units from the walls, and no slope there where no node is", async () => {
+    const body = { reduce: [{ moments: "u.x" }], over: ["x", "z"], units: "plus" };
+    const { detail } = await ask("cells", "statistics", body);
+    expect(detail).toBe("units: no node lies at the walls, y = -1 and 1, for their slopes: give u_tau.");
+    for (const [name, places] of [
+      ["wall", WALL],
+      ["cells", CENTRES],
+      ["edged", OFF],
+    ] as const) {
+      const { wall_units } = await ask<{ wall_units: { y_plus: number[] } }>(name, "statistics", { ...body, u_tau: 3 });
+      expect(wall_units.y_plus).toEqual(places.map((y) => expect.closeTo(((1 - Math.abs(y)) * 3) / 0.5, 12)));
+    }
+  });
+
+  it("has filtered derivatives, and derivatives of what is filtered", async () => {
+    const texts = [
+      "filter(grad(u))[0][1] - filter(d(u.x, y))",
+      "filter(A)[0][1] - d(filter(u.x), y)",
+      "filter(grad(u) - A)[0][1]",
+    ];
+    const reductions = texts.map((text) => ({ moments: `abs(${text})` }));
+    const body = { reduce: reductions, filter: "gaussian:0.5" };
+    const { results } = await ask<{ results: readonly Reduced[] }>("wall", "statistics", body);
+    for (const { max } of results) expect(max).toBeLessThan(1e-6);
+    const apart = await reduce(
+      "wall",
+      { moments: "abs(filter(grad(u))[0][1] - filter(A)[0][1])" },
+      { filter: "gaussian:0.5" },
+    );
+    expect(apart.max).toBeGreaterThan(0.1);
   });
 
   it("has histograms whose densities weigh cells, and counts that are whole numbers", async () => {
