@@ -31,6 +31,11 @@ export function partsOfInput(key: InputKey): InputParts | null {
   return { kind, field, option: field.slice(0, equals), expression: field.slice(equals + 1) };
 }
 
+/** Maps entry `c` of 3x3 tensors, row by row, to its index in symmetric storage: xx, xy, xz, yy, yz, zz. */
+export function packedIndex(c: number): number {
+  return 6 * Math.floor(c / 9) + [0, 1, 2, 1, 3, 4, 2, 4, 5][c % 9];
+}
+
 /** Whether an input is of an expression: such inputs are known at nodes only. */
 export function isOfExpression(key: InputKey): boolean {
   return key.includes("=");
