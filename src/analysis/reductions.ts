@@ -11,7 +11,7 @@ import {
 import { fragmentsOf, type MarkedBox, PART, type PartFragments, type StructureOptions } from "./fragments.js";
 import { type Frequencies, type FrequencyOptions, frequenciesOf } from "./frequencies.js";
 import { type Binned, binned, binOf, edgeOf } from "./histogram.js";
-import { type Increments, incrementsOf } from "./increments.js";
+import { type IncrementOptions, type Increments, incrementsOf } from "./increments.js";
 import { isKnown, type LeftOut, type Moments, mergeMoments, momentsOf, NO_MOMENTS, shapeOf } from "./moments.js";
 import { nested } from "./nested.js";
 import { JoinedFragments } from "./structures.js";
@@ -38,14 +38,7 @@ export type AnyReduction =
       readonly range: readonly BinRange[];
     }
   | ({ readonly kind: "extremes" } & ExtremesOptions)
-  | {
-      readonly kind: "increments";
-      readonly of: readonly number[];
-      readonly axis: 0 | 1 | 2;
-      readonly separations: readonly number[];
-      readonly orders: readonly number[];
-      readonly periodic: boolean;
-    }
+  | ({ readonly kind: "increments"; readonly of: readonly number[] } & IncrementOptions)
   | ({ readonly kind: "structures" } & StructureOptions)
   | ({ readonly kind: "digits" } & DigitsOptions)
   | ({ readonly kind: "frequencies" } & FrequencyOptions)

@@ -59,7 +59,7 @@ export function numbersOf(reduction: AnyReduction): number {
         2 * (reduction.prefixes[0]?.length ?? 0) * 2 ** (reduction.widths[reduction.prefixes[0]?.[0]?.length ?? 0] ?? 0)
       );
     case "increments":
-      return reduction.separations.length * (10 + 10 * reduction.orders.length);
+      return reduction.separations.length * (10 + 10 * reduction.orders.length + reduction.absolute.length);
     default:
       return 10;
   }
