@@ -50,6 +50,8 @@ export function numbersOf(reduction: AnyReduction): number {
       return reduction.bins[0] * reduction.bins[1];
     case "covariance":
       return reduction.of.length ** 2;
+    case "around":
+      return reduction.lags.reduce((product, lag) => product * (2 * lag + 1), 3 * reduction.of.length);
     case "frequencies":
       return frequencySums(reduction);
     case "digits":
