@@ -20,6 +20,7 @@ import { openShare } from "./export/share.js";
 import { confirm, estimateOf, keyOf, wantedAnswer } from "./state/answers.js";
 import { addressOf, type Question, rootOf, type Wanted } from "./state/ask.js";
 import { type Dataset, timeText } from "./state/dataset.js";
+import { tidy } from "./state/format.js";
 import { change, frameOf, rested, setWants, store, view } from "./state/model.js";
 import { quantitiesOf } from "./state/quantities.js";
 
@@ -141,7 +142,7 @@ function cardView(set: Dataset, kind: Kind, width: number, height: number): Temp
   const canBrush = cardOf(kind).canBrush?.() ?? false;
   const what = whatOf();
   const onBrush = (range: readonly [number, number] | null) => {
-    const [low, high] = (range ?? []).map((end) => Number(end.toPrecision(4)));
+    const [low, high] = (range ?? []).map((end, _, [a, b]) => tidy(end, (b - a) / 200, 4));
     change({ brush: range === null ? null : `${what} >= ${low} && ${what} <= ${high}` });
   };
   return html`<div class="card-head"><h2>${facts.title}</h2></div>

@@ -14,13 +14,9 @@ import { tool } from "./stage-state.js";
 import { type Dataset, middleOf, timeText, type Vec3, wrapped } from "./state/dataset.js";
 import { EMPTY } from "./state/link.js";
 import { change, dataset, datasets, needsToken, open, view } from "./state/model.js";
-import { type Quantity, quantitiesOf, quantityOf } from "./state/quantities.js";
+import { type Quantity, quantitiesOf } from "./state/quantities.js";
 
-export function chooseQuantity(what: string): void {
-  change({ what, map: null });
-  const set = dataset.peek();
-  if (set !== null) document.title = `${quantityOf(what).symbol} of ${set.name} · fieldprobe`;
-}
+export const chooseQuantity = (what: string): void => change({ what, map: null });
 
 /** Opens a dataset; choices are kept where the dataset has them. */
 export async function chooseDataset(name: string): Promise<void> {

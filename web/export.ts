@@ -36,7 +36,6 @@ import {
   labelOf,
   nodesNote,
   pixel,
-  planesOf,
   planOf,
   refusals,
   shownOf,
@@ -74,8 +73,12 @@ export function openExport(name: Subject): void {
   choose(name);
 }
 
+/** The planes in the panes of the stage: a phone shows one of four. */
+const planesInView = () => panes.value.flatMap((pane) => (pane.kind === "plane" ? [pane.plane] : []));
+const hasSpaceInView = () => panes.value.some(({ kind }) => kind === "space");
+
 function questionShown(second = false): Question | null {
-  return planOf(view.value, planesOf(view.value)[0] ?? "z", second)?.question ?? null;
+  return planOf(view.value, planesInView()[0] ?? "z", second)?.question ?? null;
 }
 
 /** A part of the stage without what is written over it. */
@@ -190,9 +193,9 @@ function captionOf(leftOut: string): string {
   const asked = brushIn(view.value.brush);
   const brush = asked !== null && volumeShown(set, asked.what) !== null ? asked : null;
   const dimmed = brush === null ? "" : `, faint but for ${brushTitle(brush)}`;
-  const planes = planesOf(view.value).length > 0 ? `${what} in planes through ${at}${dimmed}` : "";
+  const planes = planesInView().length > 0 ? `${what} in planes through ${at}${dimmed}` : "";
   const within = brush === null ? "" : `region of ${brushTitle(brush)} within `;
-  const space = hasSpace(view.value)
+  const space = hasSpaceInView()
     ? `${[dyeTrails.value.length > 0 ? "dye; " : "", trails.value.length > 0 ? "paths of particles; " : ""].join("")}${within}${surfaceName(`surface of ${quantityOf(surface.what).title} at ${plainNumber(surface.value ?? 0, 9)}`)}, coloured by ${quantityOf(colour).title.toLowerCase()}, ${nodesNote(shown) || when}`
     : "";
   const sets = [...new Set([set, second?.dataset ?? set])].map(
@@ -273,7 +276,8 @@ async function saveMesh(kind: "GLB" | "VTP"): Promise<void> {
   const colours = new Uint8Array(4 * count);
   for (const [i, value] of values.entries()) {
     const at = 4 * Math.round(255 * Math.min(1, Math.max(0, partOf(range, value) || 0)));
-    colours.set(table.subarray(at, at + 4), 4 * i);
+    // Grey where there is no value, as on the stage.
+    colours.set(Number.isNaN(value) ? [128, 128, 128, 255] : table.subarray(at, at + 4), 4 * i);
   }
   const { surface, method } = now;
   const about = {
@@ -342,7 +346,7 @@ function codePart(question: Question): TemplateResult {
 }
 
 function planesShown(question: Question): (readonly [string, Question])[] {
-  if (planesOf(view.value).length === 0) return [];
+  if (planesInView().length === 0) return [];
   const second = view.value.show === "compare" ? questionShown(true) : null;
   return second === null ? [["", question]] : [[": A", question] as const, [": B", second] as const];
 }

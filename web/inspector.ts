@@ -44,7 +44,8 @@ function swatch(name: MapName): TemplateResult {
 
 function setRange(what: string, range: Range): void {
   if (!(range.low < range.high)) return;
-  change({ ranges: new Map(view.peek().ranges).set(what, range) });
+  const scale = range.scale === "log" && range.low <= 0 ? "linear" : range.scale;
+  change({ ranges: new Map(view.peek().ranges).set(what, { ...range, scale }) });
 }
 
 function rangeOfPart(set: Dataset, what: string): TemplateResult {

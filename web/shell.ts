@@ -204,10 +204,8 @@ function paneViews(): TemplateResult[] {
       const isRanged = now.ranges.has(shown.what) || volume !== null;
       const range = isRanged ? rangeOf(now, shown.what, volume, shown.dataset) : null;
       const symbol = now.show === "compare" ? labelOf(now, pane.second) : quantityOf(shown.what).symbol;
-      const span =
-        range === null
-          ? "loading"
-          : [range.low, range.high].map((one, _, ends) => plainNumber(one, digitsOf(ends))).join(" to ");
+      const ends = range === null ? [] : [range.low, range.high];
+      const span = ends.map((one) => plainNumber(one, digitsOf(ends))).join(" to ") || "loading";
       const a = "xyz".indexOf(pane.plane);
       const served = servedValue(pane.second)?.answer;
       label = `${PLANE_NAMES[pane.plane]} at ${pane.plane} = ${placeText(set.axes[a], at[a])}, ${symbol} ${span}, crosshair ${served == null ? "loading" : shortNumber(served)}`;

@@ -1,5 +1,6 @@
 /** Layers that the stage draws: planes, differences of planes, flow in planes, the surface, and lines of space. */
 import { cameraOf } from "./draw/camera.js";
+import { eachNeighbour } from "./draw/empty.js";
 import { boxAbout, PLANE_NAMES, type PlanePane, sizeOf } from "./draw/layout.js";
 import type { PlaneLayer, SurfaceLayer } from "./draw/renderer.js";
 import type { PaneFlow } from "./draw/streaks.js";
@@ -179,10 +180,11 @@ export function brushTest({ brush, dataset: set, origin, axes: [h, v] }: PlaneLa
 }
 
 export function flowOf(pane: PlanePane, now: View): PaneFlow | null {
-  const set = dataset.value;
-  if (now.flow === "off" || isCalm || isDragging.value || set === null || now.centre === null) return null;
+  const shown = shownOf(now, pane.second);
+  if (now.flow === "off" || isCalm || isDragging.value || shown === null || now.centre === null) return null;
+  const { dataset: set, time } = shown;
   const [h, v] = PLANE_AXES[pane.plane];
-  const frame = frameOf(now.time, set);
+  const frame = frameOf(time, set);
   const [across, up] = [h, v].map((a) => volumeOf(set, `u.${"xyz"[a]}`, frame));
   if (across == null || up == null) return null;
   const { rect } = pane;
@@ -238,17 +240,11 @@ function distanceFactor(): number {
 }
 
 /** Marks of the nodes of a structure and of their neighbours: its surface ends within one node. */
-function nodesNear({ label, labels }: { readonly label: number; readonly labels: Int32Array }, [nx, ny, nz]: Vec3) {
+function nodesNear({ label, labels }: { readonly label: number; readonly labels: Int32Array }, { axes }: Dataset) {
   const near = new Uint8Array(labels.length);
-  for (let k = 0, at = 0; k < nz; k++)
-    for (let j = 0; j < ny; j++)
-      for (let i = 0; i < nx; i++, at++) {
-        if (labels[at] !== label) continue;
-        for (let c = -1; c <= 1; c++)
-          for (let b = -1; b <= 1; b++)
-            for (let a = -1; a <= 1; a++)
-              near[((i + a + nx) % nx) + nx * (((j + b + ny) % ny) + ny * ((k + c + nz) % nz))] = 1;
-      }
+  const [counts, wrap] = [axes.map(({ nodes }) => nodes), axes.map(({ periodic }) => periodic)];
+  for (let at = 0; at < labels.length; at++)
+    if (labels[at] === label) eachNeighbour(at, counts, wrap, (to) => near.fill(1, to, to + 1));
   return near;
 }
 
@@ -257,8 +253,8 @@ const isolatedIn = kept(
   (fine: Samples, set: Dataset, level: number, side: number, structure: typeof isolated.value) => {
     if (structure === null || structure.labels.length !== set.axes.reduce((product, { nodes }) => product * nodes, 1))
       return fine;
-    const [nx, ny, nz] = set.axes.map(({ nodes }) => nodes);
-    const isNear = nodesNear(structure, [nx, ny, nz]);
+    const [nx, ny] = set.axes.map(({ nodes }) => nodes);
+    const isNear = nodesNear(structure, set);
     const data = fine.data.slice();
     const nodes = set.axes.map((axis, a) =>
       Int32Array.from({ length: fine.dims[a] }, (_, i) => {
@@ -282,6 +278,8 @@ interface SurfaceState {
   readonly isPending: boolean;
   readonly isFinest: boolean;
   readonly samples: string;
+  /** Which samples its surface is of. */
+  readonly key: string;
 }
 
 /** The layer of the pane of space; null until samples have arrived. */
@@ -316,6 +314,7 @@ export function surfaceLayer(now: View): SurfaceState | null {
   const state = {
     isPending: arrived === null || arrivedColour === null,
     samples: [`${fine.dims.join(" × ")} samples`, how, ...(late === "" ? [] : [late])].join(", "),
+    key: JSON.stringify([surface.key, fine.dims, brush?.volume.key]),
     isFinest: isFinest(surface, set) || failureOf(set, surface.what, frame) !== null,
   };
   if (brush === null) return { layer, ...state };
@@ -333,12 +332,7 @@ export function surfaceLayer(now: View): SurfaceState | null {
 }
 
 /** Segments of the edges of the box and of the crosshair. */
-export function linesOf(
-  layer: Pick<SurfaceLayer, "low" | "high" | "dataset">,
-  place: Vec3,
-  light: boolean,
-): Float32Array {
-  const { low, high } = layer;
+export function linesOf({ low, high, dataset: set }: SurfaceLayer, place: Vec3, light: boolean): Float32Array {
   const numbers: number[] = [];
   const tone = light ? 0.1 : 1;
   const add = (from: readonly number[], to: readonly number[], alpha: number) =>
@@ -358,7 +352,7 @@ export function linesOf(
     }
   }
   const middle = low.map((one, a) => (one + high[a]) / 2);
-  const at = place.map((one, a) => nearestImage(layer.dataset.axes[a], one, middle[a]));
+  const at = place.map((one, a) => nearestImage(set.axes[a], one, middle[a]));
   for (let a = 0; a < 3; a++) {
     const [from, to] = [[...at], [...at]];
     from[a] = low[a];

@@ -487,20 +487,10 @@ export class Stage {
     }
     this.#hasSpace = true;
     const { layer } = surfaceState;
-    const { level, side, range, colour, fine } = layer;
-    const key = JSON.stringify([
-      now.camera,
-      now.centre,
-      level,
-      side,
-      now.surface,
-      now.brush,
-      colour.key,
-      fine.dims,
-      range,
-      now.time,
-      isolated.value?.key,
-    ]);
+    const { level, side, range, colour } = layer;
+    const { camera, centre, surface: asked, brush: brushed, time } = now;
+    const parts = [surfaceState.key, level, side, colour.key, range, isolated.value?.key];
+    const key = JSON.stringify([camera, centre, asked, brushed, time, ...parts]);
     const lines = linesOf(layer, cross.value, now.stage === "light");
     const trail = trails.value;
     const dye = dyeTrails.value;
@@ -511,15 +501,8 @@ export class Stage {
       renderer.segments(rect, layer.camera, dye, 1.6);
       return isLate;
     };
-    const drawnKey = JSON.stringify([
-      key,
-      surfaceState.isFinest,
-      rect,
-      cross.value,
-      now.stage,
-      isDragging.value,
-      isPlaying.value,
-    ]);
+    const { isFinest } = surfaceState;
+    const drawnKey = JSON.stringify([key, isFinest, rect, cross.value, now.stage, isDragging.value, isPlaying.value]);
     const isOld = trail === this.#paths[0] && dye === this.#paths[1];
     if (drawnKey === this.#space && isOld) return false;
     this.#paths = [trail, dye];
@@ -527,17 +510,17 @@ export class Stage {
     this.#stopRefining();
     const isLate = show();
     this.#space = isLate ? "" : drawnKey;
-    const { what, value } = now.surface;
+    const { what, value } = asked;
     const inside = value === null ? "" : ` = ${plainNumber(value, 9)}`;
     const surface = surfaceName(`${quantityOf(what).symbol}${inside}`);
-    const brush = layer.faint === null ? null : brushIn(now.brush);
+    const brush = layer.faint === null ? null : brushIn(brushed);
     const shown = brush === null ? surface : `${brushTitle(brush)} within ${surface}`;
     const title = `${shown}, coloured by ${quantityOf(layer.colour.what).symbol}`;
     const note = `surface of ${surfaceState.samples}`;
     this.#setTitle(index, { title, note, isPending: surfaceState.isPending, isOnLight: now.stage === "light" });
     this.#drawSpaceOverlay(c, index, pane, layer, ink);
     // Only pictures of the finest samples are refined: others are replaced before they are done.
-    const isFinal = surfaceState.isFinest && !isDragging.value && !isPlaying.value;
+    const isFinal = isFinest && !isDragging.value && !isPlaying.value;
     if (!isLate && isFinal) this.#refine(pane, layer, show);
     return isLate;
   }

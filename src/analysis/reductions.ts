@@ -11,7 +11,7 @@ import {
 import { fragmentsOf, type MarkedBox, PART, type PartFragments, type StructureOptions } from "./fragments.js";
 import { type Frequencies, type FrequencyOptions, frequenciesOf } from "./frequencies.js";
 import { type Binned, binned, binOf, edgeOf } from "./histogram.js";
-import { type IncrementOptions, type Increments, incrementsOf } from "./increments.js";
+import { type Increments, incrementsOf } from "./increments.js";
 import { isKnown, type LeftOut, type Moments, mergeMoments, momentsOf, NO_MOMENTS, shapeOf } from "./moments.js";
 import { nested } from "./nested.js";
 import { JoinedFragments } from "./structures.js";
@@ -38,19 +38,28 @@ export type AnyReduction =
       readonly range: readonly BinRange[];
     }
   | ({ readonly kind: "extremes" } & ExtremesOptions)
-  | ({ readonly kind: "increments"; readonly of: readonly number[] } & IncrementOptions)
+  | {
+      readonly kind: "increments";
+      readonly of: readonly number[];
+      readonly axis: 0 | 1 | 2;
+      readonly separations: readonly number[];
+      readonly orders: readonly number[];
+      readonly periodic: boolean;
+    }
   | ({ readonly kind: "structures" } & StructureOptions)
   | ({ readonly kind: "digits" } & DigitsOptions)
   | ({ readonly kind: "frequencies" } & FrequencyOptions)
-  /** Events are the nodes where column `on` is known; offsets reach up to `lags` nodes along x, y and z. */
-  | { readonly kind: "around"; readonly on: number; readonly of: readonly number[]; readonly lags: MarkedBox["from"] };
+  | ({ readonly kind: "gather"; readonly of: readonly number[] } & GatherOptions);
 
-/** Number, weight and weighted sum of the known values of each column at each offset, x fastest. */
-export interface Around {
-  readonly events: number;
-  readonly counts: Float64Array;
-  readonly shares: Float64Array;
-  readonly sums: Float64Array;
+/** Nodes of a region whose values are gathered, with the frame of each. */
+interface GatherOptions {
+  readonly nodes: readonly number[];
+  readonly frames: readonly number[];
+}
+
+/** Values of some of the nodes: their indices in the list, and a number for each column. */
+export interface Gathered extends LeftOut {
+  readonly found: readonly (readonly number[])[];
 }
 
 /** Values at nodes: an array for each column, weights of the nodes over `cell` if they differ, and coordinates. */
@@ -90,7 +99,7 @@ export type ReductionState =
   | Increments
   | PartFragments
   | JoinedFragments
-  | Around
+  | Gathered
   | Digits
   | Frequencies;
 
@@ -117,8 +126,8 @@ export function reduceSample(reduction: AnyReduction, sample: Sample): Reduction
       return incrementsOf(reduction.of.map(column), sample.shape, reduction, sample.weights);
     case "structures":
       return fragmentsOf(reduction, sample);
-    case "around":
-      throw new Error("these sums are not of one sample");
+    case "gather":
+      return gathered(reduction, sample);
     case "digits":
       return digitsOf(reduction, column(reduction.of), sample.weights, sample.group, sample.tables);
     case "frequencies":
@@ -145,7 +154,6 @@ export function mergeStates(reduction: AnyReduction, a: ReductionState, b: Reduc
     case "joint":
     case "increments":
     case "frequencies":
-    case "around":
       return added(a, b);
     case "conditional": {
       const [into, from] = [a as Conditional, b as Conditional];
@@ -162,6 +170,11 @@ export function mergeStates(reduction: AnyReduction, a: ReductionState, b: Reduc
       return a;
     case "digits":
       return mergeDigits(a as Digits, b as Digits);
+    case "gather":
+      return {
+        ...bothLeftOut(a as Gathered, b as Gathered),
+        found: [...(a as Gathered).found, ...(b as Gathered).found],
+      };
   }
 }
 
@@ -190,10 +203,16 @@ function unpack(bins: Float64Array, at: number): Moments {
 }
 
 function covarianceOf(columns: readonly Float64Array[], weights: Float64Array | null): Covariance {
+  const length = columns[0].length;
+  const kept = new Float64Array(length);
   const leftOut = { missing: 0, infinite: 0 };
-  const kept = columns[0].map((_, i) => (isKnown(columns, i, leftOut) ? (weights?.[i] ?? 1) : 0));
-  const count = kept.length - leftOut.missing - leftOut.infinite;
-  const weight = kept.reduce((sum, w) => sum + w, 0);
+  let [count, weight] = [0, 0];
+  for (let i = 0; i < length; i++) {
+    if (!isKnown(columns, i, leftOut)) continue;
+    kept[i] = weights === null ? 1 : weights[i];
+    count++;
+    weight += kept[i];
+  }
   const centred = columns.map((column) => {
     const moments = momentsOf(
       column.map((value, i) => (kept[i] > 0 ? value : Number.NaN)),
@@ -204,7 +223,7 @@ function covarianceOf(columns: readonly Float64Array[], weights: Float64Array | 
   const products = centred.flatMap(({ values: a }) =>
     centred.map(({ values: b }) => {
       let sum = 0;
-      for (let i = 0; i < kept.length; i++) sum += kept[i] * a[i] * b[i];
+      for (let i = 0; i < length; i++) sum += kept[i] * a[i] * b[i];
       return sum;
     }),
   );
@@ -262,6 +281,19 @@ function conditionalOf(reduction: AnyReduction & { kind: "conditional" }, sample
     packed.set(pack(moments), BIN * bin);
   });
   return { bins: packed, outside, ...leftOut };
+}
+
+function gathered({ of, nodes, frames }: GatherOptions & { readonly of: readonly number[] }, sample: Sample): Gathered {
+  const own = new Map<number, number>();
+  nodes.forEach((node, i) => {
+    if (frames[i] === sample.frame) own.set(node, i);
+  });
+  const found: number[][] = [];
+  for (let n = 0; own.size > 0 && n < sample.count; n++) {
+    const place = own.get(sample.nodeOf(n));
+    if (place !== undefined) found.push([place, ...of.map((column) => sample.columns[column][n])]);
+  }
+  return { missing: 0, infinite: 0, found };
 }
 
 /** The members of an answer for a group. */

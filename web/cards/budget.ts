@@ -30,28 +30,20 @@ export const budget: CardKind = {
   hasTimes: false,
   question: (set) => ({
     ...{ dataset: set.name, call: "statistics", reduce: [{ budget: chosen.value }] },
-    ...{ over: ["x", "z", "t"], time: "all", units: "plus" },
+    ...{ over: ["x", "z", "t"], time: "all", units: "plus", fold: "y:mirror" },
   }),
   facts(_set, _what, [[, answer]]) {
     const [result] = resultsOf<Readonly<Record<string, readonly (number | null)[]>>>(answer);
     const { u_tau, y_plus } = answer.wall_units as WallUnits;
-    // The two halves of the channel are averaged; uv changes its sign with the direction of the wall distance.
-    const n = y_plus.length;
-    const half = Math.ceil(n / 2);
-    const sign = chosen.value === "uv" ? -1 : 1;
-    const folded = (values: readonly (number | null)[]) =>
-      Array.from(
-        { length: half },
-        (_, i) => ((values[i] ?? Number.NaN) + sign * (values[n - 1 - i] ?? Number.NaN)) / 2,
-      );
+    const numbers = (values: readonly (number | null)[] = []) => values.map((value) => value ?? Number.NaN);
     const curves = TERMS.flatMap(([key, label]): Curve[] =>
       // The pressure strain of k is zero, since the flow is incompressible.
       result[key] === undefined || (chosen.value === "k" && key === "p-strain")
         ? []
-        : [{ label, points: folded(result[key]).map((value, i): [number, number] => [y_plus[i], value]) }],
+        : [{ label, points: numbers(result[key]).map((value, i): [number, number] => [y_plus[i], value]) }],
     );
-    const peak = Math.max(...folded(result.produc ?? []).map(Math.abs));
-    const rest = folded(result.sum ?? []);
+    const peak = Math.max(...numbers(result.produc).map(Math.abs));
+    const rest = numbers(result.sum);
     const outside = rest.filter((_, i) => y_plus[i] > 1).map(Math.abs);
     return {
       title: `Budget of the ${chosen.value === "k" ? "turbulent energy" : `⟨${chosen.value}⟩`}, all times, both walls`,

@@ -76,10 +76,7 @@ export const profile: CardKind = {
         readonly mean: readonly number[];
       };
       const positions = result.coordinates[axis.name] ?? [];
-      return {
-        label: label ?? symbol,
-        points: positions.map((y, i): [number, number] => [y, result.mean[i]]),
-      };
+      return { label: label ?? symbol, points: positions.map((y, i): [number, number] => [y, result.mean[i]]) };
     });
     const { points } = curves[0];
     const wall = answers[0][1].wall_units as WallUnits | undefined;

@@ -38,12 +38,14 @@ export const spectrum: CardKind = {
       const { k, E } = answer as Json & Spectrum;
       const e = (kind === "plane" ? E[place] : E) as readonly number[];
       const top = Math.max(...e);
+      // Energies of shells, rings or modes, by the step of wavenumbers: the density that papers plot as E(k).
+      const step = k[1] - k[0];
       const dissipation = ((answer.scales ?? {}) as Readonly<Record<string, number>>).dissipation;
       const factor = (one: number) => (isCompensated.value ? one ** (5 / 3) / (dissipation ** (2 / 3) || 1) : 1);
       return {
         label: label ?? (isCompensated.value ? "compensated by 5/3" : "E(k)"),
         points: k
-          .map((one, i): [number, number] => [one, e[i] * factor(one)])
+          .map((one, i): [number, number] => [one, (e[i] / step) * factor(one)])
           .filter(([one], i) => one > 0 && e[i] > 1e-9 * top),
       };
     });
@@ -53,7 +55,7 @@ export const spectrum: CardKind = {
       curves.push({
         label: "slope −5/3",
         isDashed: true,
-        points: [2, 4, 8, 16].map((k): [number, number] => [k, 2.2 * at[1] * (k / at[0]) ** (-5 / 3)]),
+        points: [1, 2, 4, 8].map((n): [number, number] => [n * at[0], 2.2 * at[1] * n ** (-5 / 3)]),
       });
     }
     const row = (name: string, key: string): readonly [string, string][] =>

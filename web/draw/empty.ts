@@ -45,28 +45,31 @@ export function emptySpace({ dims, data }: Samples, level: number, side: 1 | -1,
   // Distances are the largest along the axes: the front grows by one block in all directions a step.
   for (let step = 1; front.length > 0 && step < MOST; step++) {
     const next: number[] = [];
-    for (const at of front) {
-      const [i, j, k] = [at % bx, Math.floor(at / bx) % by, Math.floor(at / (bx * by))];
-      for (let c = -1; c <= 1; c++) {
-        const z = around(k + c, bz, wrap[2]);
-        if (z < 0) continue;
-        for (let b = -1; b <= 1; b++) {
-          const y = around(j + b, by, wrap[1]);
-          if (y < 0) continue;
-          for (let a = -1; a <= 1; a++) {
-            const x = around(i + a, bx, wrap[0]);
-            if (x < 0) continue;
-            const to = x + bx * (y + by * z);
-            if (distance[to] !== MOST) continue;
-            distance[to] = step;
-            next.push(to);
-          }
-        }
-      }
-    }
+    for (const at of front)
+      eachNeighbour(at, blocks, wrap, (to) => {
+        if (distance[to] !== MOST) return;
+        distance[to] = step;
+        next.push(to);
+      });
     front = next;
   }
   return { dims: blocks, distance };
+}
+
+/** Visits an element of a box, [z][y][x], and those that touch it, across seams too. */
+export function eachNeighbour(
+  at: number,
+  [nx, ny, nz]: readonly number[],
+  wrap: readonly boolean[],
+  visit: (to: number) => void,
+): void {
+  const [i, j, k] = [at % nx, Math.floor(at / nx) % ny, Math.floor(at / (nx * ny))];
+  for (let n = 0; n < 27; n++) {
+    const x = around(i + (n % 3) - 1, nx, wrap[0]);
+    const y = around(j + (Math.floor(n / 3) % 3) - 1, ny, wrap[1]);
+    const z = around(k + Math.floor(n / 9) - 1, nz, wrap[2]);
+    if (Math.min(x, y, z) >= 0) visit(x + nx * (y + ny * z));
+  }
 }
 
 function around(at: number, n: number, wrap: boolean): number {

@@ -332,7 +332,7 @@ export class Renderer {
     const program = this.#use(COVER, PLANE, {
       ...{ AFFINE: isAffine, WHOLE: picture?.tiles.every(Boolean) === true },
       ...{ PICTURE: picture !== null, MASKED_PICTURE: picture?.isMasked === true, MASKED: volume.isMasked },
-      ...{ BRUSH: brush !== null, SWIPED: layer.swipe !== 0 },
+      ...{ BRUSH: brush !== null, MASKED_BRUSH: brush?.volume.isMasked === true, SWIPED: layer.swipe !== 0 },
       ...{ BOUNDED: layer.axes.some((a) => !wrap[a]), ...shaderFlags(dataset, range) },
     });
     const { at } = program;
@@ -545,7 +545,8 @@ export class Renderer {
     const { gl } = this;
     const { dataset, fine, level, side, colour, range, map, camera, low, high } = layer;
     const wrap = dataset.axes.map(({ periodic }) => periodic);
-    const flags = { MASKED: fine.isMasked, OCCLUSION: hasOcclusion, ...shaderFlags(dataset, range) };
+    const masked = { MASKED: fine.isMasked, MASKED_COLOUR: colour.isMasked };
+    const flags = { ...masked, OCCLUSION: hasOcclusion, ...shaderFlags(dataset, range) };
     const program = this.#use(COVER, SURFACE, flags);
     const { at } = program;
     this.#grid(program, dataset, colour, range, map, true);

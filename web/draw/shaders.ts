@@ -123,12 +123,16 @@ void main() {
   vec3 shown = colourOf(shadeOf(value));
 #ifdef BRUSH
   vec3 brushed = ((texel * samples - 0.5) * brushScale + 0.5) / vec3(textureSize(brush, 0));
-  float b = texture(brush, brushed).r * storedBrush.x + storedBrush.y;
-  bool inside = b >= brushRange.x && b <= brushRange.y;
+  vec2 s = texture(brush, brushed).rg;
+#ifndef MASKED_BRUSH
+  s.g = 1.0;
+#endif
+  float b = s.r / max(s.g, 1e-6) * storedBrush.x + storedBrush.y;
+  bool inside = s.g >= 0.999 && b >= brushRange.x && b <= brushRange.y;
   float width = fwidth(b);
   float edge = min(abs(b - brushRange.x), abs(b - brushRange.y)) / max(width, 1e-9);
   if (!inside) shown = mix(ground, shown, 0.35);
-  if (edge < 1.0) shown = vec3(0.95);
+  if (edge < 1.0 && s.g >= 0.999) shown = vec3(0.95);
 #endif
   colour = vec4(shown, 1.0);
 }`;
@@ -300,7 +304,11 @@ void main() {
   } else n = -normalize(gradient(p) + 1e-12);
   if (dot(n, d) > 0.0) n = -n;
   vec2 s = texture(volume, texelOf(p)).rg;
-  vec3 base = linear(colourOf(shadeOf(s.r * storedColour.x + storedColour.y)));
+#ifndef MASKED_COLOUR
+  s.g = 1.0;
+#endif
+  // Grey where there is no value.
+  vec3 base = linear(s.g < 0.999 ? vec3(0.5) : colourOf(shadeOf(s.r / s.g * storedColour.x + storedColour.y)));
   float h = min(fineSpacing.x, min(fineSpacing.y, fineSpacing.z));
   vec3 start = p + n * h * 1.6;
   float key = max(dot(n, lamp), 0.0);

@@ -1,6 +1,7 @@
 /** A figure as PDF: vectors and embedded fonts by jsPDF and svg2pdf.js, loaded on demand. */
 import { jsPDF } from "jspdf";
 import { svg2pdf } from "svg2pdf.js";
+import { UNWRITTEN } from "../state/format.js";
 import { base64 } from "./figure.js";
 
 const FONTS = [
@@ -8,7 +9,10 @@ const FONTS = [
   ["bold", new URL("../fonts/inter-SemiBold.ttf", import.meta.url).href],
 ] as const;
 
+/** Writes an SVG whose units are points. Throws Error for text that its fonts cannot write. */
 export async function pdfOf(svg: SVGSVGElement, title: string): Promise<Blob> {
+  const [unwritten] = UNWRITTEN.exec(svg.textContent) ?? [];
+  if (unwritten !== undefined) throw new Error(`The font of PDF has no ${unwritten}: save SVG or PNG.`);
   const { width, height } = svg.viewBox.baseVal;
   const pdf = new jsPDF({
     ...{ unit: "pt", format: [width, height], compress: true },

@@ -3,6 +3,9 @@
 const MINUS = "−";
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
+/** What the fonts of PDF have no glyph for, which would be left out in silence. */
+export const UNWRITTEN = /[^ -~\u00a0°-³·¹×éΔΠΦΩα-ωᵢ-ᵥ–—‘’“”•…′⁄⁰ⁱ⁴-₎ₐ-ₜ←-↓∂∇−√∞≈≤≥⟨⟩]/u;
+
 export function superscript(power: number): string {
   const digits = [...String(Math.abs(power))].map((digit) => SUPERSCRIPTS[Number(digit)]).join("");
   return (power < 0 ? "⁻" : "") + digits;
@@ -10,7 +13,7 @@ export function superscript(power: number): string {
 
 /** A number with significant digits, never in the form 1e-5. */
 export function shortNumber(value: number, digits = 4): string {
-  if (!Number.isFinite(value)) return Number.isNaN(value) ? "none" : value > 0 ? "∞" : `${MINUS}∞`;
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : value < 0 ? `${MINUS}∞` : "none";
   if (value === 0) return "0";
   const size = Math.abs(value);
   const power = Math.floor(Math.log10(size));

@@ -22,6 +22,7 @@ import {
   datasetOf,
   flatAxis,
   hasSameAxes,
+  hasVelocity,
   type Listed,
   middleOf,
   nearest,
@@ -164,8 +165,12 @@ export async function open(next: View, how: "push" | "replace" = "replace"): Pro
     rested.value = view.peek();
   });
   saveLink(how);
-  document.title = `${quantityOf(view.peek().what as string).symbol} of ${found.name} · fieldprobe`;
 }
+
+effect(() => {
+  const [set, { what }] = [dataset.value, view.value];
+  if (set !== null && what !== null) document.title = `${quantityOf(what).symbol} of ${set.name} · fieldprobe`;
+});
 
 /** The time and the method of a question that a dataset has. */
 const hadOf = ({ time, method }: Pick<View["b"], "time" | "method">, set: Dataset): View["b"] => {
@@ -478,6 +483,9 @@ export const levelOf = ({ low, high }: Volume, value: number): number => tidy(va
 
 export const isBelow = (what: string): boolean => what === "lambda2";
 
+/** The quantity whose largest value is the strongest vortex, where the crosshair starts. */
+const VORTICES = "Q";
+
 /** Sets members that the view leaves open once volumes have arrived: level of the surface, crosshair, centre, range. */
 effect(() => {
   const now = view.value;
@@ -492,7 +500,7 @@ effect(() => {
     const [value] = quantilesOf(surface, set, [part]);
     patch.surface = { what: now.surface.what, value: levelOf(surface, value) };
   }
-  const strongest = surface ?? (failureOf(set, now.surface.what, frame) === null ? null : shown);
+  const strongest = volumeOf(set, VORTICES, frame) ?? (failureOf(set, VORTICES, frame) === null ? null : shown);
   if (now.cross === null && strongest !== null) {
     const node = largestOf(strongest);
     const place = set.axes.map((axis, a) => coordinateOf(axis, node[a] * strongest.strides[a])) as unknown as Vec3;
@@ -542,12 +550,17 @@ effect(() => {
   const planes = planesOf(now);
   const space = hasSpace(now);
   if (planes.length > 0) box(set, shown.what, frame, 0);
-  if (space || now.cross === null) box(set, now.surface.what, frame, 1);
+  if (space) box(set, now.surface.what, frame, 1);
+  if (now.cross === null) box(set, VORTICES, frame, 1);
   if (space) box(set, now.colour, frame, 2);
   const second = now.show === "compare" ? shownOf(now, true) : null;
   if (second !== null) box(second.dataset, second.what, frameOf(second.time, second.dataset), 1);
-  const hasStreaks = now.flow === "streaks" && planes.length > 0 && set.fields.some(({ name }) => name === "velocity");
-  if (hasStreaks) for (const name of AXIS_NAMES) box(set, `u.${name}`, frame, 6);
+  const streams = (one: Shown | null, priority: number) => {
+    if (now.flow !== "streaks" || planes.length === 0 || one === null || !hasVelocity(one.dataset)) return;
+    for (const name of AXIS_NAMES) box(one.dataset, `u.${name}`, frameOf(one.time, one.dataset), priority);
+  };
+  streams(shown, 6);
+  if (now.compare === "side") streams(second, 7);
   const brush = brushIn(now.brush);
   for (const one of brush === null ? [] : [shown, second])
     if (one !== null) box(one.dataset, (brush as Brush).what, frameOf(one.time, one.dataset), 3);
@@ -567,7 +580,7 @@ effect(() => {
     if (planes.length > 0) box(set, shown.what, next, 30 + step);
     const nextB = now.show === "compare" ? shownOf({ ...now, time: set.times[next] }, true) : null;
     if (nextB !== null) box(nextB.dataset, nextB.what, frameOf(nextB.time, nextB.dataset), 31 + step);
-    if (isPlaying.value && hasStreaks) for (const name of AXIS_NAMES) box(set, `u.${name}`, next, 33 + step);
+    if (isPlaying.value) streams({ ...shown, time: set.times[next] }, 33 + step);
     if (space) {
       box(set, now.surface.what, next, 31 + step);
       box(set, now.colour, next, 32 + step);
