@@ -9,7 +9,6 @@ type Field = "velocity" | "pressure" | "magnetic" | "potential" | "density" | "t
 type NamedField = "heatflux" | "sgsenergy" | "soiltemperature";
 type Lengths = Partial<Record<"x" | "y" | "z" | "t", number>>;
 
-/** What fields state of themselves. */
 const STATED: Readonly<Partial<Record<Field, object>>> = {
   soiltemperature: { unit: "K", long_name: "Temperature of the ground" },
 };
@@ -89,6 +88,13 @@ export function writeDatasets(): Promise<string[]> {
       { axes: { x: periodic(24, 0.5), y: periodic(16, 0.5), z: { nodes: 1, origin: 0, spacing: 0.5 } }, units: SI },
       { x: 24, y: 16, z: 1 },
       ({ t, y, x, c }) => Math.sin((2 * Math.PI * x) / 24 + c) * Math.cos((2 * Math.PI * y) / 16 + 0.3 * t),
+    ),
+    // Its box and that of lopsided have y from 1 to 4 in common.
+    write(
+      "finer",
+      { axes: { x: periodic(24, 0.5), y: { nodes: 13, origin: 1, spacing: 0.25 }, z: periodic(11, 1) }, units: SI },
+      { x: 24, y: 13, z: 11 },
+      ({ y, ...at }) => bend({ ...at, y: 1.3 * y }),
     ),
     write("perforated", { units: SI }, {}, (index) => (isHole(index) ? Number.NaN : bend(index))),
     write("pressed", { units: SI }, {}, bend, ["pressure"]),

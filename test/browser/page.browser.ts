@@ -10,7 +10,6 @@ const SYMBOLS: Readonly<Record<string, string>> = {
   ...{ lambda2: "λ₂", "u.x*u.y": "u.x*u.y", p: "p" },
 };
 
-/** The number read out at the crosshair, as the service gave it. */
 const readOut = async (page: Page) => Number((await page.textContent("[data-served]"))?.replace("−", "-"));
 
 describe.skipIf(reason !== "")(`the page${reason}`, () => {

@@ -2,7 +2,7 @@
 import { interpolateCividis, interpolateInferno } from "d3-scale-chromatic";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { expectClean, openPage, pictureOf, reason, rowIn, useStage } from "./stage.js";
+import { expectClean, openPage, pictureOf, reason, rowIn, settled, useStage } from "./stage.js";
 
 /** Mean colours of squares of 16 by 16 pixels of the stage, in rows, and the mean difference of neighbours. */
 const squaresOf = (page: Page) =>
@@ -100,6 +100,19 @@ describe.skipIf(reason !== "")(`pictures${reason}`, () => {
     // 1.5 (1 - y^2) is above 0.9 in a slab, which the front of the box cuts: its face has no hole.
     expect(to - from).toBeGreaterThan(50);
     expect(isSurface.slice(from, to + 1)).not.toContain(false);
+  });
+
+  it("draw no tile of a pane that has gone", async () => {
+    const link = `${stage.service.url}/view/isotropic32?x=1&y=2&z=3&time=1&view.flow=off&what=p&view.surface=Q@3`;
+    const { page } = await openPage(stage.browser, link);
+    await page.focus(".stage");
+    for (const key of [".", ",", "z"]) await page.keyboard.press(key, { delay: 60 });
+    await settled(page);
+    const after = await pictureOf(page);
+    const fresh = await openPage(stage.browser, page.url());
+    const { data } = await pictureOf(fresh.page);
+    const off = after.data.filter((one, i) => Math.abs(one - (data[i] as number)) > 8).length;
+    expect(off / data.length).toBeLessThan(0.01);
   });
 
   it.each([

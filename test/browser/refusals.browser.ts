@@ -132,6 +132,9 @@ describe.skipIf(reason !== "")(`refusals${reason}`, () => {
     await settled(page);
     expect(await page.textContent(".title small")).toBe("A is in m/s, B in Pa: no difference");
     expect(await colours(page, 0.1, 0.9)).toBe(1);
+    await page.click(".bar .export");
+    await page.waitForSelector('.preview:has-text("no picture for a figure. A is in m/s, B in Pa: no difference")');
+    expect(await page.locator(".sheet .primary:disabled").count()).toBe(3);
   });
 
   it("shows no answers of data that have replaced those that it describes", async () => {

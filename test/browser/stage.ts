@@ -4,6 +4,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from "p
 import { PNG } from "pngjs";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import type { RunningService } from "../../src/main.js";
+import { ask as askOf } from "../server/ask/ask.js";
 import { serveTestData } from "../support/service.js";
 import { writeDatasets } from "./datasets.js";
 import { findChromium } from "./find-chromium.js";
@@ -19,14 +20,12 @@ export const reason = findChromium() === undefined ? " (skipped: no Chromium; se
 export interface Faults {
   readonly violations: string[];
   readonly errors: string[];
-  /** Requests to other origins. */
   readonly foreign: string[];
 }
 
 export interface Watched {
   readonly page: Page;
   readonly faults: Faults;
-  /** Addresses requested, in order. */
   readonly requests: string[];
 }
 
@@ -104,7 +103,6 @@ export function expectClean({ faults }: Pick<Watched, "faults">): void {
   expect(faults).toEqual({ violations: [], errors: [], foreign: [] });
 }
 
-/** What axe-core finds on a page, as texts. */
 export async function findingsOf(page: Page): Promise<string[]> {
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(AXE);
   return page.evaluate(async () => {
@@ -134,22 +132,18 @@ export const pngIn = (address: string): PNG => PNG.sync.read(Buffer.from(address
 export const rowIn = ({ data, width }: PNG, row: number, from: number, to: number): number[] =>
   [...data.subarray(4 * (row * width + from), 4 * (row * width + to))].filter((_, i) => i % 4 < 3);
 
-export async function ask<T>({ url }: RunningService, question: object): Promise<T> {
-  const init = { method: "POST", body: JSON.stringify(question), headers: { "content-type": "application/json" } };
-  return (await (await fetch(`${url}/api/ask`, init)).json()) as T;
-}
+export const ask = async <T>(service: RunningService, question: object): Promise<T> =>
+  (await askOf(service, question)).json() as Promise<T>;
 
 export async function valueAt({ url }: RunningService, set: string, query: Record<string, string>): Promise<number> {
   const answer = await fetch(`${url}/api/datasets/${set}/values?${new URLSearchParams(query)}`);
   return ((await answer.json()) as { rows: number[][] }).rows[0]?.[3] as number;
 }
 
-/** The number of a text of the page. */
 export const numberIn = (text: string | null): number => Number((text ?? "").replace("−", "-"));
 export const close = (shown: number, right: number): void =>
   expect(Math.abs(shown - right), `${shown}, not ${right}`).toBeLessThan(6e-4 * Math.abs(right) + 1e-9);
 
-/** The question that Share prints under a title. */
 export async function shared(page: Page, title: string): Promise<Record<string, unknown>> {
   await page.click(".bar .share");
   await page.click(`.sheet .chips button:text-is("${title}")`);

@@ -72,6 +72,11 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
     close(await row("Peak of Q"), own.properties.Q.max);
     expect(await page.textContent(".title b")).toContain(`structure ${label} of ${structures.length} of Q = `);
     expect(await findingsOf(page)).toEqual([]);
+    await page.click(".bar .export");
+    await page.click('.sheet .chips button:text-is("Data")');
+    const [mesh] = await Promise.all([page.waitForEvent("download"), page.click('.sheet button:text-is("GLB")')]);
+    expect(await readFile(await mesh.path(), "latin1")).toContain(`"structure":"structure ${label} of `);
+    await page.click('.sheet header button[aria-label="Close"]');
     await page.click('button:text-is("Show all")');
     await page.waitForFunction(() => !document.body.textContent?.includes(", by volume"));
     expectClean({ faults });
@@ -94,6 +99,11 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
     const query = new URLSearchParams({ ...question, integrator: "heun", format: "csv" });
     const right = await (await fetch(`${stage.service.url}/api/datasets/isotropic32/paths?${query}`)).text();
     expect(await readFile(await download.path(), "utf8")).toBe(right);
+    await page.click(".bar .export");
+    await page.click('.sheet .chips button:text-is("Data")');
+    const vtp = page.locator('section:has(h3:text-is("Paths of particles")) button:text-is("VTP")');
+    const [lines] = await Promise.all([page.waitForEvent("download"), vtp.click()]);
+    expect(await readFile(await lines.path(), "latin1")).toContain('NumberOfLines="2"');
     expectClean({ faults });
   });
 
