@@ -90,7 +90,6 @@ describe("expressions", () => {
   });
 });
 
-/** The record of an operation as its kernel orders it. */
 function recordOf(operation: string): readonly number[] {
   if (/Hessian$/.test(operation)) return [1, 2, 3, 4, 5, 6];
   if (/(Velocity|MagneticField)Gradient$/.test(operation)) return GRADIENT;

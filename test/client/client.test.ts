@@ -25,7 +25,6 @@ import { FakeEngine, fakeValue } from "../support/fake-engine.js";
 
 const VERSIONS = ["1.1", "1.2"] as const;
 const HOLED = Object.assign(new Array(3), { 0: 1, 2: 3 });
-/** A value for every scalar member. */
 const SCALARS = {
   dataset: "isotropic32",
   time: 0.1,
@@ -57,7 +56,6 @@ async function open(engine: FakeEngine, options: ConnectOptions = {}, settings: 
   return connect(await serve(engine, settings), options);
 }
 
-/** Calls an operation with a value for each of its members. */
 function call(client: FieldClient, name: OperationName, points: Float32Array, options?: CallOptions): Promise<Answer> {
   const row = OPERATIONS.find((operation) => operation.name === name);
   const members = row?.request.map(({ name: member }) => [member, (SCALARS as Record<string, unknown>)[member]]) ?? [];

@@ -25,7 +25,6 @@ function freePort(): Promise<number> {
   });
 }
 
-/** The cache of the page as a whole configuration. */
 function configuration(folder: string, port: number, service: string): string {
   const [, kept = "", place = ""] = /```nginx\n(proxy_cache_path [^\n]*)\n(.*?)```/s.exec(PAGE) ?? [];
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(

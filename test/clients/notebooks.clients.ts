@@ -37,7 +37,6 @@ function codeOf(file: string): readonly Cell[] {
   return cells.filter((cell) => cell.cell_type === "code");
 }
 
-/** The figures of a notebook, as PNG. */
 const figuresOf = (file: string): Buffer[] =>
   codeOf(file)
     .flatMap(({ outputs = [] }) => outputs)

@@ -72,7 +72,6 @@ const workloads = manifests.flatMap(({ metadata, spec: { template } = {} }) =>
     : [],
 );
 
-/** The FIELDPROBE_ settings among some variables. */
 function settingsOf(env: Iterable<readonly [string, string]>): Record<string, string> {
   const settings = [...env].filter(([name]) => name.startsWith("FIELDPROBE_"));
   return Object.fromEntries(

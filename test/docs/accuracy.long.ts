@@ -33,7 +33,6 @@ const [ORIGIN, STEP, FRAMES] = [-0.2, 0.2, 15];
 const POINTS = 200;
 const ABC_SIZES = [8, 16, 32, 64] as const;
 const METHODS = ["Lag4", "Lag6", "Lag8"] as const;
-/** Splines of every order of accuracy. */
 const SMOOTH_SPLINES = ["M1Q4", "M1Q6", "M2Q6", "M2Q8", "M3Q8", "M3Q10", "M4Q10", "M4Q12"];
 
 type Errors = readonly (readonly number[])[];

@@ -29,7 +29,6 @@ import { FolderResults } from "../../src/jobs/result-store.js";
 import { openSqlQueue } from "../../src/jobs/sql-queue.js";
 import { jobWith, NUMBERS } from "./check-queue.js";
 
-/** A process under the search. */
 interface Actor {
   readonly name: string;
   readonly seen: string[];

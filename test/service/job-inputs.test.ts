@@ -57,7 +57,6 @@ async function resultOf(url: string, accepted: Response): Promise<Buffer> {
   return Buffer.from(await (await fetch(`${url}${location}/result`)).arrayBuffer());
 }
 
-/** The pressure at points by one call. */
 async function pressures(url: string, points: readonly number[], call = CALL): Promise<Buffer> {
   const body = new Uint8Array(Float32Array.from(points).buffer);
   const answer = await fetch(`${url}${call}`, {

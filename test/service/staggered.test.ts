@@ -118,7 +118,6 @@ function slope(value: (place: Place) => number, place: Place, axis: "x" | "y" | 
   return (8 * (along(1) - along(-1)) - (along(2) - along(-2))) / (12 * h);
 }
 
-/** The largest error of each number of a record. */
 function errorsOf(values: readonly number[][], exact: readonly number[][]): number[] {
   return (exact[0] ?? []).map((_, c) =>
     Math.max(...values.map((row, i) => Math.abs((row[c] ?? NaN) - (exact[i]?.[c] ?? NaN)))),

@@ -156,7 +156,6 @@ const CROWDS = {
   silence: silence(700),
 } as const;
 
-/** The faults, one after the other. */
 const FAULTS: Readonly<Record<string, (round: number) => Promise<void>>> = {
   "a worker thread ends": async () => writeFileSync(kill, "in a batch" satisfies Death),
   "files are replaced": async (round) => {

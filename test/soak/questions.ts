@@ -14,7 +14,6 @@ export interface Question {
 export interface Answer {
   readonly status: number;
   readonly digest: string;
-  /** The beginning of the body. */
   readonly text: string;
 }
 

@@ -49,7 +49,6 @@ afterAll(async () => {
   await control.stop("SIGKILL");
 });
 
-/** A cube of numbered nodes. */
 function arrays(): Record<string, ArraySpec> {
   const shape = [FRAMES, NODES, NODES, NODES, 3];
   const values = Float64Array.from({ length: shape.reduce((product, length) => product * length) }, (_, i) => i);

@@ -34,7 +34,6 @@ export interface MadeGrid {
   readonly name: string;
   readonly axes: readonly (readonly number[])[];
   readonly periods: readonly (number | null)[];
-  /** Widths of the cells of nodes. */
   readonly weights: readonly (readonly number[])[];
   readonly frames: number;
   readonly times: readonly number[];

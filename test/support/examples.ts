@@ -11,7 +11,6 @@ import { promisify } from "node:util";
 import { fieldprobe } from "./run-command.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** The address that documents show. */
 export const SHOWN = "http://127.0.0.1:8080";
 /** A block of shell or TypeScript and the block of its answer right below it. */
 const EXAMPLE = /(```(sh|ts)\n([^`]*?)```\n```(?:text|json|xml|csv)\n)([^`]*?)(```\n)/g;

@@ -4,7 +4,6 @@ import { envelope, getVelocity, items } from "./soap-service.js";
 
 const OCTETS = "application/octet-stream";
 
-/** A call, by what it is called in a report. */
 export interface ExpensiveCall {
   readonly name: string;
   readonly bytes: Buffer;

@@ -18,7 +18,6 @@ export interface Case {
   readonly tolerance?: number;
   readonly time?: number;
   readonly periodic?: string;
-  /** Whether nodes may be missing. */
   readonly holes?: boolean;
   /** Texts that `inspect` must print among its reasons and questions. */
   readonly says?: readonly string[];
@@ -26,7 +25,6 @@ export interface Case {
 
 export const CASES = JSON.parse(readFileSync(join(FIXTURES, "cases.json"), "utf8")) as Case[];
 
-/** Unpacks the files of a case into a folder of its own. */
 export function unpackCase({ name, files }: Case, parent: string): string[] {
   const folder = join(parent, name);
   mkdirSync(folder, { recursive: true });
@@ -39,7 +37,6 @@ export function unpackCase({ name, files }: Case, parent: string): string[] {
 
 export type Polynomial = (x: number, y: number, z: number, t: number) => number;
 
-/** The components of the velocity. */
 export const POLYNOMIALS: readonly [Polynomial, Polynomial, Polynomial] = [
   (x, y, z, t) => 1 + 2 * x - 3 * y + 0.5 * z + 0.25 * x * y + t,
   (x, y, z, t) => -2 + x + 0.5 * y * y - z + 2 * t,

@@ -25,7 +25,6 @@ export const sends = (title: string, bytes: (version: Version) => string | Uint8
   },
 });
 
-/** Posts a document. */
 export const document = (title: string, make: (version: Version) => string | Uint8Array): HostileCase =>
   sends(title, (version) => {
     const body = Buffer.from(make(version));

@@ -33,7 +33,6 @@ export function lookup3(bytes: Buffer, start: number, end: number): number {
 /** A file, and what may be damaged in it. */
 export interface Victim {
   readonly bytes: Buffer;
-  /** Where structures begin. */
   readonly places: readonly number[];
   /** Structures with a checksum: their start, and its place. */
   readonly sums: readonly (readonly [number, number])[];

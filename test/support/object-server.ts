@@ -13,9 +13,7 @@ export interface Faults {
   readonly pauseMs?: number;
   /** Requests are taken and never answered. */
   readonly silent?: boolean;
-  /** Whether parts of objects are served. */
   readonly ranges?: boolean;
-  /** Whether answers have a Last-Modified. */
   readonly times?: boolean;
   /** Whether all objects have the same weak ETag, whatever their bytes. */
   readonly weak?: boolean;

@@ -9,7 +9,6 @@ const UPPER = [0, 1, 2, 4, 5, 8];
 /** A quantity, and which of its columns the records of an operation have; absent: all. */
 type Asked = readonly [what: string, columns?: readonly number[]];
 
-/** The name of a field in questions. */
 const fieldName = (field: string): string =>
   ({ velocity: "u", pressure: "p", "velocity.x": "u.x", "velocity.y": "u.y", "velocity.z": "u.z" })[field] ?? field;
 

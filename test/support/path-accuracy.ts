@@ -26,7 +26,6 @@ const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[v
 
 /** The tables of paths by name; the service has isotropic32, and abc32 with frames up to the time 0.9. */
 export async function measurePaths(client: FieldClient): Promise<ReadonlyMap<string, string>> {
-  /** Where particles are after equal steps. */
   async function track(
     dataset: string,
     integrator: "heun" | "rk4",

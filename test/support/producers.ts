@@ -30,7 +30,6 @@ export interface ProducerFile {
   readonly pressure: boolean;
   /** Whether there is a velocity; there is unless said. */
   readonly velocity?: boolean;
-  /** Fields beside velocity and pressure. */
   readonly others?: readonly OtherField[];
   /** The answers that the user must give before it is served. */
   readonly answers?: Answers;

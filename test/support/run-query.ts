@@ -1,7 +1,6 @@
 /** Runs a query on an engine: points in, one flat Float32Array out. */
 import type { Engine, Query, StartControl, TripleSink } from "../../src/engine/contract/query.js";
 
-/** Writes triples into a sink, as a decoder does. */
 export function writeTriples(sink: TripleSink, triples: ArrayLike<number>): void {
   for (let i = 0; i < triples.length; ) {
     const { slab } = sink;

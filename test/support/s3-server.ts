@@ -6,7 +6,6 @@ import { afterAll, beforeAll, vi } from "vitest";
 
 const KEYS = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" };
 
-/** A bucket with the name `cubes`. */
 export interface S3Bucket {
   /** The variables that lead to it, for other processes; this one has them. */
   readonly environment: Readonly<Record<string, string>>;

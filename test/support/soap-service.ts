@@ -35,7 +35,6 @@ export interface TestService {
   readonly engine: FakeEngine;
   readonly port: number;
   readonly url: string;
-  /** Lines the service has logged. */
   readonly logs: string[];
   stop(): Promise<void>;
 }
@@ -142,7 +141,6 @@ export async function send(
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** Sends the content of a body. */
 export function call(
   service: { readonly url: string },
   version: Version,

@@ -28,9 +28,7 @@ export interface Witnessed {
   /** Answers that were not the expected ones, by status or bits; the first of them. */
   readonly wrong: number;
   readonly first: string;
-  /** Of these, 503. */
   readonly refused: number;
-  /** Milliseconds. */
   readonly median: number;
   readonly p99: number;
   readonly longest: number;
@@ -253,7 +251,6 @@ export function longAnswers(count: number, points: number): Bytes[] {
   );
 }
 
-/** Nothing, for callers who only connect. */
 export function silence(count: number): Bytes[] {
   return repeat(count, "");
 }

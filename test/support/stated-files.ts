@@ -135,7 +135,6 @@ export const statedWays = fc.record({
   order: fc.shuffledSubarray([...AXES], { minLength: 3 }),
   vector: fc.boolean(),
   group: fc.constantFrom("", "fields", "run/data"),
-  /** How the grid is stated. */
   grid: fc.constantFrom("tables", "steps", "scales", "lists"),
   frames: fc.integer({ min: 1, max: 3 }),
   statement: fc.oneof(

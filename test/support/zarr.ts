@@ -12,7 +12,6 @@ export interface ArraySpec {
   readonly dimensions: readonly string[];
   readonly shape: readonly number[];
   readonly chunks: readonly number[];
-  /** Values in C order. */
   readonly values: Float64Array;
   readonly type?: ZarrType;
   readonly bigEndian?: boolean;

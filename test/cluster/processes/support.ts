@@ -14,10 +14,8 @@ import { loadConfig } from "../../../src/shared/config.js";
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
 export const SHIPPED = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
 
-/** A process under test. */
 export interface Running {
   readonly child: ChildProcess;
-  /** Address of its service. */
   readonly url: string;
   /** Everything it has written. */
   log(): string;

@@ -34,7 +34,6 @@ const VALUES = ["Lag4", "Lag6", "Lag8"] as const;
 const VALUE_ERROR = 1e-6;
 const GRADIENT_ERROR = 1e-3;
 
-/** The operations that ask each field. */
 const OPERATIONS = {
   velocity: { value: "GetVelocity", gradient: "GetVelocityGradient" },
   pressure: { value: "GetPressure", gradient: "GetPressureGradient" },
@@ -252,7 +251,6 @@ describe("files of make.py", () => {
 interface Scheme {
   readonly field: Field;
   readonly axes: readonly Nodes[];
-  /** The value of each component at a node. */
   readonly nodes: readonly ((x: number, y: number, z: number) => number)[];
   readonly points: number[][];
   readonly query: Omit<Query, "operation">;

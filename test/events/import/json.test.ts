@@ -12,13 +12,11 @@ const store = useEmptyCalendar();
 
 const problems = (content: string | object, name = "a.json") => problemsIn(store, name, content, CONFIGURED);
 
-/** Everything that is stored, as text. */
 function contents(): string {
   const { settings, terms, events, uids } = store.stored;
   return JSON.stringify([settings, [...terms], [...events], [...uids]]);
 }
 
-/** First start of an event, in seconds. */
 function firstStart(id: number): number | undefined {
   const { zone = "UTC" } = store.stored.settings;
   return expand(stored(id), zone, horizonAt(EXAMPLE_NOW, zone))[0]?.start;

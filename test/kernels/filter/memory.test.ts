@@ -8,7 +8,6 @@ import { generator } from "../../support/run-query.js";
 import { periodicAxis } from "../fields.js";
 
 const MIB = 2 ** 20;
-/** As stated. */
 const MOST = 64 * MIB;
 /** Scratch is there from the first box of cubes on: the rest need not be evaluated. */
 const POLLS = 16;

@@ -24,7 +24,6 @@ export function get(
   return fetch(`${service.url}/api/datasets/${dataset}/${call}?${query}`, { headers: { accept } });
 }
 
-/** Asks by `POST /api/ask`. */
 export function ask(
   service: Pick<RunningService, "url">,
   question: unknown,

@@ -20,7 +20,6 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Members of a question, as text. */
 type Members = Readonly<Record<string, string | number>>;
 
 async function get(call: string, members: Members, from = service): Promise<Float32Array> {

@@ -318,7 +318,6 @@ describe("conditions on a dataset with levels", () => {
     return [answers[0], answers[1], read[0] as number, read[1] as number];
   };
 
-  /** The greatest value of a component in a frame, or the least one. */
   async function extreme(field: string, component: number, frame: number, isLeast: boolean): Promise<number> {
     const { engine } = with_ as RunningService;
     const dataset = engine.find(LARGER) as Dataset;

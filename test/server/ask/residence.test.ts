@@ -24,7 +24,6 @@ afterAll(() => service.close());
 
 const PATHS = { call: "paths", dataset: "wind", time: "0:2", step: 0.125, method: "nearest" };
 const question = (members: Members): Promise<AnyAnswer> => ask(service, { ...PATHS, ...members }).then(jsonOf);
-/** The rows as objects by column. */
 const named = ({ columns, rows }: AnyAnswer): Readonly<Record<string, number>>[] =>
   rows.map((row: number[]) => Object.fromEntries(row.map((value, c) => [columns[c].name, value])));
 

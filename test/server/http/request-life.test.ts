@@ -21,7 +21,6 @@ let outgoing: Outgoing;
 let tokens: number;
 /** Points that a token admits; 0 for any number. */
 let tokenPoints: number;
-/** Bytes that requests have been lent. */
 let lent: number;
 /** Requests of the service that have been begun and have not ended. */
 let aborted: number;

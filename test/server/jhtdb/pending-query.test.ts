@@ -104,7 +104,6 @@ const life = (): RequestLife =>
   }) as unknown as RequestLife;
 
 const pend = (...times: number[]): PendingQuery => new PendingQuery(life(), limits, QUERY, times);
-/** Writes points with these x. */
 function fill(pending: PendingQuery, xs: Iterable<number>): void {
   const writer = pending.writer();
   for (const x of xs) writer.add(x, 0, 0);

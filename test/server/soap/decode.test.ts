@@ -97,7 +97,6 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
   });
 });
 
-/** Documents that the fuzzer damages. */
 const SEEDS = VERSIONS.flatMap((version) =>
   [
     sample(version),

@@ -10,7 +10,6 @@ import { fc } from "../../support/property.js";
 const UNIT = 16 * 1024;
 const MODULE = new URL("../../../dist/storage/bricks/cache.js", import.meta.url).href;
 
-/** The memory of a cache, and the cache of its first worker. */
 function openCache(units: number, workers: number) {
   const layout = cacheLayout(0, units * UNIT, workers);
   const buffer = new SharedArrayBuffer(layout.end);

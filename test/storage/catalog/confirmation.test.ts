@@ -37,7 +37,6 @@ function confirm(home: string, ...names: readonly string[]): string {
   return path;
 }
 
-/** A folder with a confirmed series of two times. */
 async function confirmedSeries(name: string): Promise<string> {
   const home = folder(name);
   for (const step of [0, 1]) await writeHdf5(join(home, `s_${step}.h5`), field(step, dt(step)));

@@ -8,7 +8,6 @@ import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 
-/** The warning for a folder with empty files of these names. */
 function warningFor(name: string, files: readonly string[], fields: object, axes: object = {}): string | null {
   const folder = join(SCRATCH, name);
   for (const file of files) {

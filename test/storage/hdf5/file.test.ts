@@ -15,7 +15,6 @@ import { scratchFolder } from "../../support/scratch.js";
 
 const folder = scratchFolder();
 
-/** What both can be asked. */
 type Answering = Pick<
   Hdf5File,
   | "names"
@@ -82,7 +81,6 @@ function answersOf(file: Answering): Map<string, string> {
   return answers;
 }
 
-/** Asks both, and counts the answers. */
 function compare(path: string): number {
   const own = answersOf(openHdf5(path));
   const byLibrary = answersOf(new LibraryFile(path));

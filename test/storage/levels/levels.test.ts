@@ -44,7 +44,6 @@ function widthsOf({ nodes, origin, spacing, periodic: isPeriodic, coordinates }:
 interface Case {
   readonly name: string;
   readonly axes: readonly [Axis, Axis, Axis];
-  /** The value of component c at a node. */
   readonly value: (x: number, y: number, z: number, c: number) => number;
 }
 

@@ -57,7 +57,6 @@ const KEPT = {
 
 let folders = 0;
 describe.each(Object.entries(KEPT))("%s", (_, { objects, name, last }) => {
-  /** Puts the nodes on the server. */
   async function put(): Promise<{ folder: string; scan: () => Dataset | null }> {
     const folder = `store${++folders}.zarr`;
     await server.put(folder, objects(0), OLD_MS);

@@ -27,7 +27,6 @@ const expand = (list: object) => {
 };
 const refs = { "zarr.json": "{}" };
 
-/** A store of files, by their paths. */
 function folderOf(files: Readonly<Record<string, string | Uint8Array>>): string {
   const folder = join(scratchFolder(), "store.zarr");
   for (const [path, content] of Object.entries(files)) {

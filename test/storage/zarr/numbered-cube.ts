@@ -22,14 +22,12 @@ function coordinates(dimension: "x" | "y" | "z" | "t"): ArraySpec {
   };
 }
 
-/** Tables of a single time. */
 export const SNAPSHOT = {
   x: coordinates("x"),
   y: coordinates("y"),
   z: coordinates("z"),
   time: { ...coordinates("t"), shape: [1], chunks: [1] },
 };
-/** Tables of all times. */
 export const TABLES = { x: coordinates("x"), y: coordinates("y"), z: coordinates("z"), time: coordinates("t") };
 
 /** The nodes as an array with these dimensions; a field without components takes those of `component`. */

@@ -142,7 +142,6 @@ function analyseForce(
 
 describe("data/isotropic32", () => {
   let frames: Frame[];
-  /** Velocities of two frames. */
   let pair: readonly Float32Array[];
   let viscosity: number;
   let wavenumber: Int32Array;

@@ -53,7 +53,6 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 
 const near = (value: number) => expect.closeTo(value, 8);
 
-/** Printed numbers to the digits that are printed. */
 function nearAll(values: readonly number[], printed: readonly number[], digits: number): void {
   printed.forEach((one, i) => {
     expect(Number((values[i] as number).toPrecision(digits))).toBe(one);

@@ -78,7 +78,6 @@ function lengthsOf({ start = [0, 0, 0], end = [N, N, N] }: Region): Region {
   const lengths = (nodes: readonly number[]) => nodes.map((node) => node * SPACING) as unknown as Numbers;
   return { origin: lengths(start), extent: lengths(end.map((n, a) => n - (start[a] as number) - 0.5)) };
 }
-/** A call whose region is of nodes. */
 const ofNodes =
   (get: (region: Region) => Promise<unknown>) =>
   (region: Region, byLengths = false) =>

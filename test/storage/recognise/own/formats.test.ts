@@ -39,7 +39,6 @@ function setNumbers(file: File, path: string, name: string, numbers: readonly nu
   holder.create_attribute(name, numbers as never, numbers.length === 1 ? [] : [numbers.length], "<d");
 }
 
-/** Coordinates along each axis. */
 function nodesOf({ axes }: Dataset): number[][] {
   return axes.map(({ nodes, origin, spacing, coordinates }) =>
     Array.from({ length: nodes }, (_, i) => coordinates?.[i] ?? origin + i * spacing),

@@ -44,7 +44,6 @@ const TRIPLES = [
   ["x_velocity", "y_velocity", "z_velocity"],
 ] as const;
 
-/** A way to write a file. */
 const ways = fc.record({
   /** Nodes of x, y, z: 3 makes them look like components and times, equal ones like each other. */
   nodes: fc.tuple(fc.integer({ min: 3, max: 6 }), fc.integer({ min: 3, max: 6 }), fc.integer({ min: 3, max: 6 })),
