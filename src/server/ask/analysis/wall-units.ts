@@ -6,7 +6,6 @@ import { AXES, type AxisNumber, DIRECTIONS, LETTERS } from "./analysed-nodes.js"
 import { type Analysis, momentsOf } from "./analysis.js";
 import { withMeans } from "./means.js";
 
-/** The friction velocity, and what the answer says about it. */
 export interface WallUnits {
   readonly u_tau: number;
   readonly nu: number;
@@ -15,7 +14,7 @@ export interface WallUnits {
 
 /**
  * u_tau = sqrt(nu (|dU/dy| at one wall + at the other) / 2), U the mean of u.x over the other directions at the times of
- * the question, the walls the ends of the only open axis; or the number that is given.
+ * the question, the walls the ends of the only open axis, or its one wall; or the number that is given.
  */
 export async function wallUnitsOf(analysis: Analysis): Promise<WallUnits> {
   const { question, dataset, nodes } = analysis;
@@ -27,19 +26,21 @@ export async function wallUnitsOf(analysis: Analysis): Promise<WallUnits> {
   const along = dataset.axes[axis];
   const ends = [coordinateOf(along, 0), coordinateOf(along, along.nodes - 1)];
   const [low = Number.NaN, high = Number.NaN] = along.edges === undefined ? ends : [along.edges[0], along.edges.at(-1)];
-  if (question.u_tau === undefined && (low !== ends[0] || high !== ends[1]))
+  const walls = dataset.walls[axis];
+  const isWall = (_: unknown, end: number): boolean => walls[0] === walls[1] || walls[end] === true;
+  if (question.u_tau === undefined && String([low, high].filter(isWall)) !== String(ends.filter(isWall)))
     throw wrong("units", `no node lies at the walls, ${letter} = ${low} and ${high}, for their slopes: give u_tau`);
   const slope = `d(mean(u.x), ${letter})`;
-  const slopes = question.u_tau === undefined ? await slopesAtWalls(slope, axis, analysis) : [];
+  const slopes = question.u_tau === undefined ? (await slopesAtWalls(slope, axis, analysis)).filter(isWall) : [];
   const u_tau = question.u_tau ?? Math.sqrt((nu * slopes.reduce((sum, one) => sum + one, 0)) / slopes.length);
   if (!(u_tau > 0)) throw wrong("u_tau", "the mean has no slope at the walls");
-  const all = [...nodes.base.coordinates[axis]].map((at) => (Math.min(at - low, high - at) * u_tau) / nu);
+  const far = (at: number): number => Math.min(...[at - low, high - at].filter(isWall));
+  const all = [...nodes.base.coordinates[axis]].map((at) => (far(at) * u_tau) / nu);
   const plus = question.fold?.startsWith(letter) ? all.slice(0, Math.ceil(all.length / 2)) : all;
-  const source = question.u_tau === undefined ? `${slope} at both ends of ${letter}` : "given";
+  const source = ["given", `${slope} at the wall of ${letter}`, `${slope} at both ends of ${letter}`][slopes.length];
   return { u_tau, nu, about: { wall_units: { u_tau, source, nu, [`${letter}_plus`]: plus } } };
 }
 
-/** Absolute slopes of a mean at both walls. */
 async function slopesAtWalls(slope: string, axis: AxisNumber, analysis: Analysis): Promise<readonly number[]> {
   const over = DIRECTIONS.filter((one) => one !== LETTERS[axis]);
   const known = (await withMeans(analysis, [slope], over, "units")).analysis;

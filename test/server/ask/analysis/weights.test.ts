@@ -33,6 +33,7 @@ beforeAll(async () => {
   const folders: string[] = [];
   for (const [name, nodes, y] of [
     ["wall", WALL, { nodes: 33, origin: -1, spacing: 1 / 16, faces: "wall" }],
+    ["layer", WALL.slice(0, 17), { nodes: 17, origin: -1, spacing: 1 / 16, faces: ["wall", "open"] }],
     ["cells", CENTRES, { nodes: 32, origin: -1 + 1 / 32, spacing: 1 / 16, faces: "wall", edges: [-1, 1] }],
     ["edged", OFF, { coordinates: OFF, faces: "wall", edges: EDGES }],
   ] as const) {
@@ -133,6 +134,10 @@ describe("Poiseuille flow, 1 - y^2 between walls at -1 and 1, whose bulk velocit
       const { wall_units } = await ask<{ wall_units: { y_plus: number[] } }>(name, "statistics", { ...body, u_tau: 3 });
       expect(wall_units.y_plus).toEqual(places.map((y) => expect.closeTo(((1 - Math.abs(y)) * 3) / 0.5, 12)));
     }
+    // The slope is 2 at the wall, 0 at the open end.
+    const { wall_units } = await ask<{ wall_units: { u_tau: number; y_plus: number[] } }>("layer", "statistics", body);
+    expect(wall_units.u_tau).toBeCloseTo(1, 9);
+    expect(wall_units.y_plus).toEqual(WALL.slice(0, 17).map((y) => expect.closeTo((y + 1) / 0.5, 9)));
   });
 
   it("has filtered derivatives, and derivatives of what is filtered", async () => {
