@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals-core";
 import type { Curve } from "../chart.js";
 import { into, oneOf } from "../controls.js";
-import { wallAxis } from "../state/dataset.js";
+import { hasTwoWalls, wallAxis } from "../state/dataset.js";
 import { plainNumber, shortNumber } from "../state/format.js";
 import { type CardKind, resultsOf } from "./card.js";
 
@@ -25,7 +25,8 @@ const TERMS: readonly (readonly [string, string])[] = [
 
 export const budget: CardKind = {
   name: "Budget",
-  has: (set) => wallAxis(set)?.name === "y" && set.fields.some(({ name }) => name === "pressure"),
+  has: (set) =>
+    wallAxis(set)?.name === "y" && hasTwoWalls(set.axes[1]) && set.fields.some(({ name }) => name === "pressure"),
   hasQuantity: false,
   hasTimes: false,
   question: (set) => ({

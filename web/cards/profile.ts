@@ -5,7 +5,7 @@ import { html, nothing } from "lit-html";
 import type { Curve } from "../chart.js";
 import { toggle } from "../controls.js";
 import { keyOf } from "../state/answers.js";
-import { type Dataset, wallAxis } from "../state/dataset.js";
+import { type Dataset, hasTwoWalls, wallAxis } from "../state/dataset.js";
 import { shortNumber } from "../state/format.js";
 import { store } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
@@ -16,25 +16,27 @@ const isInWallUnits = signal(false);
 type Points = readonly (readonly [number, number])[];
 type Axis = Dataset["axes"][0];
 
-/** Wall units of an answer: those of the service, from the slopes at both walls. */
-interface WallUnits {
+/** Wall units of an answer, with the distances of its positions from the nearer wall as `y_plus`. */
+interface WallUnits extends Readonly<Record<`${string}_plus`, readonly number[]>> {
   readonly nu: number;
   readonly u_tau: number;
 }
 
 const profileAxis = ({ axes }: Dataset): Axis => axes.find(({ periodic }) => !periodic) ?? axes[1];
 
-const wallRows = ({ nu, u_tau }: WallUnits, { length }: Axis): Facts["rows"] => [
+const wallRows = ({ nu, u_tau }: WallUnits, axis: Axis): Facts["rows"] => [
   ["Friction velocity u_τ", shortNumber(u_tau)],
-  ["Re_τ", shortNumber((u_tau * length) / 2 / nu)],
+  ...(hasTwoWalls(axis) ? [["Re_τ", shortNumber((u_tau * axis.length) / 2 / nu)] as const] : []),
 ];
 
-/** The half of a profile at the wall in wall units, with the viscous and the logarithmic law. */
+/** A profile in wall units, of two walls the half at the first, with the viscous and the logarithmic law. */
 function wallFacts(wall: WallUnits, axis: Axis, points: Points): Facts {
-  const { nu, u_tau } = wall;
-  const half = points.slice(1, Math.ceil(points.length / 2));
-  const measured = half.map(([y, u]): [number, number] => [((y - axis.first) * u_tau) / nu, u / u_tau]);
-  const last = measured.at(-1)?.[0] ?? 100;
+  const distances = wall[`${axis.name}_plus`];
+  const measured = points
+    .map(([, u], i): [number, number] => [distances[i], u / wall.u_tau])
+    .slice(0, hasTwoWalls(axis) ? Math.ceil(points.length / 2) : points.length)
+    .filter(([y]) => y > 0);
+  const last = Math.max(...measured.map(([y]) => y));
   const viscous = [0.3, 1, 2, 4, 8, 11].map((y): [number, number] => [y, y]);
   const logarithmic = [8, 15, 30, 60, last]
     .filter((y) => y <= last)

@@ -65,11 +65,13 @@ export function datasetOf(described: unknown): Dataset {
   return { ...rest, times: times.stored, guards: times.guardBefore + times.guardAfter, levels: 0 };
 }
 
-/** The axis of wall units: between two walls, the only one that is not periodic, of a flow along them with a viscosity. */
+export const hasTwoWalls = ({ faces }: Axis): boolean => faces?.every((face) => face === "wall") ?? false;
+
+/** The axis of wall units: with a wall, the only one that is not periodic, of a flow along it with a viscosity. */
 export function wallAxis(set: Dataset): Axis | null {
   const [axis, ...more] = set.axes.filter(({ periodic }) => !periodic);
   if (!hasVelocity(set) || set.viscosity === null || more.length > 0 || axis?.name === "x") return null;
-  return axis?.faces?.every((face) => face === "wall") ? axis : null;
+  return axis?.faces?.includes("wall") ? axis : null;
 }
 
 export const hasSameAxes = kept((a: Dataset, b: Dataset): boolean => JSON.stringify(a.axes) === JSON.stringify(b.axes));

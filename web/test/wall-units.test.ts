@@ -11,6 +11,7 @@ const { scalesQuestion } = await import("../ruler.js");
 const { store } = await import("../state/model.js");
 const { keyOf } = await import("../state/answers.js");
 const { joint } = await import("../cards/joint.js");
+const { budget } = await import("../cards/budget.js");
 
 const axisOf = (name: Axis["name"], faces?: Axis["faces"]) =>
   ({ ...{ name, faces, periodic: faces === undefined }, ...{ nodes: 9, first: -1, last: 1, length: 2 } }) as Axis;
@@ -32,7 +33,7 @@ it("asks one question for the card of u.x and the ruler", () => {
 
 it.each([
   ["another quantity", [x, y, z], "p"],
-  ["a wall at one end", [x, axisOf("y", ["wall", "open"]), z], "u.x"],
+  ["open ends", [x, axisOf("y", ["open", "open"]), z], "u.x"],
   ["walls along two axes", [x, y, axisOf("z", ["wall", "wall"])], "u.x"],
   ["walls across x", [axisOf("x", ["wall", "wall"]), axisOf("y"), z], "u.x"],
 ])("asks for no wall units of %s", (_, axes, what) => {
@@ -42,7 +43,7 @@ it.each([
 it("shows the friction velocity of the answer, whatever the first nodes are", () => {
   const at = Array.from({ length: 9 }, (_, j) => -1 + j / 4);
   const result = { coordinates: { y: at }, mean: at.map((y) => 7 * (1 - y * y)) };
-  const answer = { results: [result], wall_units: { u_tau: Math.sqrt(0.28), nu: 0.02 } };
+  const answer = { results: [result], wall_units: { u_tau: Math.sqrt(0.28), nu: 0.02, y_plus: at.map((y) => y + 1) } };
   const { rows } = profile.facts(setOf(x, y, z), "u.x", [[0.5, answer, null]]);
   expect(rows.map(([, value]) => Number.parseFloat(value))).toEqual([0.5292, 26.46]);
 });
@@ -57,4 +58,19 @@ it("asks without wall units once the service has refused them, as of a fluid at 
 
 it("offers no curves of other times beside a picture of one", () => {
   expect(joint.hasTimes).toBe(false);
+});
+
+it("has wall units of one wall, and neither a half width nor a budget of two halves", () => {
+  const set = setOf(x, axisOf("y", ["wall", "open"]), z);
+  expect(profile.question(set, "u.x", 0.25)).toMatchObject({ units: "plus" });
+  const answer = {
+    results: [{ coordinates: { y: [-1, 0, 1] }, mean: [0, 3, 4] }],
+    wall_units: { u_tau: 0.5, nu: 0.02, y_plus: [0, 25, 50] },
+  };
+  expect(profile.facts(set, "u.x", [[0.5, answer, null]]).rows.map(([name]) => name)).toEqual([
+    "Friction velocity u_τ",
+  ]);
+  const withPressure = { ...set, fields: [...set.fields, { name: "pressure", components: 1 }] };
+  expect(budget.has(withPressure)).toBe(false);
+  expect(budget.has({ ...withPressure, axes: [x, y, z] })).toBe(true);
 });
