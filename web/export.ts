@@ -57,7 +57,7 @@ const recording = signal<number | null>(null);
 
 function choose(name: Subject): void {
   subject.value = name;
-  if (name === "figure" && figure.peek() === null) void makeFigure();
+  if (name === "figure") drawFigure();
 }
 
 const settled = () => (globalThis as unknown as { stage: { settled(): Promise<void> } }).stage.settled();
@@ -129,6 +129,12 @@ function figurePanes(): FigurePane[] {
       },
     ];
   });
+}
+
+let last: Promise<void> = Promise.resolve();
+/** Makes the figure unless it is made, after one that is being made: the stage is light meanwhile. */
+function drawFigure(): void {
+  last = last.then(() => (figure.peek() === null ? makeFigure() : undefined));
 }
 
 /** Makes the figure on a light stage, since paper is white; pictures under a swipe line are put side by side. */
@@ -315,7 +321,8 @@ function figurePart(): TemplateResult {
   const sizes = Object.fromEntries(Object.keys(SIZES).map((name) => [name, name])) as Record<SizeName, string>;
   return html`<div class="two"><div class="panel"><section><h2>Size</h2>${oneOf("Size", sizes, size.value, (name) => {
     size.value = name;
-    void makeFigure();
+    figure.value = null;
+    drawFigure();
   })}</section>
     <section ?hidden=${svg === null}><h2>Caption</h2><p>${caption}</p><button class="plain" @click=${() => void copy(caption, "Caption")}>Copy caption</button></section>
     <div class="chips">${FIGURES.map((kind) => html`<button class="primary" ?disabled=${svg === null} @click=${() => saveFigure(kind).catch(report)}>${kind}</button>`)}</div></div>
