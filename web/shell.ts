@@ -134,7 +134,6 @@ function places({ axes }: Dataset, place: Vec3): string {
   return place.map((one, a) => `${"xyz"[a]} ${placeText(axes[a], one, shortNumber)}`).join("  ");
 }
 
-/** What is drawn at a position, and of what: of the picture of a plane, else of the nodes that preview it. */
 function seenAt(pane: Pane | undefined, second: boolean, place: Vec3): readonly [text: string, of: string] {
   const now = view.value;
   const shown = shownOf(now, second);
@@ -243,7 +242,6 @@ export function sampleTable(): TemplateResult | typeof nothing {
   </table>`;
 }
 
-/** The form for a token, which stays in memory until the page is closed. */
 function tokenForm(): TemplateResult {
   const use = (event: Event) => {
     event.preventDefault();

@@ -118,9 +118,7 @@ const difference = kept((a: Float32Array, b: Float32Array) => {
   return { data, top: largestIn(data) };
 });
 
-/** End of the range of a difference that is zero everywhere. */
 export const NO_DIFFERENCE = 1e-6;
-/** Most samples along a side of a difference until those of the service arrive. */
 const MOST_PREVIEW = 96;
 const NOTHING = Float32Array.of(Number.NaN);
 
@@ -331,7 +329,6 @@ export function surfaceLayer(now: View): SurfaceState | null {
   };
 }
 
-/** Segments of the edges of the box and of the crosshair. */
 export function linesOf({ low, high, dataset: set }: SurfaceLayer, place: Vec3, light: boolean): Float32Array {
   const numbers: number[] = [];
   const tone = light ? 0.1 : 1;

@@ -6,7 +6,6 @@ export interface Camera {
   readonly right: Vec3;
   readonly up: Vec3;
   readonly forward: Vec3;
-  /** Tangent of half the angle of view, along the height. */
   readonly tangent: number;
 }
 

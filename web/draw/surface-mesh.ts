@@ -4,7 +4,6 @@ import type { Samples } from "../state/volumes.js";
 export interface Mesh {
   readonly positions: Float32Array;
   readonly normals: Float32Array;
-  /** Three vertices a triangle, counterclockwise seen from outside. */
   readonly triangles: Uint32Array;
 }
 

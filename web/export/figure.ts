@@ -22,7 +22,6 @@ export interface FigurePane {
   readonly title: string;
   readonly bar: Bar;
   readonly picture: Picture | string;
-  /** Whether a position of the plane is brushed; null without a brush. */
   readonly isBrushed: ((across: number, up: number) => boolean) | null;
 }
 

@@ -71,7 +71,6 @@ export async function movieOf(canvas: HTMLCanvasElement, rate: number) {
   encoder.configure(kind);
   let count = 0;
   return {
-    /** Adds the picture that the canvas has. */
     async add(): Promise<void> {
       const frame = new VideoFrame(canvas, { timestamp: Math.round((1e6 * count) / rate) });
       encoder.encode(frame, { keyFrame: count++ % 30 === 0 });

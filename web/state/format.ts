@@ -41,7 +41,6 @@ export const exactNumber = (value: number): string => String(exact(value));
 export const digitsFor = (size: number, gap: number, least = 4): number =>
   gap > 0 && size > 0 ? Math.min(15, Math.max(least, Math.ceil(Math.log10(size / gap) - 1e-9) + 1)) : least;
 
-/** A number with few digits, and with those that matter within a span. */
 export const tidy = (value: number, span: number, digits: number): number =>
   Number(value.toPrecision(digitsFor(Math.abs(value), span / 5, digits)));
 

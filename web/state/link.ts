@@ -156,7 +156,6 @@ export function readLink(dataset: string, query: string): View {
 
 const texts = (numbers: Vec3) => numbers.map(exactNumber).join(",");
 
-/** The query string of a view, without members that have their defaults. */
 export function writeLink(view: View): string {
   const members: [string, string][] = [];
   const add = (name: string, value: string | null | undefined) => {

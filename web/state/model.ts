@@ -592,7 +592,6 @@ effect(() => {
   queueMicrotask(() => store.want([...unique.values()], isMoving));
 });
 
-/** The value of the question shown at the crosshair, by the service; null while it has none. */
 export function servedValue(second = false): Entry<number> | null {
   const shown = shownOf(view.value, second);
   if (shown === null) return null;
