@@ -45,7 +45,6 @@ afterEach(async () => {
   app = undefined;
 });
 
-/** Serves an engine and resolves with the address. */
 async function serve(engine: FakeEngine, settings: Record<string, string> = {}, auth: Auth = OPEN_AUTH) {
   const config = loadConfig({ BASE_URL: "http://public.example", ...settings }, {});
   app = await createApp({ config, engine, auth, logger: pino({ level: "silent" }), plugins: [soapPlugin] });

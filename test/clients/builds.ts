@@ -15,7 +15,6 @@ export type Command = readonly [string, ...string[]];
 /** Makes a client in an empty folder from the description at an address. */
 export type Build = (folder: string, wsdl: string, version: Version) => Promise<Command>;
 
-/** Copies a source of this folder, or one named by its whole path. */
 function bring(source: string, folder: string, name = basename(source)): string {
   copyFileSync(source.startsWith("/") ? source : fileURLToPath(new URL(source, import.meta.url)), join(folder, name));
   return join(folder, name);

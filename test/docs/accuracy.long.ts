@@ -40,7 +40,6 @@ type Errors = readonly (readonly number[])[];
 const valueRows = QUANTITIES.filter(({ methods }) => methods === INTERPOLATIONS);
 const derivativeRows = QUANTITIES.filter(({ methods }) => methods === DERIVATIVES);
 
-/** The frames of the shipped flow as Fourier series, and their raw velocities. */
 async function shippedFrames(): Promise<{ flows: Flow[]; velocities: Float32Array[] }> {
   await ready;
   const file = new File(SHIPPED, "r");

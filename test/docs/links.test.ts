@@ -14,7 +14,6 @@ const DOCUMENTS = [
     .map((name) => join("docs", name)),
 ];
 
-/** Headings as the fragments that lead to them. */
 function fragments(text: string): readonly string[] {
   return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
     (heading as string)

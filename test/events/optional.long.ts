@@ -52,7 +52,6 @@ const text = async (url: string, path: string) => (await fetch(url + path)).text
 const status = async (url: string, path: string) => (await fetch(url + path)).status;
 const said = () => lines.map(({ msg }) => msg);
 
-/** Asks for a velocity at a point of the shipped data. */
 async function velocity(url: string, token?: string): Promise<number> {
   const answer = await fetch(`${url}/api/datasets/isotropic32/values`, {
     method: "POST",

@@ -39,7 +39,6 @@ export function scratch(): { path: string; file(name: string, content: string | 
 /** A calendar at a file, without a database of version 1.0. */
 export const placeOf = (file: string) => ({ file, db: `${file}.none` });
 
-/** Imports files into a new or old calendar. */
 export function load(file: string, files: readonly string[], now = EXAMPLE_NOW, zone: string | null = null): void {
   const configured = { now, zone, site: null, source: null, fallbackSite: "http://127.0.0.1" };
   for (const name of files) changeCalendar(placeOf(file), (stored) => importFile(stored, name, configured).calendar);

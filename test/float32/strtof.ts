@@ -10,7 +10,6 @@ export const STRTOF_ROWS: readonly (readonly [text: string, bits: string])[] = r
   .filter((line) => line !== "" && !line.startsWith("#"))
   .map((line) => line.split(" ") as [text: string, bits: string]);
 
-/** The bits of a float32 as eight hexadecimal digits. */
 export function bitsOf(value: number): string {
   const view = new DataView(new ArrayBuffer(4));
   view.setFloat32(0, value);

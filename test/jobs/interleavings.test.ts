@@ -110,7 +110,6 @@ function filesIn(place: string): string {
   return about.sort().join("\n");
 }
 
-/** A run of the processes, a step at a time. */
 interface World {
   readonly actors: readonly Actor[];
   readonly place: string;
@@ -119,7 +118,6 @@ interface World {
   finish(): Promise<void>;
 }
 
-/** Removes a job as its owner does. */
 async function cancel(queue: JobQueue, runner: JobRunner): Promise<void> {
   const ended = await queue.change(ID, UNFINISHED, { state: "cancelled" });
   const last = ended ?? (await queue.change(ID, ["done", "failed"], { removed: true }));

@@ -36,7 +36,6 @@ async function serve(results: string): Promise<string> {
   return service.url;
 }
 
-/** Keys below a prefix, as another program lists them. */
 const keysOf = (): string[] =>
   readdirSync(join(folder, "s3/cubes"), { recursive: true })
     .map(String)

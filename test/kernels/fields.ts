@@ -87,7 +87,6 @@ export function fieldOf(axes: Axes, components: number, f: Analytic, edge?: Trip
   return fieldByNode(axes, components, (i, j, k, c) => f(nodeAt(x, i), nodeAt(y, j), nodeAt(z, k))[c] as number, edge);
 }
 
-/** A rough but finite field by node index. */
 export const rough = (i: number, j: number, k: number, c: number) =>
   Math.sin(12.9898 * i + 78.233 * j + 37.719 * k + 3 * c * c);
 

@@ -38,7 +38,6 @@ const base = (name: string) => ({
   LOG_LEVEL: "error",
 });
 
-/** Imports the shipped events into the state folder of a service. */
 function importEvents(settings: Readonly<Record<string, string>>): void {
   const named = Object.entries(settings).map(([key, value]) => [`FIELDPROBE_${key}`, value]);
   const program = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
@@ -75,7 +74,6 @@ async function prepare(): Promise<void> {
   }
 }
 
-/** The datasets as a service describes them. */
 async function domainsOf(url: string): Promise<Domain[]> {
   const { datasets } = (await (await fetch(`${url}/api/datasets`)).json()) as { datasets: { name: string }[] };
   return Promise.all(

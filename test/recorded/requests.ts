@@ -308,7 +308,6 @@ const VARIABLES = [
   ["velocity", "laplacian"],
 ] as const;
 
-/** The REST interface of the public service. */
 function* restRequests(domains: readonly Domain[]): Generator<RecordedRequest> {
   yield get("/jhtdb_config.json");
   for (const domain of domains) {

@@ -105,7 +105,6 @@ const DOORS: readonly Door[] = [
   ["no JSON", `${API}/values?time=0.3`, JSON_TYPE, `{"points":[${"[1,2,3],".repeat(20_000)}x`],
 ];
 
-/** Statuses of the doors that do not answer 200. */
 const REFUSED = new Map([
   ["points out of range", 422],
   ["no JSON", 400],

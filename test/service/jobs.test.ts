@@ -47,7 +47,6 @@ interface Told {
   readonly result: { readonly sha256: string; readonly name: string; readonly bytes: number } | null;
 }
 
-/** The job as the last of its events tells it. */
 async function ended(url: string, location: string, headers: Headers = {}): Promise<Told> {
   const text = await (await fetch(`${url}${location}/events`, { headers })).text();
   return JSON.parse((text.trim().split("\n").at(-1) as string).slice("data: ".length)) as Told;
@@ -58,7 +57,6 @@ async function started(answer: Response): Promise<string> {
   return answer.headers.get("location") as string;
 }
 
-/** Compares the datasets of two HDF5 files. */
 async function expectSameNumbers(ours: Buffer, theirs: Buffer): Promise<void> {
   await ready;
   const read = (bytes: Buffer, name: string) => {

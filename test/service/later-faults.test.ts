@@ -43,7 +43,6 @@ afterAll(() => service.close());
 const send = (operation: string, given: Given, more: string, version: Version) =>
   callOperation(service, version, operation, "authToken" in given ? given : { authToken: TOKENS.free, ...given }, more);
 
-/** The text of a fault as a client sees it. */
 function reasonOf(text: string): string {
   const found = /<faultstring>([^<]*)<|<soap:Text xml:lang="en">([^<]*)</.exec(text);
   return (found?.[1] ?? found?.[2] ?? text).replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&lt;", "<");

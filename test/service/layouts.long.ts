@@ -48,7 +48,6 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Numbers in [0, 1), the same at every run. */
 function fraction(seed: number): number {
   const wave = Math.sin(seed * 12.9898 + 78.233) * 43758.5453;
   return wave - Math.floor(wave);

@@ -65,7 +65,6 @@ async function askOracle(): Promise<Truth> {
   return JSON.parse(run.stdout);
 }
 
-/** Distances of the service's places from those of the oracle. */
 async function distances(
   truth: Place[],
   { start, end, method }: { start: number; end: number; method: string },

@@ -21,7 +21,6 @@ export function coordinates(count: number): [number, number, number][] {
   return Array.from({ length: count }, (_, i) => [(i * 0.37) % 6.2, (i * 0.73 + 1) % 6.2, (i * 1.13 + 2) % 6.2]);
 }
 
-/** Asks for values at points, which are sent as JSON. */
 export function api(path: string, accept: string, points: number): Question {
   const body = JSON.stringify({ points: coordinates(points) });
   const headers = { "content-type": "application/json", accept };

@@ -149,7 +149,6 @@ async function importAlong(running: () => boolean): Promise<void> {
   }
 }
 
-/** Follows a job to its end, compares its result, and deletes it. */
 async function follow(id: string, expected: string): Promise<void> {
   const since = performance.now();
   const call = (path = "", method = "GET") =>
@@ -180,7 +179,6 @@ async function follow(id: string, expected: string): Promise<void> {
   wrong.push(`job ${id}: does not end`);
 }
 
-/** Submits jobs, and follows those that are accepted. */
 async function submitAlong(call: Question, expected: string, running: () => boolean): Promise<void> {
   const question = { ...call, headers: { ...call.headers, prefer: "respond-async" } };
   while (running()) {

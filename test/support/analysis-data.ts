@@ -42,7 +42,6 @@ export interface MadeGrid {
   readonly pressure: string;
 }
 
-/** Writes a dataset of four frames. */
 export async function makeGrid(kind: GridKind, folder: string, steps = 4): Promise<MadeGrid> {
   const home = join(folder, kind.name);
   const cube = { kind: "smooth", nodes: kind.nodes, steps, chunk: [8, 16, 16], filter: "none", seed: 3 } as const;

@@ -68,7 +68,6 @@ export function createExactSpline(spline: Spline, side: number, field: Float32Ar
     const { numerators, denominator } = exactWeight(spline, k);
     return Array.from({ length: 2 * smoothness + 2 }, (_, p) => quotient(numerators[p] ?? 0n, denominator));
   });
-  /** Weights of the r-th derivative at a fraction of a cell. */
   const weights = (fraction: number, r: number): number[] =>
     coefficients.map((row) => {
       let sum = 0;

@@ -113,7 +113,6 @@ export function brickField(
   return { components, bricking: cut, data, table };
 }
 
-/** The nodes of a field, by x, y, z and component. */
 export function nodesOf({ components, bricking: { edge, count }, data, table }: BrickField) {
   const [ex, ey, ez] = edge;
   return (i: number, j: number, k: number, c: number): number => {

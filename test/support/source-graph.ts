@@ -29,7 +29,6 @@ export interface Reference {
 const REFERENCE =
   /^(?:import|export)\b[^;"]*?\bfrom "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)|new URL\("(\.[^"]+\.\w+)", import\.meta\.url\)/gm;
 
-/** All TypeScript files of a folder, relative to it. */
 export function sourceFiles(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))

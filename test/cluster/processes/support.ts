@@ -100,7 +100,6 @@ function environment(setup: Setup): Record<string, string> {
   return Object.fromEntries(given.map(([name, value]) => [`FIELDPROBE_${name}`, value]));
 }
 
-/** The engine of a member of a cluster in this process. */
 export async function openMember(setup: Setup): Promise<Engine> {
   const config = loadConfig(settingsOf(setup), {});
   const log = pino({ level: "silent" });

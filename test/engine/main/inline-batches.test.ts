@@ -40,7 +40,6 @@ function pointsOf(count: number, seed: number): Float32Array {
   return Float32Array.from({ length: 3 * count }, () => 6 * Math.PI * (random() - 0.5));
 }
 
-/** The same thread pool without the means to evaluate batches inline. */
 function withoutInline(pool: ThreadPool): ThreadPool {
   const run: ThreadPool["run"] = (task, options) => pool.run(task, options);
   const { parallelism, attempts, cacheBytes } = pool;

@@ -14,7 +14,6 @@ const AXES: Axes = [periodicAxis(20), periodicAxis(12), periodicAxis(16)];
 const FORCING = { kind: "taylorGreen", amplitude: 0.5, wavenumber: 2 } as const;
 const REGION = { frame: 0, first: [15, 3, 14], count: [6, 5, 7], stride: [3, 2, 1], width: 1, criterion: "norm" };
 
-/** A cutout in one slice, or in one for every plane. */
 function cut(region: object, sliced: boolean): { out: Float32Array; slices: number } {
   const out = new Float32Array(3 * 6 * 5 * 7);
   const task = { region: { ...REGION, ...region }, out, cancel: new Int32Array(1) };

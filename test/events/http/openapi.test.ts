@@ -14,7 +14,6 @@ beforeAll(async () => {
 });
 afterAll(() => events.close());
 
-/** The validator of an answer, by the path's template, the status and the media type. */
 function validator(template: string, status: number, type: string): ValidateFunction {
   const schema = document.paths[template]?.get?.responses?.[status]?.content?.[type]?.schema;
   expect(schema, `${template} ${status} ${type}`).toBeDefined();

@@ -1,14 +1,12 @@
 /** Asks questions of a running service, and reads what it answers. */
 import type { RunningService } from "../../../src/main.js";
 
-/** Members of a question, as text or as JSON. */
 export type Members = Readonly<Record<string, unknown>>;
 
 /** An answer as JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of every call, which tests look into.
 export type AnyAnswer = any;
 
-/** Asks by GET, each member as text. */
 export function get(
   service: RunningService,
   dataset: string,

@@ -28,7 +28,6 @@ async function get(call: string, members: Members, from = service): Promise<Floa
   if (response.status !== 200) throw new Error(((await response.json()) as { readonly detail: string }).detail);
   return new Float32Array(await response.arrayBuffer());
 }
-/** Values at the nodes of the plane z = 5, x fastest. */
 const plane = (what: string, more: Members = {}, from = service) =>
   get("grid", { z: (2 * Math.PI * PLANE) / NODES, what, time: 0.6, samples: NODES, ...more }, from);
 

@@ -42,7 +42,6 @@ async function whenMade({ url }: RunningService, dataset: string): Promise<AnyAn
   return state;
 }
 
-/** Values of all nodes of a frame, [z][y][x]. */
 async function nodes(dataset: string, what: string): Promise<number[][][]> {
   const answer: AnyAnswer = await jsonOf(await get(service, dataset, "nodes", { what, frame: 2 }));
   return Object.values(answer.data)[0] as number[][][];

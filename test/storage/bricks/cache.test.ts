@@ -44,7 +44,6 @@ function check(buffer: SharedArrayBuffer, { source, frame, bricks, offsets, valu
   });
 }
 
-/** The brick of a request that lies at a place in the cache, in units. */
 function placeOf({ bricks, offsets }: BrickRequest, place: number): number {
   const first = Math.min(...offsets);
   return bricks[[...offsets].indexOf(first + (place * UNIT) / 4)] as number;

@@ -36,7 +36,6 @@ function writePressure(earliest: boolean, write: (file: File) => void = () => un
   );
 }
 
-/** Puts a file into a folder of its own and scans that. */
 function scanned(content: Buffer): { path: string; scan: FolderScan } {
   const folder = folderIn(SCRATCH, `folder${made++}`);
   const path = join(folder, "p.h5");

@@ -47,7 +47,6 @@ interface Case {
   readonly value: (x: number, y: number, z: number, c: number) => number;
 }
 
-/** Numbers without a pattern, the same in every run. */
 const noise = (x: number, y: number, z: number, c: number): number => {
   const s = Math.sin(12.9898 * x + 78.233 * y + 37.719 * z + 5.1 * c) * 43758.5453;
   return 3 * (s - Math.floor(s)) - 1;

@@ -15,7 +15,6 @@ import { firstDifference, readNodes } from "../../support/read-nodes.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
-/** Answers that no file of a producer states. */
 const ANSWERS: readonly Answers[] = [
   { spacing: [7, 8, 9] },
   { origin: [7, 8, 9] },

@@ -42,7 +42,6 @@ async function writeCube(path: string, isVague = false): Promise<void> {
   });
 }
 
-/** A dataset of one file per frame, with descriptor and manifest. */
 async function writeSeries(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const files = Array.from({ length: FRAMES }, (_, t) => `p_${t}.h5`);

@@ -5,7 +5,6 @@ import { STORE_DEFAULTS } from "../../../src/shared/store-settings.js";
 import { ENDED } from "../../../src/storage/remote/store-port.js";
 import { StoreThread } from "../../../src/storage/remote/store-thread.js";
 
-/** Connects this thread, which handles no events while it sleeps. */
 function connected(thread: StoreThread) {
   const { port1, port2 } = new MessageChannel();
   const signal = new Int32Array(new SharedArrayBuffer(4));

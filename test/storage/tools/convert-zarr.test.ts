@@ -24,7 +24,6 @@ const DATA = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url)
 const MOST = 1 << 28;
 const PLAN = { name: "out", chunk: 4, shard: 8, compression: "none" } as const satisfies ZarrOptions;
 
-/** The numbered cube, whose lengths are multiples of no chunk. */
 function numbered(): Dataset {
   const arrays = { velocity: array(["t", "z", "y", "x", "c"]), p: array(["t", "z", "y", "x"]), ...TABLES };
   return openConfirmed(writeZarr(join(SCRATCH, "numbered.zarr"), { version: 3, arrays }), MOST);
@@ -53,7 +52,6 @@ function expectSpecified(folder: string): void {
     expect(readDocument(folder, path)).toEqual(document);
 }
 
-/** Files of a folder and their bytes. */
 function contentsOf(name: string): Map<string, string> {
   const folder = join(SCRATCH, name);
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();

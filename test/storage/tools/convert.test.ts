@@ -20,7 +20,6 @@ const CHUNK_BYTES = 2 ** 26;
 
 const noProgress = () => {};
 
-/** Nodes, axes and times of two datasets are the same. */
 function expectSame(one: Dataset, other: Dataset): void {
   expect(other.axes).toEqual(one.axes);
   expect(other.time).toEqual(one.time);

@@ -36,7 +36,6 @@ function folderOf(files: Readonly<Record<string, string | Uint8Array>>): string 
   return folder;
 }
 
-/** The message of the error with which a promise rejects. */
 const failure = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => "",

@@ -43,7 +43,6 @@ function only(store: string): Dataset {
   return datasets[0] as Dataset;
 }
 
-/** Pressures in C order of z, y, x. */
 function pressures(dataset: Dataset): Float32Array {
   const open = openDataset(dataset);
   try {

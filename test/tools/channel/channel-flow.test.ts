@@ -40,7 +40,6 @@ function disturbed(options: Partial<ChannelOptions>): ChannelFlow {
 const waves = (nodes: number, length: number) =>
   Array.from({ length: nodes }, (_, i) => ((i < nodes / 2 ? i : i - nodes) * 2 * Math.PI) / length);
 
-/** The derivative of values at nodes of a periodic line, from the definition. */
 function periodicDerivative(values: readonly number[], length: number): number[] {
   const n = values.length;
   const k = waves(n, length);

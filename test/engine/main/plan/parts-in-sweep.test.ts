@@ -38,7 +38,6 @@ function setting({ nodes, edge, cacheMiB }: Case) {
   return { count, parts, places, order, room: Math.floor(cache / (12 * edge[0] * edge[1] * edge[2])) };
 }
 
-/** Bricks that are read for each brick of the frame. */
 function reads(one: Case): number {
   const { count, parts, order, room } = setting(one);
   const held = new Set<number>();

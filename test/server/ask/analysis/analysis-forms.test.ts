@@ -42,7 +42,6 @@ async function columnsOf(response: Response): Promise<Map<string, (number | stri
 const PROFILE = { time: 0.6, over: ["x", "z"], reduce: [{ moments: "u.x" }] };
 const SEPARATIONS = { time: 0.6, orders: [2, 3], separations: [1, 2, 4] };
 
-/** Reads a NetCDF file by the HDF5 library. */
 async function variablesOf(response: Response): Promise<File> {
   const path = join(scratchFolder(), "table.nc");
   writeFileSync(path, Buffer.from(await response.arrayBuffer()));

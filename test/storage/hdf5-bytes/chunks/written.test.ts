@@ -168,7 +168,6 @@ describe.each(INDEXED.map(chunkFile))("damage to the index of $name", (file) => 
   });
 });
 
-/** The bytes with one of them changed, for each place. */
 function* changed(whole: Buffer, places: readonly number[]): Iterable<Buffer> {
   for (const [i, at] of places.entries()) {
     if (at >= whole.length) continue;

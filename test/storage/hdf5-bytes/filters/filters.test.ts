@@ -65,7 +65,6 @@ function nodesOf(dataset: Dataset | undefined): number[] {
   }
 }
 
-/** The reason that the log gets of a read that fails. */
 function reasonOf(dataset: Dataset | undefined): string {
   try {
     nodesOf(dataset);
@@ -162,7 +161,6 @@ describe("filters of plugins", () => {
   });
 });
 
-/** The place of the first chunk of a file, and its entry in the index. */
 function firstChunk(content: Buffer): { address: number; bytes: number; entry: number } {
   const { path } = scanned(content);
   const file = openHdf5(path);
@@ -200,7 +198,6 @@ function withChunkAtEnd(content: Buffer, chunk: Uint8Array, mask: number): Buffe
   return changed;
 }
 
-/** The values of the first chunk, little-endian float32. */
 function firstValues(): Uint8Array {
   const [nz, ny, nx] = CHUNK as [number, number, number];
   const all: number[] = [];

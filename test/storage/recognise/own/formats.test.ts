@@ -201,7 +201,6 @@ describe("VTKHDF", () => {
 });
 
 describe("CF", () => {
-  /** A store of xarray, from its objects. */
   function storeOf(name: string): string {
     const objects = JSON.parse(readFileSync(new URL(`${name}.json`, FIXTURES), "utf8")) as Record<string, string>;
     for (const [key, bytes] of Object.entries(objects)) {
