@@ -10,7 +10,6 @@ import { expectClean, findingsOf, openPage, reason, settled, useStage } from "./
 
 const BUILT = fileURLToPath(new URL("../../dist/web", import.meta.url));
 
-/** A proxy that serves the service below a path. */
 function prefixed(service: RunningService, prefix: string): Promise<Server> {
   const server = createServer((incoming, outgoing) => {
     if (!incoming.url?.startsWith(prefix)) {

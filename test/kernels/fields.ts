@@ -2,13 +2,11 @@
 import { METHODS, type PointQuantity } from "../../src/kernels/table.js";
 import type { Axes, Axis, BrickField, Bricking, Scheme, Triple } from "../../src/kernels/types.js";
 
-/** The spatial options of kernels for a quantity. */
 export function methodsOf(quantity: PointQuantity): readonly string[] {
   const kind = quantity === "value" ? "lagrange" : "difference";
   return [...METHODS].flatMap(([name, method]) => (method.kind === kind ? [name] : []));
 }
 
-/** A field as a function of a point. */
 export type Analytic = (x: number, y: number, z: number) => readonly number[];
 
 export function periodicAxis(nodes: number, length = 2 * Math.PI, origin = 0): Axis {

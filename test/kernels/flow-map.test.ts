@@ -5,7 +5,6 @@ import { advectTracers, advectTracersRk4 } from "../../src/kernels/particles.js"
 import type { VelocitySampler } from "../../src/kernels/types.js";
 import { expectNear, flow, path } from "./particles-support.js";
 
-/** The gradient of a flow in closed form. */
 function gradient(A: (x: number, y: number, z: number, t: number) => readonly number[]): VelocitySampler {
   return (positions, count, time, out) => {
     for (let i = 0; i < count; i++) {

@@ -64,7 +64,6 @@ interface Choice {
   readonly time: number;
 }
 
-/** Values of the members of a request by name. */
 function membersOf(row: OperationRow, { domain, spatial, temporal, points, time }: Choice): Record<string, string> {
   const [first = 0, second = first] = domain.times;
   const step = (second - first) / 4 || 0.05;

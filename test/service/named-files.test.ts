@@ -45,7 +45,6 @@ async function served(...words: readonly string[]): Promise<{ sets: (readonly [s
   return { sets, log: program.log() };
 }
 
-/** The numbers that a command prints. Throws its error. */
 async function valuesOf(file: string, ...flags: readonly string[]): Promise<string> {
   const words = ["values", file, "u", "--points", "1,1.25,1", "--method", "Lag4", ...flags];
   const { status, stdout, stderr } = await fieldprobe(...words);

@@ -6,7 +6,6 @@ import { generator, runQuery } from "../support/run-query.js";
 import { serveTestData } from "../support/service.js";
 import { callOperation, VERSIONS } from "../support/soap-service.js";
 
-/** Values that the shipped data accept. */
 function memberValue(operation: Operation, { name }: Member): string | number {
   const values: Readonly<Record<string, string | number>> = {
     dataset: "isotropic32",

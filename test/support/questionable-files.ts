@@ -73,7 +73,6 @@ const onFields = (name: string, said: unknown) =>
   });
 const onRoot = (name: string, value: unknown) => complete((file) => attribute(file, "/", name, value));
 
-/** Components in a group that states something. */
 const inGroup = (name: string, value: number) => (file: File) => {
   writeComponents(
     file,

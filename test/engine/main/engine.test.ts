@@ -21,7 +21,6 @@ function open(settings: Record<string, string>): Promise<Engine> {
   return openEngine(loadConfig({ DATA, CACHE_BYTES: String(64 * 1024 * 1024), ...settings }, {}), log);
 }
 
-/** A query of every operation that the shipped data answers. */
 const QUERIES: readonly Query[] = OPERATIONS.flatMap(({ name, family, spatial }): Query[] => {
   const common = { operation: name, dataset: "isotropic32" } as const;
   if (family === "echo") return [{ operation: name }];

@@ -61,7 +61,6 @@ function withoutInline(pool: ThreadPool): ThreadPool {
   };
 }
 
-/** Asks small queries until the engine evaluates them itself. */
 async function warmUp(engine: Engine): Promise<void> {
   while (engine.status().inlined === 0) await runQuery(engine, SMALL, pointsOf(20, 1));
 }

@@ -28,7 +28,6 @@ const REGION: NodeRegion = {
   criterion: "norm",
 };
 
-/** Runs a search or a cutout whose tasks `run` answers. */
 function execution(
   name: "GetThreshold" | "GetAnyCutoutWeb",
   region: NodeRegion,

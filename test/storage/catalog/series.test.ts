@@ -11,7 +11,6 @@ import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 
-/** Files by their names, each complete and with something more. */
 async function filesOf(folder: string, files: Readonly<Record<string, (file: File) => void>>): Promise<string[]> {
   mkdirSync(join(SCRATCH, folder));
   const paths: string[] = [];

@@ -7,7 +7,6 @@ const MUST_BE_KNOWN = 0x80;
 /** Fails only who opens the file to write. */
 const MUST_BE_KNOWN_TO_WRITE = 0x08;
 
-/** A header of version 1 with one message, at 0. */
 function headerWith(type: number, flags: number): ReadBytes {
   const bytes = new DataView(new ArrayBuffer(32));
   bytes.setUint8(0, 1);

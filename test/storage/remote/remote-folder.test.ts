@@ -93,7 +93,6 @@ function told({ datasets, problems }: FolderScan, folder: string) {
 }
 
 const named = ({ datasets }: FolderScan, name: string) => datasets.find((dataset) => dataset.name === name) as Dataset;
-/** Names of what a scan had to examine. */
 const examined = (address: string, previous: FolderScan) =>
   scanChanges([address], { ...OPTIONS, known: statesOf(previous) })
     .candidates.filter(({ outcome }) => outcome !== null)

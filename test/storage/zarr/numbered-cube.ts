@@ -10,7 +10,6 @@ const LENGTHS = { ...NODES, t: FRAMES, c: 3, n: 1 };
 export const CHUNKS = { x: 5, y: 10, z: 4, t: 1, c: 3, n: 1 };
 const LABELS = { t: "time", x: "x", y: "y", z: "z", c: "component", n: "n" };
 
-/** A table of coordinates 0, 1, 2 ... */
 function coordinates(dimension: "x" | "y" | "z" | "t"): ArraySpec {
   const length = LENGTHS[dimension];
   return {
@@ -64,7 +63,6 @@ export function firstBrick(dataset: Dataset, field: FieldName = "pressure"): Flo
   return brick;
 }
 
-/** The error that a call throws; null where it throws nothing. */
 export function failureOf(run: () => unknown): unknown {
   try {
     run();

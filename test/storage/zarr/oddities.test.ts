@@ -266,7 +266,6 @@ it("reads packed big-endian integers in Fortran order", () => {
   expect(pressures(only(store))[11]).toBe(Math.fround(nodeValue({ t: 0, z: 0, y: 0, x: 11, c: 0 }) * 0.5 + 10));
 });
 
-/** A store of Zarr 2 whose chunks are in folders. */
 function nested(change: Change): string {
   const store = write(2, {}, change);
   const chunks = readdirSync(join(store, "p")).filter((name) => /^\d/.test(name));

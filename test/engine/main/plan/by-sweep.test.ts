@@ -40,7 +40,6 @@ describe("exceedsCache", () => {
   });
 });
 
-/** Velocity in eight frames of 3 MiB. */
 function moving(files: readonly object[]): Dataset {
   return {
     axes: [axis, axis, axis],
@@ -51,7 +50,6 @@ function moving(files: readonly object[]): Dataset {
   } as unknown as Dataset;
 }
 
-/** The first batch of a PCHIP query in sweep order. */
 function firstBatch(dataset: Dataset): BatchTask {
   const query = { ...QUERY, operation: "GetVelocity", time: 3.5, temporalInterpolation: "PCHIP" } as const;
   const points = { count: 128, slabs: [{ triples: new Float32Array(384), count: 128 }] };

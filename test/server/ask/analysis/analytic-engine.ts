@@ -60,7 +60,6 @@ class Collecting implements TripleSink {
   }
 }
 
-/** The ends of the queries of an engine. */
 export interface Log {
   started: Query[];
   answered: number;

@@ -44,7 +44,6 @@ it("has entries whose bytes come in chunks, as another writer has them", async (
   expect(archive.equals(await streamed({ "a.npy": chunks, "é.npy": [] }))).toBe(true);
 });
 
-/** The archive that fflate writes of entries in chunks. */
 async function streamed(entries: Readonly<Record<string, readonly Buffer[]>>): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   const zip = new Zip((_error, bytes) => parts.push(bytes));

@@ -58,7 +58,6 @@ function members({ origin, extent, start = [] as never, end = [] as never, step 
 /** Numbers of the nodes of a region along an axis, past the seam on and on. */
 const run = ({ start = [0, 0, 0], end = [N, N, N], step = [1, 1, 1] }: Region, a: 0 | 1 | 2) =>
   Array.from({ length: Math.ceil((end[a] - start[a]) / step[a]) }, (_, i) => start[a] + i * step[a]);
-/** The pressures of a region, x fastest. */
 function expected(region: Region): Float32Array {
   const [xs, ys, zs] = [run(region, 0), run(region, 1), run(region, 2)];
   const at = (node: number) => ((node % N) + N) % N;

@@ -7,7 +7,6 @@ import type { ObjectRange } from "../../../../src/storage/remote/objects/remote-
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const range = (offset: number, length: number): ObjectRange => ({ offset, length });
-/** Bytes of an object that tell their place. */
 const bytesAt = ({ offset, length }: ObjectRange): Uint8Array =>
   Uint8Array.from({ length }, (_, i) => (offset + i) % 251);
 
