@@ -1,0 +1,82 @@
+/** Planted flows with known answers: waves both ways, vortices at a seam and at a wall, and folded halves. */
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { descriptor, type Index, NODES, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
+import { folderIn, scratchFolder } from "../../support/scratch.js";
+import { serveTestData } from "../../support/service.js";
+import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
+
+const SCRATCH = scratchFolder();
+const K = (2 * Math.PI) / NODES.x;
+const FRAMES = 8;
+type Flow = (at: Index) => readonly number[];
+/** Writes a flow on the test grid of unit spacing, with walls along y. */
+async function plant(name: string, flow: Flow): Promise<string> {
+  const folder = folderIn(SCRATCH, name);
+  const velocity = { file: "u.h5", path: "/u", dimensions: ["t", "z", "y", "x", "c"] as const };
+  const value = (at: Index) => flow(at)[at.c] as number;
+  await writeHdf5(join(folder, "u.h5"), (file) =>
+    writeField(file, "/u", { ...velocity, lengths: { t: FRAMES }, value }),
+  );
+  const content = descriptor(name, { fields: { velocity }, time: { origin: 0, step: 1, count: FRAMES } });
+  const y = { nodes: NODES.y, origin: 0, spacing: 1, faces: "wall" };
+  writeDescriptor(folder, { ...content, axes: { ...(content.axes as object), y } });
+  return folder;
+}
+
+/** A wave of two periods to +x at 3/4, and one of three to -x at 1. */
+const waves: Flow = ({ x, t }) => [Math.cos(2 * K * (x - 0.75 * t)) + Math.cos(3 * K * (x + t)) / 2, 0, 0];
+/** A vortex along z over the seam of x, and one twice as strong at the wall, whose centres u.z marks. */
+const vortices: Flow = ({ x, y, z }) => {
+  const [a, b, c, d] = [((x + 6) % 12) - 6, y - 5, x - 6, ((z + 8) % 11) - 5];
+  const [weak, strong] = [Math.exp(-(a * a + b * b + (z - 3) ** 2)), 2 * Math.exp(-(c * c + y * y + d * d))];
+  return [-b * weak - y * strong, a * weak + c * strong, Number(weak === 1 || strong === 2)];
+};
+const heightOf = (y: number) => (y - (NODES.y - 1) / 2) / 10;
+/** Couette flow, off by 0.3, and fluctuations that differ between its halves. */
+const shear: Flow = ({ x, y }) => [
+  ...[10 * heightOf(y) + 0.3 + Math.cos(K * x), (1 + heightOf(y)) * Math.cos(K * x), 0],
+];
+
+const folders = Object.entries({ waves, vortices, shear }).map(([name, flow]) => plant(name, flow));
+const service = await serveTestData(await Promise.all(folders));
+afterAll(() => service.close());
+const question = (members: Members): Promise<AnyAnswer> => ask(service, members).then(jsonOf);
+
+it("waves that travel both ways have the signs and the speeds of their ways", async () => {
+  const how = { kind: "wavenumber_frequency", axis: "x", frame: "all", over: "x,y,z,t" };
+  const plain = { window: "none", detrend: "none", remove: "none" };
+  const answer = await question({ call: "spectrum", dataset: "waves", what: "u.x", ...how, ...plain });
+  const [{ E, convection_velocity: c }] = answer.results;
+  for (const [k, row] of E.entries())
+    for (const [w, one] of row.entries())
+      expect(one, `${k} ${w}`).toBeCloseTo(k === 2 && w === 1 ? 1 / 2 : k === 3 && w === 6 ? 1 / 8 : 0, 6);
+  expect([c[2], c[3]]).toEqual([expect.closeTo(0.75, 6), expect.closeTo(-1, 6)]);
+});
+
+it("vortices at a seam and at a wall have the means of what is inside, by their cells", async () => {
+  const how = { call: "around", dataset: "vortices", where: "u.z > 0.5", frame: 0, lag: 2, over: "x,y,z" };
+  const { results, events } = await question({ ...how, what: "u" });
+  expect(events).toBe(2);
+  for (let i = 0; i < 125; i++) {
+    const [x, y, z] = [(i % 5) - 2, (Math.floor(i / 5) % 5) - 2, Math.floor(i / 25) - 2];
+    // The cell at the wall is half a cell: (1 + 2/2)/(1 + 1/2).
+    const w = (y < 0 ? 1 : 4 / 3) * Math.exp(-(x * x + y * y + z * z));
+    for (const [c, { mean, count }] of results.entries()) {
+      expect(count.flat(2)[i]).toBe(y < 0 ? 1 : 2);
+      expect(mean.flat(2)[i], `${c} ${x} ${y} ${z}`).toBeCloseTo([-y * w, x * w, Number(i === 62)][c] as number, 6);
+    }
+  }
+});
+
+it.each([
+  ["rotation", (h: number) => 10 * h, () => 1 / 2],
+  ["mirror", () => 0.3, (h: number) => h / 2],
+] as const)("halves of a shear flow are folded by %s", async (by, mean, stress) => {
+  const how = { call: "statistics", dataset: "shear", frame: 0, over: "x,z", fold: `y:${by}` };
+  const { results } = await question({ ...how, reduce: [{ moments: "u.x" }, { moments: "u.x*u.y" }] });
+  for (const [j, h] of [0, 1, 2, 3, 4].map(heightOf).entries()) {
+    expect(results[0].mean[j]).toBeCloseTo(mean(h), 6);
+    expect(results[1].mean[j]).toBeCloseTo(stress(h), 6);
+  }
+});
