@@ -1,5 +1,5 @@
 /** Dye: tracers along a stroke in a plane, followed forwards and backwards, drawn as glowing trails. */
-import { effect } from "@preact/signals-core";
+import { effect, untracked } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { choice, setting } from "./controls.js";
@@ -60,7 +60,7 @@ export const isBackwards = ({ time }: Question): boolean => {
 
 effect(() => {
   const one = stroke.value;
-  const of = shownOf(view.peek(), one?.second);
+  const of = untracked(() => shownOf(view.value, one?.second));
   if (one?.tool === "dye" && one.isDone && of !== null) poured.value = { of, questions: questionsOf(of, one.places) };
 });
 

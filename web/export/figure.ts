@@ -237,11 +237,8 @@ export function chartFigure(draw: (width: number, height: number) => Element, na
   for (const one of [chart, ...chart.querySelectorAll("[font-family]")]) one.setAttribute("font-family", FONT);
   chart.removeAttribute("style");
   chart.setAttribute("font-size", String(CHART_TEXT));
-  const group = element(
-    "g",
-    { transform: `scale(${scale.toFixed(5)})` },
-    ...(chart.childNodes as unknown as Element[]),
-  );
+  const transform = `scale(${scale.toFixed(5)})`;
+  const group = element("g", { transform }, ...(chart.childNodes as unknown as Element[]));
   for (const { name: key, value } of chart.attributes)
     if (/^(fill|font|text|stroke|color)/.test(key)) group.setAttribute(key, value);
   return element(

@@ -24,6 +24,9 @@ export async function pdfOf(svg: SVGSVGElement, title: string): Promise<Blob> {
     pdf.addFont(file, "Inter", style);
   }
   pdf.setProperties({ title, creator: "fieldprobe" });
-  await svg2pdf(svg, pdf, { x: 0, y: 0, width, height });
+  const plain = svg.cloneNode(true) as SVGSVGElement;
+  // PDF would paint the halo of a text over it.
+  for (const one of plain.querySelectorAll("[paint-order]")) one.removeAttribute("stroke");
+  await svg2pdf(plain, pdf, { x: 0, y: 0, width, height });
   return pdf.output("blob");
 }
