@@ -16,6 +16,8 @@ export interface KnownOfFile {
   /** Memory of ROOM_BYTES for the structure of a local file, used until the file is closed. */
   readonly room?: Buffer;
   readonly timeoutMs?: number;
+  /** Folder of the sources of virtual datasets, by default the data folder. */
+  readonly below?: string;
 }
 
 /**
@@ -27,5 +29,5 @@ export function openFile(path: string, expected: KnownOfFile = {}): StoredFile {
   if (isRemoteHdf5(path)) return openHdf5(new RemoteFile(path, expected));
   const isZarr = isAddress(path) || isReferences(path) || (!expected.isFile && statusOf(path)?.isDirectory() === true);
   if (isZarr) return new ZarrFile(path, expected);
-  return openHdf5(path, expected.room);
+  return openHdf5(path, expected.room, expected.below);
 }

@@ -209,7 +209,7 @@ class FieldEngine implements Engine {
   async draft(request: Pick<DraftRequest, "paths" | "texts" | "confirms" | "shown">): Promise<DraftView> {
     const [descriptors, chunkBytes] = [descriptorFolder(this.#config), this.#config.limits["engine.chunkBytes"]];
     const taken = this.datasets().flatMap(({ name, aliases }) => [name, ...aliases]);
-    const task = { kind: "draft", ...request, descriptors, chunkBytes, taken } as const;
+    const task = { kind: "draft", ...request, descriptors, folders: this.#config.data, chunkBytes, taken } as const;
     const view = await runWithRetries<DraftView>(this.#pool, task, {}, () => !this.#closing);
     if (request.confirms) await this.reload();
     return view;

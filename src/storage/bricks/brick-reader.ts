@@ -260,7 +260,9 @@ class BrickFiles implements StoredBricks {
       file.close();
       this.#files.delete(oldest);
     }
-    const opened: OpenFile = { file: openFile(record.path, { newestMs: record.newestMs }), record, parts: new Map() };
+    // Sources are compared with the verified ones, wherever they are.
+    const file = openFile(record.path, { newestMs: record.newestMs, below: "/" });
+    const opened: OpenFile = { file, record, parts: new Map() };
     this.#files.set(path, opened);
     return opened;
   }

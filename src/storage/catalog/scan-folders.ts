@@ -6,7 +6,7 @@ import { isAddress } from "../../shared/addresses.js";
 import { BusyError, DataError, orElse, readOr } from "../../shared/errors.js";
 import { isOutOfFiles, reasonOf } from "../../shared/system.js";
 import { type Descriptor, NAME_PATTERN, parseDescriptor, placesIn } from "../dataset/descriptor.js";
-import { isIn, RealPaths, realPath, STEP_PLACE, statusOf } from "../dataset/files.js";
+import { isIn, RealPaths, realPath, STEP_PLACE, setDataFolders, statusOf } from "../dataset/files.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver, LEVELS_SUFFIX } from "../dataset/folder-names.js";
 import type { CandidateOutcome, FolderScan, Refusal, Refused, ScanChanges } from "../dataset/scan.js";
 import { completeScan, statesOf } from "../dataset/scan.js";
@@ -42,7 +42,6 @@ export interface ScanOptions {
   readonly descriptors?: string | null;
 }
 
-/** A scan that opens at least this many files writes an index. */
 const MANY_FILES = 200;
 
 /** Scans data folders, FOLDER_DEPTH folders deep. Throws LibraryNeeded if `loadHdf5` has to resolve before. */
@@ -88,6 +87,7 @@ export function scanChanges(folders: readonly string[], options: ChangesOptions)
 function scanAll(folders: readonly string[], options: ChangesOptions, states: StoreStates): ScanChanges {
   const unreadable: Refusal[] = [];
   const roots = folders.filter((folder) => !isAddress(folder));
+  setDataFolders(roots);
   const walked: string[] = [];
   const alone: string[] = [];
   const located = findLocations(roots, unreadable, walked, alone, options);
@@ -133,7 +133,6 @@ function scanAll(folders: readonly string[], options: ChangesOptions, states: St
   return { candidates: [...described, ...others], unreadable, folders: walked };
 }
 
-/** The present state of a candidate, and a function that examines it if that state is new. */
 interface Observation {
   readonly observed: ObservedState;
   readonly examine: () => CandidateOutcome;
@@ -282,7 +281,6 @@ interface ObservedState {
   version(): string;
 }
 
-/** Observes the state of a candidate. `known`: its state in the last scan. */
 function observe(location: string, states: StoreStates, known: string | undefined): ObservedState {
   if (isAddress(location) || isReferences(location)) {
     const isDescribed = isAddress(location) && basename(location) === DESCRIPTOR_NAME;

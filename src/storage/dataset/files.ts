@@ -21,7 +21,6 @@ export function heldToWrite(): ReadonlySet<number> {
   return new Set(Array.from(locks.matchAll(/FLOCK +\S+ +WRITE .*:(\d+) /g), ([, inode]) => Number(inode)));
 }
 
-/** The first of these files that a program writes. */
 export function beingWritten(paths: readonly string[], held = heldToWrite()): string | undefined {
   return held.size > 0 ? paths.find((path) => !isAddress(path) && held.has(statusOf(path)?.ino ?? -1)) : undefined;
 }
@@ -29,7 +28,6 @@ export function beingWritten(paths: readonly string[], held = heldToWrite()): st
 /** Time after which a file that was written to counts as complete, if no lock tells. */
 const STILL_MS = 30_000;
 
-/** Whether a file was written to just now. */
 export const isFresh = (path: string): boolean => Math.abs(Date.now() - (statusOf(path)?.mtimeMs ?? 0)) < STILL_MS;
 
 /** Whether a file still has its stamp; objects of a store are compared when they are read. */
@@ -49,6 +47,17 @@ export function isIn(folder: string, path: string): boolean {
   const inside = relative(folder, path);
   return !(inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside));
 }
+
+/** The data folders of this thread, real paths: the sources of a virtual dataset lie in or below that of its file. */
+let dataFolders: readonly string[] = [];
+
+export function setDataFolders(folders: readonly string[]): void {
+  dataFolders = folders.flatMap((folder) => (isAddress(folder) ? [] : (realPath(folder) ?? [])));
+}
+
+/** The innermost data folder that holds a folder without symbolic links, else this folder. */
+export const dataFolderAround = (folder: string): string =>
+  dataFolders.filter((one) => isIn(one, folder)).sort((a, b) => b.length - a.length)[0] ?? folder;
 
 /** Paths without symbolic links, of many files in few folders: the links of a folder are followed once. */
 export class RealPaths {

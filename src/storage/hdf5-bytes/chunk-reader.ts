@@ -57,7 +57,6 @@ export function readChunks(
   }
 }
 
-/** Reads the rows of an unfiltered chunk that a box needs. */
 function readPlainPart(
   { stored, where, bytes }: ChunkedDataset,
   first: readonly number[],

@@ -71,14 +71,16 @@ export class Hdf5File implements StoredFile {
   readonly #place: FilePlace;
   readonly #structure: Structure;
   readonly #undo: UndoFilter;
+  readonly #below: string | undefined;
   readonly #datasets = new Map<number, DatasetHeader>();
   readonly #attributes = new Map<number, Attributes>();
   /** The first path of each object, once a dimension scale was requested. */
   #paths: ReadonlyMap<number, string> | null = null;
   #closed = false;
 
-  /** `undo`: undoes other filters; `room`: of ROOM_BYTES, used until the file is closed. Throws DataError. */
-  constructor(place: FilePlace, undo: UndoFilter, room?: Buffer) {
+  /** `undo`: undoes other filters; `room`: of ROOM_BYTES, used until it is closed; `below`: holds sources. Throws DataError. */
+  constructor(place: FilePlace, undo: UndoFilter, room?: Buffer, below?: string) {
+    this.#below = below;
     this.path = pathOf(place);
     this.#place = place;
     this.#undo = undo;
@@ -263,6 +265,7 @@ export class Hdf5File implements StoredFile {
       stored,
       this.attributes(path),
       dirname(this.path),
+      this.#below,
       (file) => (file === "." ? this : new Hdf5File(file, this.#undo)),
     );
     return dataset.virtual;

@@ -127,7 +127,6 @@ export interface Space {
 }
 
 const UNLIMITED = 2 ** 64;
-/** Kind of a space without values. */
 const NULL_SPACE = 2;
 const MOST_DIMENSIONS = 32;
 

@@ -12,12 +12,10 @@ import { recordsOf } from "./second-tree-nodes.js";
 const OBJECT_HEAD = 16;
 /** Most bytes of a global collection or of one object: of texts and references that describe data. */
 const MOST_BYTES = 64 * 1024 * 1024;
-/** Most huge objects among which one is searched. */
 const MOST_HUGE = 65_536;
 /** Bytes of a name in a local heap, at most. */
 const MOST_NAME = 65_536;
 const NAME_STEP = 256;
-/** Direct blocks of a fractal heap that are kept. */
 const BLOCKS_KEPT = 64;
 
 /** An object of the global heap. Throws DataError when it is missing, or its collection is damaged. */

@@ -21,7 +21,6 @@ const HEAP_ID = 8;
 const ORDER_AT = 9;
 /** Kinds of a shared message of version 3: in a heap of the file, or in the header of another object. */
 const IN_HEAP = 1;
-/** Most cached objects, with their messages. */
 const MOST_OBJECTS = 4_096;
 
 export interface Hdf5Object {

@@ -3,8 +3,9 @@
  * sections IV.A.2.i (virtual layout), III.E and VIII (selections); H5S.c.
  */
 import { existsSync, realpathSync } from "node:fs";
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { resolve } from "node:path";
 import { DataError } from "../../shared/errors.js";
+import { dataFolderAround, isIn } from "../dataset/files.js";
 import { changesValues } from "../dataset/packing.js";
 import { ReadBuffer } from "../dataset/read-buffer.js";
 import type { Attributes, Hyperslab, Stored } from "../dataset/stored.js";
@@ -95,7 +96,6 @@ function readSelection(view: DataView, at: number): { readonly box: Hyperslab | 
 
 const noBox = (): DataError => new DataError("a part of it has gaps or no end, which is not read");
 
-/** A box to read from a source, and its place in the virtual dataset. */
 interface Piece {
   readonly from: Hyperslab;
   readonly to: Hyperslab;
@@ -139,17 +139,19 @@ export class VirtualDataset {
   readonly #stored: Stored;
   readonly #attributes: Attributes;
   readonly #folder: string;
+  readonly #below: string;
   readonly #open: (file: string) => StoredFile;
   readonly #files = new Map<string, StoredFile>();
   readonly #buffer = new ReadBuffer();
   #sources: VirtualSources | null = null;
 
-  /** @param folder in or below which its sources lie @param open opens a file, `.` for the dataset's own */
+  /** @param below holds its sources, by default the data folder @param open opens a file, `.` for the own one */
   constructor(
     parts: readonly VirtualPart[],
     stored: Stored,
     attributes: Attributes,
     folder: string,
+    below: string | undefined,
     open: (file: string) => StoredFile,
   ) {
     if (stored.element !== "float")
@@ -158,6 +160,7 @@ export class VirtualDataset {
     this.#stored = stored;
     this.#attributes = attributes;
     this.#folder = realpathSync(folder);
+    this.#below = below ?? dataFolderAround(this.#folder);
     this.#open = open;
   }
 
@@ -166,9 +169,8 @@ export class VirtualDataset {
     if (file === ".") return file;
     const named = resolve(this.#folder, file);
     const path = existsSync(named) ? realpathSync(named) : named;
-    const below = relative(this.#folder, path);
-    if (below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below))
-      throw new DataError(`its source ${file} lies outside of its folder, which is refused`);
+    if (!isIn(this.#below, path))
+      throw new DataError(`its source ${file} lies outside of its data folder, which is refused`);
     return path;
   }
 
@@ -238,7 +240,6 @@ export class VirtualDataset {
     return { files: [...files], missing: [...missing], datasets: [...datasets.values()], refusal };
   }
 
-  /** Attributes of a source that it does not have alike. */
   #unlike(attributes: Attributes): Attributes {
     const own = this.#attributes;
     return new Map([...attributes].filter(([key, value]) => !own.has(key) || `${own.get(key)}` !== `${value}`));

@@ -7,6 +7,6 @@ import { undoByPlugin } from "./library.js";
  * @param room of ROOM_BYTES, used until the file is closed
  * @throws DataError when it does not open; later LibraryNeeded, while `loadHdf5` has not resolved
  */
-export function openHdf5(place: FilePlace, room?: Buffer): Hdf5File {
-  return new Hdf5File(place, undoByPlugin, room);
+export function openHdf5(place: FilePlace, room?: Buffer, below?: string): Hdf5File {
+  return new Hdf5File(place, undoByPlugin, room, below);
 }

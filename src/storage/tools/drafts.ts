@@ -21,7 +21,7 @@ import { recogniseSeries } from "../catalog/series.js";
 import { describedBy } from "../catalog/source.js";
 import { verify } from "../catalog/verify.js";
 import { type DescriptorInput, NAME_PATTERN, parseDescriptor } from "../dataset/descriptor.js";
-import { beingWritten, realPath } from "../dataset/files.js";
+import { beingWritten, realPath, setDataFolders } from "../dataset/files.js";
 import { writeWhole } from "../dataset/write-whole.js";
 import { type AnswerTexts, answersFrom } from "../recognise/answer-texts.js";
 import type { Answers } from "../recognise/answers.js";
@@ -103,6 +103,7 @@ export interface DraftRequest {
   /** Answers by flag, among them `name`. */
   readonly texts: AnswerTexts;
   readonly descriptors: string;
+  readonly folders: readonly string[];
   /** Largest chunk of the files and largest brick, in bytes. */
   readonly chunkBytes: number;
   readonly confirms: boolean;
@@ -115,6 +116,7 @@ export interface DraftRequest {
 /** Reads a draft; writes its confirmation if requested and no line is open. Throws RequestError, DataError. */
 export function answerDraft(request: DraftRequest): DraftView {
   const { paths, texts, descriptors, chunkBytes, confirms, taken, shown } = request;
+  setDataFolders(request.folders);
   const [first] = paths as [string];
   const known = isChangedConfirmation(first) ? first : confirmationFor(first, descriptors);
   if (known !== null) return changedDraft(known, first, request);
@@ -136,7 +138,6 @@ export function answerDraft(request: DraftRequest): DraftView {
   return view;
 }
 
-/** One line that lists what differs from the structure that was shown; none if nothing does. */
 function changesSince(shown: Structure | undefined, structure: Structure): string[] {
   const all = shown === undefined ? [] : differences(Object.fromEntries(shown), [], structure);
   return all.length === 0 ? [] : [`it has changed since it was shown: ${firstOf(all)}.`];

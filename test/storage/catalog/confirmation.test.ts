@@ -240,7 +240,7 @@ describe("a confirmed series", () => {
     await writeHdf5(join(home, "s_1.h5"), field(1.5, dt(1)));
     expect(scan(home)).toMatchObject({ datasets: [] });
     expect(scan(home).problems[0]?.message).toMatch(/^needs a look \(.*: it states the time 1\.5, and stated 1\)/);
-    const same = { paths: [join(home, "s.dataset.json")], texts: new Map(), descriptors: home, taken: [] };
+    const same = { paths: [join(home, "s.dataset.json")], texts: new Map(), descriptors: home, folders: [], taken: [] };
     const isSame = () => answerDraft({ ...same, chunkBytes: CHUNK_BYTES, confirms: true });
     expect(isSame).toThrow("inspect it again without --same");
     await writeHdf5(join(home, "s_1.h5"), field(1, dt(1)));

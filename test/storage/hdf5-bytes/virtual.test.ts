@@ -8,6 +8,7 @@ import { confirmationOf } from "../../../src/storage/catalog/confirmation.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { recogniseSeries } from "../../../src/storage/catalog/series.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
+import { setDataFolders } from "../../../src/storage/dataset/files.js";
 import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
 import { fill, nodeValue, writeHdf5 } from "../../support/cubes.js";
@@ -165,10 +166,31 @@ describe("a virtual dataset", () => {
     expect(JSON.stringify(scanFolders([home], { chunkBytes: 400 }).problems)).toContain("chunks of 432 bytes");
   });
 
+  it("has sources anywhere below its data folder, which claim and change it as those beside it", async () => {
+    const data = join(SCRATCH, "data");
+    const home = join(data, "run", "v");
+    mkdirSync(home, { recursive: true });
+    for (const [from, to] of [
+      ["early.h5", "run/v/early.h5"],
+      ["rank0.h5", "rank0.h5"],
+      ["rank1.h5", "rank1.h5"],
+    ] as const)
+      copyFileSync(join(FIXTURES, from), join(data, to));
+    for (const rank of ["rank0.h5", "rank1.h5"]) symlinkSync(join(data, rank), join(home, rank));
+    setDataFolders([SCRATCH, data]);
+    confirm(home, "early.h5", ENDS);
+    const { datasets, problems } = scan(data);
+    expect([datasets.map(({ name }) => name), problems]).toEqual([["early"], []]);
+    expectFrames(datasets[0] as Dataset);
+    expect(scan(home).problems.map(({ message }) => message)).toEqual([expect.stringMatching(/outside of its data/)]);
+    await writeRank(data, [2, N / 2, N, N], { units: "cm/s" });
+    expect(scan(data).problems).toEqual([expect.objectContaining({ waits: true })]);
+  });
+
   it.each([
-    ["outside.h5", /source \.\.\/secret\.h5 lies outside of its folder/],
+    ["outside.h5", /source \.\.\/secret\.h5 lies outside of its data folder/],
     ["gaps.h5", /a part of it has gaps/],
-    ["early.h5", /source rank1\.h5 lies outside of its folder/],
+    ["early.h5", /source rank1\.h5 lies outside of its data folder/],
   ])("of %s is refused by the reason", (file, reason) => {
     const home = folderOf(`refused-${file}`, file);
     copyFileSync(join(home, "rank0.h5"), join(SCRATCH, "secret.h5"));
