@@ -15,7 +15,7 @@ import {
 import { grown } from "../../storage/catalog/growth.js";
 import { fileSets } from "../../storage/catalog/places.js";
 import { scanFolders } from "../../storage/catalog/scan-folders.js";
-import { seriesPattern } from "../../storage/catalog/series-hint.js";
+import { seriesAround, seriesPattern } from "../../storage/catalog/series-hint.js";
 import { describedBy, placesAt } from "../../storage/catalog/source.js";
 import type { Description } from "../../storage/catalog/verify.js";
 import { realPath, statusOf } from "../../storage/dataset/files.js";
@@ -92,6 +92,8 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = fal
   if (flags.json === true) process.stdout.write(`${JSON.stringify(found.written, null, 2)}\n`);
   else {
     const reasons = [...hidden, show(found, home, first, flags.all) ?? []].flat();
+    const joined = paths.length > 1 ? null : seriesAround(first, (one) => knownOf([one], {}) === null);
+    if (joined !== null) print([`${joined}.`]);
     if (reasons.length > 0 && flags.yes !== true && !asks) reportRefusal(`${basename(first)} ${reasons.join("; it ")}`);
   }
   if (flags.yes === true) tellWritten(confirm(found, first, home, placeIn(flags.descriptors, found)));
@@ -137,7 +139,6 @@ function draftOf(paths: readonly string[], flags: InspectFlags): Recognised | nu
   }
 }
 
-/** Prints a draft. Returns the reason why it cannot be served, or null. */
 function show(found: Recognised, home: string, first: string, isAll = false): string | null {
   const view = describeDraft(found, home, basename(first), LIMITS["engine.chunkBytes"]);
   print(screenOf(view, isAll));
@@ -311,7 +312,7 @@ export async function confirmToServe(
   flags: InspectFlags,
   apart = descriptorFolder(readConfig().config),
 ): Promise<string[]> {
-  await openStorage();
+  await openStorage([]);
   const failures: Error[] = [];
   const attempt = async <T>(use: () => T | Promise<T>): Promise<T[]> => {
     try {
@@ -405,7 +406,7 @@ async function confirmOne(paths: readonly string[], flags: InspectFlags, apart: 
 
 /** Confirms a file in a folder for one call, and prints nothing. Throws MisuseError for an open line with --yes. */
 export async function confirmIn(descriptors: string, file: string, flags: AnswerOptions): Promise<void> {
-  await openStorage();
+  await openStorage([]);
   const found = requireDraft([file], flags);
   confirm(found, file, homeOf(file), placeIn(descriptors, found));
 }

@@ -47,7 +47,6 @@ export async function answerAtTerminal<Flags extends object>(
   }
 }
 
-/** The flags with one more, or the reason why it is malformed. */
 function parsed<Flags extends object>(words: readonly string[], before: Flags, isMore = true): Flags | string {
   const command = withAnswers(new Command("answer"))
     .exitOverride()

@@ -202,10 +202,9 @@ export class Catalog {
       const text = `has no levels, so that pictures of it read whole frames: fieldprobe levels ${dataset.name} makes them`;
       this.#log.info({ dataset: dataset.name }, text);
     }
+    lines.push(...seriesHints(now, this.waiting));
     for (const line of lines) if (!this.#reported.has(line)) this.#log.warn(line);
-    const hints = seriesHints(now);
-    for (const line of hints) if (!this.#reported.has(line)) this.#log.info(line);
-    this.#reported = new Set([...lines, ...hints]);
+    this.#reported = new Set(lines);
     this.datasets = now.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     for (const [name, { location }] of this.#names) this.#gone.set(name, location);
     this.#refused = new Set(problems.map(({ location }) => location));

@@ -112,12 +112,10 @@ function filesAt(location: string, { file, step }: Claim): string[] {
   }
 }
 
-/** Real paths of the files that descriptors claim; these are not datasets themselves. */
 export function claimedBy(locations: readonly string[]): Set<string> {
   return new Set(locations.flatMap(allFilesAt).map((path) => realPath(path) ?? path));
 }
 
-/** Whether a descriptor claims a file or an address. */
 export function claims(location: string, file: string): boolean {
   if (isAddress(file)) return claimedAddresses([location])(file.replace(/\/+$/, ""));
   return claimedBy([location]).has(realPath(file) ?? file);
@@ -147,7 +145,6 @@ export function stateApart(location: string): string {
   return stampDigest(paths, `${beingWritten(paths)} ${paths.some(isFresh)}`);
 }
 
-/** A digest of sizes, times of writing and inodes of files. */
 export function stampDigest(paths: readonly string[], more = ""): string {
   const hash = createHash("sha256").update(more);
   for (const path of paths) {

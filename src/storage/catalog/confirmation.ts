@@ -23,12 +23,10 @@ import type { Description } from "./verify.js";
 
 const ENDING = ".dataset.json";
 
-/** Whether a file is a confirmed description of files next to it. */
 export function isConfirmation(name: string): boolean {
   return name.endsWith(ENDING) && name !== ENDING;
 }
 
-/** Whether what waits is a confirmation whose files have changed, and no file itself. */
 export const isChangedConfirmation = (location: string): boolean =>
   location.endsWith(".json") && !isReferences(location);
 

@@ -26,7 +26,6 @@ export function isAbout({ key }: Difference): (line: string) => boolean {
   return (line) => pattern.test(line);
 }
 
-/** Differences of a file from what was confirmed. */
 export function differences(
   confirmed: Readonly<Record<string, string>>,
   varies: readonly string[],

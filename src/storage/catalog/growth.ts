@@ -16,13 +16,7 @@ import type { Description } from "./verify.js";
 
 const DIFFERS = "not as it was confirmed: ";
 
-interface Grown {
-  readonly description: Description;
-  readonly waiting: readonly Refusal[];
-}
-
-/** The description with later times and new files added, and the files of which something waits. */
-export function grown(description: Description): Grown {
+export function grown(description: Description): { description: Description; waiting: readonly Refusal[] } {
   const { descriptor, folder } = description;
   const { confirmed } = descriptor;
   if (confirmed === undefined || isNumbered(descriptor)) return { description, waiting: [] };
@@ -83,7 +77,6 @@ function newFiles(patterns: readonly string[], folder: string, known: ReadonlySe
     .sort((a, b) => Number(a.step) - Number(b.step));
 }
 
-/** Whether a file waits as its structure differs, and not its time. */
 export const isOfStructure = ({ message }: Refusal): boolean => message.includes(`(${DIFFERS}`);
 
 function patternsOf(field: Descriptor["fields"][string] | undefined): string[] {
@@ -127,7 +120,6 @@ function timesAfter(
   return readOr(times, ({ message }) => message);
 }
 
-/** The descriptor with these frames, numbered by the texts in the names of their files. */
 function withFrames(
   descriptor: Descriptor,
   steps: readonly string[],

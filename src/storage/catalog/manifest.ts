@@ -78,7 +78,6 @@ function sizeProblems(folder: string, { files }: Manifest): string[] {
   });
 }
 
-/** Size and SHA-256 of a file of a folder, read in ranges. */
 export function digestIn(folder: string, file: string): Promise<{ bytes: number; sha256: string }> {
   if (isAddress(folder)) return Promise.resolve(remoteDigest(addressIn(folder, file)));
   return digestFile(join(folder, file));

@@ -1,12 +1,13 @@
-/** Finds files that look like one series, for a hint in the log. */
+/** Finds files that look like one series, and the command that joins them. */
+import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
+import { readOr } from "../../shared/errors.js";
+import { shellText } from "../../shared/messages.js";
 import type { Dataset } from "../dataset/dataset.js";
+import { flagsOf, openLines } from "../recognise/draft.js";
 import { hasHdf5Name } from "../zarr/kinds.js";
-import { patternOf } from "./series.js";
-
-/** Number of files from which they are taken for a series. */
-const FEWEST = 3;
+import { patternOf, recogniseSeries, stepIn } from "./series.js";
 
 /** The path of a file with `*` for the last number of its name; null without a number. */
 export function seriesPattern(location: string): string | null {
@@ -15,22 +16,62 @@ export function seriesPattern(location: string): string | null {
   return pattern === location ? null : pattern;
 }
 
-/** One line for each set of HDF5 files of one grid whose names differ in their last number. */
-export function seriesHints(datasets: readonly Dataset[]): string[] {
-  const groups = new Map<string, { readonly pattern: string; readonly names: string[] }>();
-  for (const { location, axes, fields } of datasets) {
-    const pattern = seriesPattern(location);
-    if (pattern === null) continue;
-    const key = JSON.stringify([pattern, axes.map(({ nodes }) => nodes), Object.keys(fields)]);
-    const group = groups.get(key) ?? { pattern, names: [] };
-    group.names.push(basename(location));
-    groups.set(key, group);
+type Waits = { readonly location: string; readonly series: string | null };
+/** One line for each set of HDF5 files, served or waiting, of one grid, whose names differ in their last number. */
+export function seriesHints(datasets: readonly Dataset[], waiting: readonly Waits[] = []): string[] {
+  const fresh = waiting.filter(({ series }) => series !== null);
+  const all = [...datasets, ...fresh.map(({ location }) => ({ location, axes: [], fields: {}, time: null }))];
+  const groups = new Map<string, (typeof all)[number][]>();
+  for (const one of all) {
+    const grid = one.axes.map(({ nodes, origin, spacing }) => [nodes, origin, spacing]);
+    const key = JSON.stringify([seriesPattern(one.location), grid, Object.keys(one.fields)]);
+    if (seriesPattern(one.location) !== null) groups.set(key, [...(groups.get(key) ?? []), one]);
   }
-  return [...groups.values()]
-    .filter(({ names }) => names.length >= FEWEST)
-    .map(
-      ({ pattern, names }) =>
-        `${names.length} files ${pattern} look like one series and are served as ${names.length} datasets; ` +
-        `fieldprobe inspect ${pattern} --yes makes them one`,
+  return [...groups.values()].flatMap((group) => {
+    const files = group.map(({ location }) => location);
+    const isKnown = group.every(({ time }) => time !== null);
+    const isSingle = group.every(({ time }) => time?.count === 1);
+    const isTimed = new Set(group.map(({ time }) => time?.values?.[0] ?? time?.origin)).size === group.length;
+    const flags = isSingle ? (isTimed ? "" : timesOf(files)) : " --overlap last";
+    const line = lineAbout(
+      files,
+      all.map(({ location }) => location),
+      isKnown ? `${flags} --yes` : "",
     );
+    return group.length > 1 ? [line] : [];
+  });
+}
+
+/** The line about a file and others like it in its folder; null if they do not make one dataset. */
+export function seriesAround(path: string, isFree: (path: string) => boolean): string | null {
+  const pattern = seriesPattern(path);
+  const beside = pattern === null ? [] : readdirSync(dirname(path)).map((name) => join(dirname(path), name));
+  const files = beside.filter((one) => seriesPattern(one) === pattern && isFree(one));
+  const line = () => {
+    const open = openLines(recogniseSeries(inOrder(files).slice(0, 3), {}).descriptor.questions);
+    const others = open.filter(({ about }) => about !== "times");
+    const more = others.length === 0 ? "" : ` (and answers to ${flagsOf(others)})`;
+    return lineAbout(files, beside, `${others.length < open.length ? timesOf(files) : ""} --yes${more}`);
+  };
+  return files.length < 2 ? null : readOr(line, () => null);
+}
+
+const numberOf = (path: string): number => Number(stepIn(basename(path)));
+const inOrder = (files: readonly string[]): string[] => files.toSorted((a, b) => numberOf(a) - numberOf(b));
+
+function timesOf(files: readonly string[]): string {
+  const numbers = inOrder(files).map(numberOf);
+  const [first, second] = numbers as [number, number];
+  const isEven = numbers.every((number, k) => number === first + k * (second - first));
+  return ` --times ${isEven ? `${first}:${second - first}` : numbers.join(",")}`;
+}
+
+/** @param all files that the pattern of the first may name too */
+function lineAbout(files: readonly string[], all: readonly string[], flags: string): string {
+  const pattern = seriesPattern(files[0] as string) as string;
+  const [head = "", tail = ""] = pattern.split("*");
+  const isWide = all.some((one) => one.startsWith(head) && one.endsWith(tail) && !files.includes(one));
+  const isPlain = shellText(head + tail) === head + tail && !isWide;
+  const command = `fieldprobe inspect ${isPlain ? pattern : inOrder(files).map(shellText).join(" ")}${flags}`;
+  return `${files.length} files ${pattern} look like one series: ${command} ${flags === "" ? "shows them as" : "makes them"} one`;
 }

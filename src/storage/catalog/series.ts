@@ -148,7 +148,7 @@ function setsOf(paths: readonly string[]): {
 }
 
 /** The number of a name that varies with time, and the name with `{step}` in its place. */
-const stepIn = (name: string): string => LAST_NUMBER.exec(basename(name, extname(name)))?.[0] ?? "";
+export const stepIn = (name: string): string => LAST_NUMBER.exec(basename(name, extname(name)))?.[0] ?? "";
 export const patternOf = (name: string): string =>
   basename(name, extname(name)).replace(LAST_NUMBER, "{step}") + extname(name);
 
@@ -190,8 +190,9 @@ function inOrder(members: SeriesFile[]): SeriesFile[] {
 }
 
 /** The frames of a series; where the times of two files overlap, as after a restart, one file keeps them. */
-function framesOf(members: readonly SeriesFile[], { overlap }: Answers, findings: Findings): SeriesFrame[] {
-  const times = timesFromOneDate(members);
+function framesOf(members: readonly SeriesFile[], said: Answers, findings: Findings): SeriesFrame[] {
+  const { overlap } = said;
+  const times = said.times === undefined || overlap !== undefined ? timesFromOneDate(members) : null;
   const all = members.map((member) => Array.from({ length: countOf(member) }, (_, local) => ({ member, local })));
   if (times === null) return all.flat();
   const isBefore = (one: number, other: number) => one < other - 1e-9 * Math.abs(other);
@@ -240,7 +241,6 @@ function timesFromOneDate(members: readonly SeriesFile[]): (readonly number[])[]
   return own.map((times, at) => times.map((time) => time + ((starts[at] as number) - origin) / first.seconds));
 }
 
-/** The times of a file on the calendar of another one, or null. */
 export function timesFrom(base: Recognised, found: Recognised): readonly number[] | null {
   const times = statedTimes(found);
   const [from, own] = [base.dated, found.dated];
@@ -300,7 +300,6 @@ const withoutQuestions = ({ questions: _, assumed: __, ...members }: DescriptorI
 
 const nameOfSet = (paths: readonly string[]): string => basename(paths[0] as string);
 
-/** The times that the files state, else the numbers in their names, with a question. */
 function timeOf(
   frames: readonly SeriesFrame[],
   members: readonly SeriesFile[],
@@ -323,7 +322,6 @@ function timeOf(
   return timesOf(frames.length, { value, where: "the names of the files" }, answers, findings);
 }
 
-/** Fields of the first file with the pattern in place of its name; numbered datasets follow their own numbers. */
 function fieldsOf(
   frames: readonly SeriesFrame[],
   members: readonly SeriesFile[],
@@ -371,7 +369,6 @@ function inSeries(field: FieldInput, pattern: (file: string) => string, series: 
     : { ...field, ...at(field), ...series };
 }
 
-/** The parts of a description that must agree between the files of a series, by member. */
 function shapeOf({ producer, written: { axes, fields } }: Recognised): Record<string, string> {
   const parts = (value: unknown, key: string): [string, string][] => {
     if (/(^|\.)(file|firstStep)$/.test(key)) return [];

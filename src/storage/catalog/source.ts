@@ -68,7 +68,6 @@ function atAddress(path: string, answers: Answers, descriptors: string | null): 
   });
 }
 
-/** Describes a dataset by a confirmation, or by the descriptor of a folder. */
 export function describedBy(location: string): Description | Refused {
   return basename(location) === DESCRIPTOR_NAME ? describeFolder(location, "") : describeApart(location, "", ["/"]);
 }

@@ -255,7 +255,6 @@ function checkPart(
   return { stored, part };
 }
 
-/** Checks all frames after the first. */
 function checkFrames(
   series: readonly FieldSeries[],
   frames: number,

@@ -8,7 +8,6 @@ import { FIELDS, type FieldName, type KnownField } from "../../shared/operations
 
 export type { FieldName, KnownField } from "../../shared/operations.js";
 
-/** Names of the fields that have operations of their own. */
 export const KNOWN_FIELDS = Object.keys(FIELDS) as readonly KnownField[];
 
 export const MOST_FIELDS = 64;
@@ -94,7 +93,6 @@ export type Forcing =
       readonly frames: number;
     };
 
-/** Subjects of questions about a dataset. */
 export const SUBJECTS = [
   "fields",
   "order",
@@ -177,7 +175,6 @@ export function fieldOf({ fields }: WithFields, name: string): FieldSource | und
     : undefined;
 }
 
-/** The number of a field or of a staggered component in its dataset. */
 export function sourceNumber({ fields }: WithFields, name: FieldName): number {
   const names = Object.keys(fields);
   const at = names.indexOf(name);
@@ -196,13 +193,11 @@ export function axesOfField(dataset: WithFields & Pick<Dataset, "axes">, name: F
   return fieldOf(dataset, name)?.axes ?? dataset.axes;
 }
 
-/** Whether a field, or one of its components, has other nodes than its dataset. */
 export function isStaggered(dataset: WithFields, name: FieldName): boolean {
   const source = fieldOf(dataset, name);
   return source?.axes !== undefined || source?.own !== undefined;
 }
 
-/** Components of a field of a dataset, or of a known field that it does not store. */
 export function componentsOf(dataset: WithFields, name: FieldName): 1 | 3 {
   return fieldOf(dataset, name)?.components ?? FIELDS[name as KnownField];
 }
@@ -213,7 +208,6 @@ export function storeOf({ files, location }: Dataset): string {
   return /^\w+:\/\/[^/]+/.exec(path)?.[0] ?? path;
 }
 
-/** Whether a dataset is read from a store rather than from local files. */
 export function isInStore({ files }: Dataset): boolean {
   return files.some(({ newestMs }) => newestMs !== undefined);
 }

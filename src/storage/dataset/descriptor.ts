@@ -264,7 +264,6 @@ function namesIn(value: unknown): string[] {
   return stated.filter((one) => typeof one === "string" && NAME_PATTERN.test(one)) as string[];
 }
 
-/** Stored frames, guards included. */
 export function frameCount({ time }: Descriptor): number {
   return "values" in time ? time.values.length : time.count;
 }
@@ -302,7 +301,6 @@ function consistency(descriptor: Descriptor): string[] {
   return problems;
 }
 
-/** The datasets of a field: one, or one for each component. */
 export function partsIn<Field extends object>(
   field: Field | undefined,
 ): readonly (Field extends { readonly components: readonly (infer Part)[] } ? Part : Field)[] {
@@ -310,7 +308,6 @@ export function partsIn<Field extends object>(
   return ("components" in field ? field.components : [field]) as never;
 }
 
-/** The files and paths that a part of a descriptor names. */
 export function placesIn(part: unknown): { readonly file: string; readonly path: string }[] {
   if (typeof part !== "object" || part === null) return [];
   const { file, path } = part as Record<string, unknown>;
@@ -334,7 +331,6 @@ export function questionText(entry: Question): string {
   return `${claimText(entry)}${entry.answer === undefined ? "" : ` Answer: ${entry.answer}.`}`;
 }
 
-/** Whether a question refuses its dataset while it is open. */
 export function isRefused({ about }: Question): boolean {
   return !HARMLESS.includes(about);
 }

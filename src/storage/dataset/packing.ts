@@ -33,7 +33,6 @@ const SPELLED: ReadonlyMap<string, string> = new Map(
   [...MEMBERS.keys(), UNSIGNED].map((name) => [name.toLowerCase(), name]),
 );
 
-/** Whether an attribute of this name changes values, or may be meant to. */
 export function isPackingName(name: string): boolean {
   return SPELLED.has(name.toLowerCase());
 }
@@ -201,7 +200,6 @@ export function isField({ element, size }: Stored, packing: Packing): boolean {
 
 const isScaled = ({ factor, offset, wrap }: Scale): boolean => factor !== 1 || offset !== 0 || wrap !== 0;
 
-/** Whether stored float32 numbers are the values themselves. */
 export function isAsStored({ element, size }: Stored, packing: Packing): boolean {
   return element === "float" && size === 4 && !isBounded(packing) && !isScaled(packing);
 }

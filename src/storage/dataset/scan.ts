@@ -51,7 +51,6 @@ export interface FolderScan {
   readonly unreadable: readonly Refusal[];
 }
 
-/** States by location, for comparison by the next scan. */
 export function statesOf(scan: FolderScan | undefined): ReadonlyMap<string, string> {
   return new Map(scan?.candidates.map(({ location, state }) => [location, state]));
 }

@@ -5,7 +5,6 @@ import type { Attributes, ChunkIndex, Hyperslab, RawValues, Stored } from "./sto
 
 /** Most bytes of a table of coordinates: anything larger is a field, and is read by `readHyperslab`. */
 export const MAX_TABLE_BYTES = 64 * 1024 * 1024;
-/** Most texts of a dataset, such as names of components. */
 export const MAX_TEXTS = 64;
 
 export interface StoredHyperslab extends Hyperslab {

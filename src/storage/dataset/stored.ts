@@ -26,7 +26,6 @@ export function isNumeric(stored: Pick<Stored, "element"> | null): boolean {
   return stored?.element === "float" || stored?.element === "integer";
 }
 
-/** The usual name of the type, such as `float32`. */
 export function typeText({ element, size }: Stored): string {
   return element === "float" ? `float${8 * size}` : element === "integer" ? `int${8 * size}` : element;
 }

@@ -16,7 +16,6 @@ const PLUGINS = "/plugins";
 const ERRORS = "/errors";
 /** The last filter that is built into the library. */
 const LZF = 32000;
-/** Names of plugins by filter. */
 const PLUGIN_NAMES: ReadonlyMap<number, string> = new Map([
   ...[...FILTER_NAMES].filter(([id]) => id > LZF),
   [32008, "bshuf"],

@@ -11,7 +11,6 @@ export const BINS = 4096;
 /** Extrema of a cube of 8^3 nodes: of all nodes, and of its first layers along each combination of axes. */
 export const SETS = 8;
 
-/** Values of a box. */
 const NUMBERS = 3 * BOX_EDGE ** 3;
 
 /** WebAssembly, whose types are in the DOM library: memories, modules and their instances. */

@@ -81,7 +81,6 @@ interface Bins {
   readonly weights: Float64Array;
 }
 
-/** Extends a histogram to the values between two finite numbers. */
 function widen(bins: Bins, low: number, high: number): void {
   if (low >= bins.least && high <= bins.most) return;
   bins.least = Math.min(bins.least, low);
@@ -112,7 +111,6 @@ export function kernelsOf(axes: Dataset["axes"], boxes: number): BoxKernels {
   return new BoxKernels(boxes, [3 * 8 * 3 * product(shapeOf(nodes, BOX_LEVEL)), ...shards]);
 }
 
-/** A level, of which one shard is open. */
 interface OpenLevel {
   readonly level: number;
   readonly chunk: Triple;
@@ -123,11 +121,9 @@ interface OpenLevel {
   places: number[];
 }
 
-/** The index of the first value of a cube. */
 const placeIn = ([width, height]: Triple, [x, y, z]: readonly number[], n: number): number =>
   n * ((z * height + y) * width + x);
 
-/** The part of weights for a box. */
 const partOf = (weights: Widths, first: readonly number[], count: readonly number[]): Widths =>
   weights.map((one, a) => one.subarray(first[a], first[a] + count[a])) as unknown as Widths;
 

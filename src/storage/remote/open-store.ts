@@ -33,7 +33,6 @@ const CONSTRUCTORS = {
 
 export type Decoded = Chunk<DataType>;
 
-/** A read of a chunk, which the library passes on to the store. */
 interface ChunkRead {
   found: boolean;
   fetched: Uint8Array | null;

@@ -22,7 +22,6 @@ const MOST_VALUES = 6 * STORE_BOUNDS.references;
 
 type Reference = readonly [target: string, offset?: number, length?: number];
 
-/** A list, which does not change while its version is the same. */
 interface ListContents {
   /** Identifies the version of the list: the status of a local file, or a digest of a remote one. */
   readonly version: string;

@@ -98,13 +98,11 @@ export class StoreClient {
     }
   }
 
-  /** Connects to the store thread that replaced one that ended. */
   #reconnect(): void {
     this.#port.close();
     [this.#port, this.#signal] = connected(this.#connect);
   }
 
-  /** Collects arrived answers; drops answers that nobody waits for. */
   #receive(): void {
     for (;;) {
       const received = receiveMessageOnPort(this.#port) as { readonly message: StoreAnswer } | undefined;

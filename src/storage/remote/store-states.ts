@@ -73,7 +73,6 @@ export class StoreStates {
     }
   }
 
-  /** Requests a location, unless a list shows that it has not changed. */
   #expect(location: string, address: string, known: ReadonlyMap<string, string>): void {
     this.#named.set(location, address);
     const version = this.#versions.get(location);

@@ -45,7 +45,6 @@ const SHORT_MOMENT_MS = 1;
 const CHUNK_BYTES = 64 * 1024 * 1024;
 /** Most bytes of cached ranges: several boxes may need one. */
 const RANGE_BYTES = 64 * 1024 * 1024;
-/** Most bytes of cached blocks. */
 const BLOCKS_BYTES = 64 * 1024 * 1024;
 type ReadData = Elements | Uint8Array;
 

@@ -75,7 +75,6 @@ export async function writeGridFile(path: string, grid: SampledGrid): Promise<vo
   });
 }
 
-/** Writes numbers slab by slab, in chunks as long as the slabs. */
 async function writeLong(
   writer: Hdf5Writer,
   path: string,

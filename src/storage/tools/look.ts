@@ -90,7 +90,6 @@ function extremes(dataset: Dataset, field: FieldName, open: StoredBricks): strin
   });
 }
 
-/** The divergence of the velocity in a block in the middle. */
 function divergence(dataset: Dataset, open: StoredBricks): string[] {
   if (dataset.fields.velocity?.components !== 3) return [];
   const nodes = nodesOf(dataset);

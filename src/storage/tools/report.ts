@@ -155,7 +155,6 @@ function escaped(text: string): string {
   });
 }
 
-/** Facts about a verified dataset; opens one file of each field for its header. */
 function factsOf(dataset: Dataset, open: readonly Question[]): Fact[] {
   const { forcing } = dataset;
   const isOpen = (name: AxisName) =>

@@ -2,7 +2,7 @@
 import { isAddress } from "../../shared/addresses.js";
 
 /** Extensions of HDF5 files, and of zipped stores, whose first bytes show why they are refused. */
-const HDF5_NAMES = /\.(h5|hdf5?|he5|nc4?|zarr\.zip)$/i;
+const HDF5_NAMES = /\.(h5|hdf5?|he5|vtkhdf|nc4?|zarr\.zip)$/i;
 
 export function isReferences(path: string): boolean {
   return /\.(refs|kerchunk)\.json$/i.test(path);

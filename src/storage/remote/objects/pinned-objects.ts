@@ -13,7 +13,6 @@ import { type S3Place, s3Place } from "./s3.js";
 import { type FolderListing, listFolder } from "./s3-list.js";
 
 const RESOLUTION_MS = 1000;
-/** Objects whose versions are remembered. */
 const MOST_VERSIONS = 65_536;
 
 /** Range fetched to learn a version; some hosts answer a range of one byte with the whole object. */

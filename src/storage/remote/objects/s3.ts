@@ -118,7 +118,6 @@ function checkCredentials(environment: Environment, profile: Profile, nameOf: (v
     throw new DataError(`${names[0]} is set, but not ${names[1]}: set both, or none for a public bucket`);
 }
 
-/** Whether the variables contain credentials, so that the profile's credentials are ignored. */
 function hasKeys(environment: Environment): boolean {
   return (environment.AWS_ACCESS_KEY_ID ?? environment.AWS_SECRET_ACCESS_KEY) !== undefined;
 }
