@@ -255,10 +255,7 @@ describe("client", () => {
 
   it("stops what is under way when it is told to", async () => {
     const engine = new FakeEngine();
-    let release = () => {};
-    engine.gate = new Promise((resolve) => {
-      release = resolve;
-    });
+    const release = engine.closeGate();
     const client = await open(engine);
     const control = new AbortController();
     const reason = new Error("enough");

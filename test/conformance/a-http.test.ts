@@ -52,10 +52,7 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
   });
 
   it("R17: what cannot be read is refused after the answers to those before it", async () => {
-    let open = (): void => undefined;
-    service.engine.gate = new Promise((resolve) => {
-      open = resolve;
-    });
+    const open = service.engine.closeGate();
     const before = service.engine.queries.length;
     const exchanged = raw(`${rawPost(version, good)}NO REQUEST\r\n\r\n`);
     await expect.poll(() => service.engine.queries.length).toBeGreaterThan(before);

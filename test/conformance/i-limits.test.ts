@@ -140,11 +140,9 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
 });
 
 describe("in flight", () => {
-  let open: () => void = () => undefined;
+  let open = (): void => undefined;
   const close = (target: TestService): void => {
-    target.engine.gate = new Promise((resolve) => {
-      open = resolve;
-    });
+    open = target.engine.closeGate();
   };
   const settle = async (condition: () => boolean): Promise<void> => {
     while (!condition()) await new Promise((resolve) => setImmediate(resolve));

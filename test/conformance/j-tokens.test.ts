@@ -190,10 +190,7 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
   });
 
   it("token.concurrent bounds the requests of one token at a time", async () => {
-    let open: () => void = () => undefined;
-    service.engine.gate = new Promise((resolve) => {
-      open = resolve;
-    });
+    const open = service.engine.closeGate();
     const before = service.engine.queries.length;
     const first = ask(LONELY);
     while (service.engine.queries.length === before) await new Promise((resolve) => setImmediate(resolve));

@@ -54,10 +54,7 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
   });
 
   it("R112: the query of a caller who leaves is aborted, others are not disturbed", async () => {
-    let open: () => void = () => undefined;
-    service.engine.gate = new Promise((resolve) => {
-      open = resolve;
-    });
+    const open = service.engine.closeGate();
     const before = { queries: service.engine.queries.length, aborted: service.engine.aborted };
     const socket = connect({ port: service.port, host: "127.0.0.1" });
     socket.write(rawPost(version, envelope(version, nullOp())));
@@ -103,10 +100,7 @@ describe("health", () => {
 
   it("R117, R119: while shutting down nothing new is taken and what runs is finished", async () => {
     const own = await startService();
-    let open: () => void = () => undefined;
-    own.engine.gate = new Promise((resolve) => {
-      open = resolve;
-    });
+    const open = own.engine.closeGate();
     const running = call(own, "1.1", nullOp());
     while (own.engine.queries.length === 0) await new Promise((resolve) => setImmediate(resolve));
     const stopped = own.stop();
@@ -125,10 +119,7 @@ describe("health", () => {
 
   it("R117: a connection that is kept alive ends with the answer under way, not when it has been idle for long", async () => {
     const own = await startService({ HTTP_KEEP_ALIVE_TIMEOUT_MS: "600000" });
-    let open: () => void = () => undefined;
-    own.engine.gate = new Promise((resolve) => {
-      open = resolve;
-    });
+    const open = own.engine.closeGate();
     const running = exchange(own.port, rawPost("1.1", envelope("1.1", nullOp())));
     await expect.poll(() => own.engine.queries.length).toBe(1);
     const stopped = own.stop();
@@ -142,10 +133,7 @@ describe("health", () => {
 
   it("R117, R19: what still comes over an open connection at a shutdown is refused in plain text", async () => {
     const own = await startService();
-    let open: () => void = () => undefined;
-    own.engine.gate = new Promise((resolve) => {
-      open = resolve;
-    });
+    const open = own.engine.closeGate();
     const request = rawPost("1.1", envelope("1.1", nullOp()));
     let more: () => void = () => undefined;
     const running = exchange(own.port, (socket) => {

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ClientError, connect, type FieldClient } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
 import { OPERATIONS, type Operation } from "../../src/shared/operations.js";
-import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { NODES, nodeValue, writeDescriptor, writeHdf5 } from "../support/cubes.js";
 import { confirmIfAsked, openConfirmed } from "../support/open-confirmed.js";
 import { PRODUCERS, placeProducer, twinDescriptor, writeTwin } from "../support/producers.js";
@@ -24,7 +23,6 @@ let soap: FieldClient;
 const grids: { coordinates: number[][]; times: number[] }[] = [];
 
 beforeAll(async () => {
-  await loadHdf5();
   const folder = join(SCRATCH, "data");
   mkdirSync(folder);
   for (const [index, entry] of WITH_VELOCITY.entries()) {

@@ -2,7 +2,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
-import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { fill, NODES, nodeValue, stateGrid, writeField, writeHdf5 } from "../support/cubes.js";
 import { DAMAGE_NAMES, damaged, type Victim, victimOf, withSums } from "../support/hostile-files.js";
 import { pressureIn } from "../support/input-mutants.js";
@@ -24,7 +23,6 @@ const CHUNKS = [4, 5, 6];
 const victims: { readonly victim: Victim; readonly isChecked: boolean }[] = [];
 
 beforeAll(async () => {
-  await loadHdf5();
   for (const filter of ["gzip", "fletcher32", null] as const)
     for (const isEarliest of [false, true]) {
       const path = await writeHdf5(

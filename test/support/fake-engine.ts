@@ -185,6 +185,15 @@ export class FakeEngine implements Engine {
     };
   }
 
+  /** Holds every `finish` until the function that it returns is called. */
+  closeGate(): () => void {
+    let open = (): void => undefined;
+    this.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    return open;
+  }
+
   #wait(signal: AbortSignal, deadlineMs: number): Promise<void> | undefined {
     const { gate } = this;
     if (gate === null) return undefined;

@@ -16,7 +16,6 @@ import type { Engine, Query } from "../../../src/engine/contract/query.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
 import { loadConfig } from "../../../src/shared/config.js";
 import { recogniseSeries } from "../../../src/storage/catalog/series.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { recognise } from "../../../src/storage/recognise/recognise.js";
 import { NODES, nodeValue, writeDescriptor } from "../../support/cubes.js";
@@ -119,7 +118,6 @@ describe("files of make.py", () => {
   let engine: Engine;
 
   beforeAll(async () => {
-    await loadHdf5();
     for (const entry of asked) place(entry);
     engine = await serve(join(SCRATCH, "made"));
   });

@@ -61,10 +61,7 @@ const metric = async (name: string): Promise<number> => {
 describe("pipelined requests", () => {
   it("of one connection hold one slot, however many wait behind the first", async () => {
     service = await startService({ ENGINE_INFLIGHT: String(SLOTS) });
-    let open = (): void => undefined;
-    service.engine.gate = new Promise((resolve) => {
-      open = resolve;
-    });
+    const open = service.engine.closeGate();
     const socket = await connected();
     socket.write(rawPost("1.1", envelope("1.1", nullOp())));
     await expect.poll(() => service.engine.finishing).toBe(1);
@@ -180,10 +177,7 @@ describe("answers whose text is still being made", () => {
 describe("answers with many records a point", () => {
   it("count by their records among the points in flight, while they are computed", async () => {
     service = await startService({ ENGINE_POINTS_IN_FLIGHT: String(15 * 585) });
-    let open = (): void => undefined;
-    service.engine.gate = new Promise((resolve) => {
-      open = resolve;
-    });
+    const open = service.engine.closeGate();
     const answers = [call(service, "1.1", layered(10)), call(service, "1.1", layered(10))];
     await expect.poll(() => service.engine.finishing).toBe(1);
     await expect.poll(() => metric("points_in_flight")).toBe(10 * 585 + 10);

@@ -3,7 +3,6 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { descriptor, NODES, writeField, writeHdf5 } from "../../support/cubes.js";
 import { openConfirmed } from "../../support/open-confirmed.js";
 import { fieldprobe } from "../../support/run-command.js";
@@ -17,7 +16,6 @@ const field = (file: string) => ({ velocity: { file, path: "/u", dimensions: ["z
 const snapshot = { count: 1 };
 
 beforeAll(async () => {
-  await loadHdf5();
   mkdirSync(ARCHIVE);
   mkdirSync(APART);
   for (const name of ["u", "v", "series_00", "series_01"])

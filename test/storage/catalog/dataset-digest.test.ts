@@ -18,7 +18,7 @@ import { digestBuild, digestProgram } from "../../../src/engine/contract/build-d
 import { keepCheck } from "../../../src/storage/catalog/check-record.js";
 import { DatasetDigests } from "../../../src/storage/catalog/dataset-digest.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import "../../support/hdf5-library.js";
 import { writeCube } from "../../../tools/generate/cube.js";
 import { openConfirmed } from "../../support/open-confirmed.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -35,7 +35,6 @@ describe("digests of datasets", () => {
   };
 
   beforeAll(async () => {
-    await loadHdf5();
     mkdirSync(first);
     const cube = { kind: "random", nodes: [16, 16, 16], steps: 2, chunk: [8, 8, 8], filter: "none", seed: 5 } as const;
     await writeCube({ ...cube, name: "cube", folder: first }, () => {});

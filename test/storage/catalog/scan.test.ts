@@ -14,7 +14,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { scanChanges, scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { ScanIndex } from "../../../src/storage/catalog/scan-index.js";
 import { completeScan, type FolderScan, statesOf } from "../../../src/storage/dataset/scan.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import "../../support/hdf5-library.js";
 import { writeCube } from "../../../tools/generate/cube.js";
 import { scratchFolder } from "../../support/scratch.js";
 
@@ -36,7 +36,6 @@ describe("a rescan", () => {
     changes(previous).candidates.flatMap(({ location, outcome }) => (outcome === null ? [] : [location]));
 
   beforeAll(async () => {
-    await loadHdf5();
     const made = await folderOfCube();
     for (let i = 0; i < FILES; i++) copyFileSync(join(made, "cube.h5"), file(i));
     writeFileSync(join(folder, "broken.h5"), "no HDF5");
@@ -103,7 +102,6 @@ describe("the first scan of another process", () => {
   };
 
   beforeAll(async () => {
-    await loadHdf5();
     const made = await folderOfCube();
     for (let i = 0; i < 4; i++) copyFileSync(join(made, "cube.h5"), file(i));
     mkdirSync(join(folder, "set"));

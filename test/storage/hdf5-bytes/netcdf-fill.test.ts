@@ -1,7 +1,7 @@
 /** Missing values of netCDF variables without `_FillValue`: those that netCDF4-python masks. */
 import { describe, expect, it } from "vitest";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import "../../support/hdf5-library.js";
 import { netcdfFill } from "../../../src/storage/hdf5-bytes/netcdf-fill.js";
 import { unpackFixture } from "../../support/fixture-file.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -17,7 +17,6 @@ describe.each([
   ["of an old release", "netcdf-unmarked.nc", [1, 2, Math.fround(9.969209968386869e36), 4]],
 ])("a file of netCDF %s", (_, name, off) => {
   it("has no values where nothing was written", async () => {
-    await loadHdf5();
     const file = openHdf5(unpackFixture(import.meta.url, name, SCRATCH));
     for (const type of [...TYPES, "own"]) expect([...file.numbers(`/${type}`)], type).toEqual(PARTLY);
     expect([...file.numbers("/off")]).toEqual(off);
@@ -34,7 +33,6 @@ it("leaves the fill values of other programs alone", () => {
 });
 
 it("keeps every number of bytes that are not filled, as netCDF4-python does", async () => {
-  await loadHdf5();
   const file = openHdf5(unpackFixture(import.meta.url, "netcdf-bytes-not-filled.nc", SCRATCH));
   const numbers = ["filled", "i1", "u1", "i2"].map((name) => [...file.numbers(`/${name}`)]);
   expect(numbers).toEqual([

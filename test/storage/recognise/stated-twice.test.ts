@@ -37,19 +37,13 @@ const linesOf = ({ descriptor }: Recognised) =>
     .filter(({ about }) => about !== "snapshot")
     .map(({ red, question }) => `${red ? "!" : "?"} ${question}`);
 
-describe("a temperature T", () => {
-  it("is no time", async () => {
-    const { descriptor, seen } = await draftOf(write({ T: 300 }));
-    expect(descriptor.time).toMatchObject({ origin: 0 });
-    expect(descriptor.questions.map(({ about }) => about)).toEqual(["snapshot"]);
-    expect(seen).toContain("@T = 300");
-  });
-
-  it("does not contradict a time", async () => {
-    const found = await draftOf(write({ T: 300, time: 1 }));
-    expect(linesOf(found)).toEqual([]);
-    expect(found.descriptor.time).toMatchObject({ origin: 1 });
-  });
+it.each([
+  [{ T: 300 }, ["snapshot"], 0],
+  [{ T: 300, time: 1 }, [], 1],
+])("a temperature T in %j is no time, and contradicts none", async (stated, open, origin) => {
+  const { descriptor, seen } = await draftOf(write(stated));
+  expect([descriptor.questions.map(({ about }) => about), descriptor.time]).toMatchObject([open, { origin }]);
+  expect(seen).toContain("@T = 300");
 });
 
 describe("coordinates that are no lengths", () => {

@@ -9,7 +9,7 @@ import { completeFolder } from "../../../src/storage/catalog/manifest.js";
 import { scanChanges, scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import { type FolderScan, statesOf } from "../../../src/storage/dataset/scan.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import "../../support/hdf5-library.js";
 import {
   descriptor,
   FRAMES,
@@ -54,7 +54,6 @@ async function writeSeries(folder: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  await loadHdf5();
   for (const name of ["a.h5", "b.h5", "sub folder/c.h5", "1/2/3/deep.h5", "1/2/3/4/deeper.h5", ".hidden/d.h5"])
     await writeCube(join(LOCAL, name));
   await writeCube(join(LOCAL, "vague.h5"), true);

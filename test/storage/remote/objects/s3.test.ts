@@ -5,7 +5,6 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { STORE_DEFAULTS } from "../../../../src/shared/store-settings.js";
 import { scanFolders } from "../../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../../src/storage/dataset/dataset.js";
-import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { objectTarget } from "../../../../src/storage/remote/objects/object-target.js";
 import { s3Place } from "../../../../src/storage/remote/objects/s3.js";
 import { convertToZarr } from "../../../../src/storage/tools/convert-zarr.js";
@@ -144,7 +143,6 @@ describe("a store in a bucket", () => {
   };
 
   beforeAll(async () => {
-    await loadHdf5();
     const velocity = array(["t", "z", "y", "x", "c"], { shard: [1, 2, 1, 2, 1], codec: "gzip" });
     await bucket.put(
       "runs/flow.zarr",
