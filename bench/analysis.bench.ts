@@ -64,6 +64,10 @@ const ANALYSES: readonly Analysis[] = [
     body: { what: "u.x", axis: "x", orders: "2", absolute: "1.5,3", separations: "1,2,4,8" },
   },
   {
+    ...{ ...CPU, name: "around", call: "around" },
+    body: { what: "p", where: "norm(omega) > 2*rms(norm(omega))", lag: "2" },
+  },
+  {
     ...{ ...CPU, name: "welch", call: "spectrum", dataset: "series" },
     body: { what: "u.x", kind: "frequency", frame: "all", segment: 32, over: "x,z", remove: "none" },
   },

@@ -45,11 +45,18 @@ def cases(np, scipy, file, series, nodes):
         modes = [fft.rfftn(np.ascontiguousarray(u[..., i]), workers=2) for i in range(3)]
         return abs(modes[0][0, 0, 1]) ** 2
 
-    def structures():
+    def enstrophy():
         u = velocity[0].astype(np.float64)
-        square = sum(
-            (slope(np, u[..., i], j, h) - slope(np, u[..., j], i, h)) ** 2 for i, j in ((2, 1), (0, 2), (1, 0))
-        )
+        return sum((slope(np, u[..., i], j, h) - slope(np, u[..., j], i, h)) ** 2 for i, j in ((2, 1), (0, 2), (1, 0)))
+
+    def around():
+        square, p = enstrophy(), pressure[0].reshape((nodes,) * 3).astype(np.float64)
+        k, j, i = np.nonzero(square > 4 * square.mean())
+        lag = range(-2, 3)
+        return [p[(k + c) % nodes, (j + b) % nodes, (i + a) % nodes].mean() for c in lag for b in lag for a in lag][0]
+
+    def structures():
+        square = enstrophy()
         labels, count = ndimage.label(square > 4 * square.mean())
         roots = list(range(count + 1))
 
@@ -122,7 +129,7 @@ def cases(np, scipy, file, series, nodes):
         return signal.welch(u, nperseg=32, axis=0)[1].mean((1, 3))[1, 0]
 
     known = {"ux": ux, "strain": strain, "stress": stress, "quantiles": quantiles, "two conditions": conditions}
-    known |= {"increments": increments}
+    known |= {"increments": increments, "around": around}
     more = {"structures": structures, "spectrum": spectrum, "correlation": correlation, "welch": welch}
     more |= {"modes": modes, "coherence": coherence, "filter": filtered}
     return known | (more if ndimage else dict.fromkeys(more))
@@ -134,7 +141,7 @@ def main():
         import numpy as np
     except ImportError as error:
         names = "ux,strain,structures,spectrum,stress,quantiles,two conditions,correlation,welch"
-        more = "modes,coherence,filter,increments"
+        more = "modes,coherence,filter,increments,around"
         print(json.dumps(dict.fromkeys(f"{names},{more}".split(","), str(error))), flush=True)
         return
     try:

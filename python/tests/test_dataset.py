@@ -512,7 +512,13 @@ def test_points_of_pandas_and_xarray_are_taken_by_name(dataset):
     with pytest.raises(ValueError, match="not i, x, y"):
         dataset.values("u", table.rename(columns={"x": "i", "y": "x", "z": "y"}), time=0.6)
     array = xarray.DataArray(points[:, ::-1], dims=("n", "axis"), coords={"axis": list("zyx")})
-    np.testing.assert_array_equal(dataset.values("u", array, time=0.6), expected)
+    for other in (array, array.T, [one for _, one in table[list("zyx")].iterrows()]):
+        np.testing.assert_array_equal(dataset.values("u", other, time=0.6), expected)
+    np.testing.assert_array_equal(dataset.values("u", table[list("zyx")].iloc[0], time=0.6), expected[0])
+    paths = [dataset.paths(points=one, time=slice(0.4, 0.5), step=0.05)["x"] for one in (points[:1], [table[list("zyx")].iloc[0]])]
+    np.testing.assert_array_equal(*paths)
+    with pytest.raises(ValueError, match="masked"):
+        dataset.values("u", [np.ma.masked_array([1.0, 2.0, 3.0], mask=[0, 1, 0])], time=0.6)
 
 
 def test_a_time_asked_twice_is_answered_twice(dataset):

@@ -70,8 +70,14 @@ export function digitsOf(
   const known = widths.slice(0, prefixes[0].length);
   const bits = listed > 0 ? 0 : (widths[known.length] ?? 0);
   const place = known.reduce((sum, one) => sum + one, 0);
-  const masks = known.map((one) => 2 ** one - 1);
-  const [lowMask, highMask] = wordsOf(masks, widths);
+  const [lowMask, highMask] = wordsOf(
+    known.map((one) => 2 ** one - 1),
+    widths,
+  );
+  // By first digit, 1 + the first prefix that begins with it.
+  const firsts = new Uint8Array(2 ** widths[0]);
+  for (let p = prefixes.length - 1; p >= 0 && place > 0; p--) firsts[prefixes[p][0]] = p + 1;
+  const shift = 32 - widths[0];
   for (const t of [0, 1])
     if ((tables[t]?.length ?? 0) < starts.length << bits) tables[t] = new Float64Array(starts.length << bits);
   const [counts, sums] = tables;
@@ -90,8 +96,9 @@ export function digitsOf(
     const sign = top >> 31;
     const low = words[2 * i] ^ sign;
     const high = top ^ (sign | 0x80000000);
-    let p = 0;
-    while (place > 0 && p < highs.length && ((high & highMask) !== highs[p] || (low & lowMask) !== lows[p])) p++;
+    let p = place === 0 ? 0 : firsts[high >>> shift] - 1;
+    if (p < 0) continue;
+    while (p < highs.length && ((high & highMask) !== highs[p] || (low & lowMask) !== lows[p])) p++;
     if (p === highs.length) continue;
     if (bits === 0) found[p].push(i);
     else {
@@ -115,10 +122,17 @@ function valuesOf(nodes: number[], values: Float64Array, weights: Float64Array |
 
 /** Takes counts and weights out of the tables. */
 function digitsIn(places: number[], first: number, isWeighted: boolean, tables: readonly Float64Array[]): DigitList {
-  const sorted = Float64Array.from(places).sort();
-  const [counts, weights] = tables.map((table) => sorted.map((at) => table[at]));
-  for (const table of tables) for (const at of sorted) table[at] = 0;
-  return { digits: sorted.map((at) => at - first), counts, weights: isWeighted ? weights : counts };
+  const sorted = Int32Array.from(places).sort();
+  const [digits, counts, weights] = [0, 1, 2].map(() => new Float64Array(sorted.length));
+  for (let i = 0; i < sorted.length; i++) {
+    const at = sorted[i];
+    digits[i] = at - first;
+    counts[i] = tables[0][at];
+    weights[i] = tables[1][at];
+    tables[0][at] = 0;
+    tables[1][at] = 0;
+  }
+  return { digits, counts, weights: isWeighted ? weights : counts };
 }
 
 /** Merges the list of later values. */

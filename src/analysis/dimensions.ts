@@ -16,9 +16,9 @@ const LENGTHS: Readonly<Record<InputKind, number>> = {
 };
 
 /** The dimension of a product of powers of a dataset's units. */
-function measured(units: Units, powers: readonly (readonly [base: string, power: number])[]): UnitPowers {
+function measured(units: Units, powers: Readonly<Record<string, number>>): UnitPowers {
   const product = new Map<string, number>();
-  for (const [base, power] of powers) {
+  for (const [base, power] of Object.entries(powers)) {
     const unit = units[base];
     if (unit === undefined && power !== 0) return null;
     multiplyUnit(product, unit ?? "1", power);
@@ -33,36 +33,23 @@ export function dimensionOfUnit(unit: string): UnitPowers | undefined {
 
 /** The dimension of an input. */
 export function dimensionOfInput(key: InputKey, units: Units): UnitPowers {
-  if (key === "t") return measured(units, [["time", 1]]);
-  if (key === "x" || key === "y" || key === "z") return measured(units, [["length", 1]]);
+  if (key === "t") return measured(units, { time: 1 });
+  if (key === "x" || key === "y" || key === "z") return measured(units, { length: 1 });
   const [kind, field] = key.split(":") as [InputKind, FieldName];
-  const of =
-    field === "force"
-      ? ([
-          ["velocity", 1],
-          ["time", -1],
-        ] as const)
-      : ([[field, 1]] as const);
-  const squares = kind === "filteredProducts" || kind === "filteredStress" ? of : [];
-  return measured(units, [...of, ...squares, ["length", -LENGTHS[kind]]]);
+  const of = measured(units, field === "force" ? { velocity: 1, time: -1 } : { [field]: 1 });
+  const power = kind === "filteredProducts" || kind === "filteredStress" ? 2 : 1;
+  return productOf(powerOf(of, power), measured(units, { length: -LENGTHS[kind] }));
 }
 
 /** The dimension of a derivative of an expression. `length`: order in space. `time`: order in time. */
 export function dimensionOfDerivative(of: UnitPowers, units: Units, length: number, time = 0): UnitPowers {
   if (of === "number") return length === 0 && time === 0 ? of : dimensionOfDerivative(new Map(), units, length, time);
-  const by = measured(units, [
-    ["length", -length],
-    ["time", -time],
-  ]);
-  return productOf(of, by);
+  return productOf(of, measured(units, { length: -length, time: -time }));
 }
 
 /** The dimension of a kinematic viscosity. */
 export function dimensionOfViscosity(units: Units): UnitPowers {
-  return measured(units, [
-    ["velocity", 1],
-    ["length", 1],
-  ]);
+  return measured(units, { velocity: 1, length: 1 });
 }
 
 /** The dimension of `a * b^power`. */

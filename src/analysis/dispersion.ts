@@ -1,6 +1,7 @@
 /** Averages over paths of particles: displacements, velocities, and the shapes of pairs and tetrads. */
 import { eigenvalues } from "./array-functions.js";
-import { binOf, edgeOf } from "./histogram.js";
+import { binOf } from "./histogram.js";
+import { edgesOf } from "./reductions.js";
 
 /** Number of particles that are evaluated together: 1, a pair, or a tetrad. */
 export type GroupSize = 1 | 2 | 4;
@@ -118,9 +119,7 @@ function incrementMembers({ orders, isAll, bins, count, powers, counts }: Increm
     p,
     each((c) => Array.from(powers[3 * k + c], (sum, lag) => finite(sum / count[lag]))),
   ]);
-  const edges = Array.from({ length: (bins?.count ?? 0) + 1 }, (_, b) =>
-    edgeOf(...(bins?.range ?? [0, 0]), bins?.count ?? 0, b),
-  );
+  const edges = edgesOf(bins?.range ?? [0, 0], bins?.count ?? 0);
   const rows = (list: Float64Array) =>
     Array.from(count, (_, lag) => [...list.subarray(lag * (edges.length - 1), (lag + 1) * (edges.length - 1))]);
   return {

@@ -24,12 +24,8 @@ export interface Overload {
 
 const define = (takes: readonly Shape[], gives: Shape, run: Overload["run"]): Overload => ({ takes, gives, run });
 const SHAPES = Object.keys(SIZES) as Shape[];
-const eigenvector = (index: number): readonly Overload[] => [
-  define(["tensor"], "vector", (scratch, a) => eigenvectors(a, index, scratch)),
-];
-const eigenvalue = (index: number): readonly Overload[] => [
-  define(["tensor"], "scalar", (scratch, a) => [eigenvalues(a, scratch)[index]]),
-];
+const eigenvector = (i: number) => define(["tensor"], "vector", (scratch, a) => eigenvectors(a, i, scratch));
+const eigenvalue = (i: number) => define(["tensor"], "scalar", (scratch, a) => [eigenvalues(a, scratch)[i]]);
 const scalarFunctions = ["sqrt", "abs", "exp", "log", "sin", "cos", "sign"] as const;
 const pairFunctions = ["min", "max", "atan2"] as const;
 
@@ -42,12 +38,8 @@ export const FUNCTIONS: ReadonlyMap<string, readonly Overload[]> = new Map<strin
   ["det", [define(["tensor"], "scalar", (scratch, a) => [determinant(a, scratch)])]],
   ["transpose", [define(["tensor"], "tensor", (_, a) => transposed(a))]],
   ["ddot", [define(["tensor", "tensor"], "scalar", (scratch, a, b) => [contraction(a, b, scratch())])]],
-  ["eig1", eigenvalue(0)],
-  ["eig2", eigenvalue(1)],
-  ["eig3", eigenvalue(2)],
-  ["eigvec1", eigenvector(0)],
-  ["eigvec2", eigenvector(1)],
-  ["eigvec3", eigenvector(2)],
+  ...[0, 1, 2].map((i) => [`eig${i + 1}`, [eigenvalue(i)]] as const),
+  ...[0, 1, 2].map((i) => [`eigvec${i + 1}`, [eigenvector(i)]] as const),
   ...scalarFunctions.map(
     (name) => [name, [define(["scalar"], "scalar", (scratch, [a]) => [UNARY[name](a, scratch())])]] as const,
   ),

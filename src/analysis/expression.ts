@@ -39,7 +39,7 @@ import {
   nameList,
   nearestName,
   presentName,
-  replacementOf,
+  REPLACED,
 } from "./names.js";
 import { type BlockInputs, inputPart, partOf, type Subexpression, summed } from "./subexpression.js";
 
@@ -489,7 +489,7 @@ class ExpressionCompiler {
         column,
       );
     const names = nameList(this.#names);
-    const list = replacementOf(name) ?? `names are ${names.join(", ")}`;
+    const list = REPLACED.get(name) ?? `names are ${names.join(", ")}`;
     return this.#refuse(`nothing has the name ${excerpt(name)}; ${list}`, column, nearestName(name, names));
   }
 

@@ -8,6 +8,8 @@ export interface FrameNode {
 
 export interface Extreme extends FrameNode {
   readonly value: number;
+  /** Values of the columns `also`, if there are any. */
+  readonly more?: readonly number[];
 }
 
 export const SIDES = ["highest", "lowest"] as const;
@@ -18,6 +20,8 @@ type BySide<T> = Readonly<Record<Side, T>>;
 export interface ExtremesOptions {
   readonly of: number;
   readonly count: number;
+  /** Columns whose values are taken where the extremes are. */
+  readonly also?: readonly number[];
   /** Least distance between two extremes of a group, in any frames. */
   readonly apart: number;
   /** Extremes that earlier passes have picked. */
@@ -79,13 +83,14 @@ function candidatesOf(
   options: ExtremesOptions,
   values: Float64Array,
   known: Uint32Array,
-  { nodeOf, frame, distance2 }: ExtremesSample,
+  { columns, nodeOf, frame, distance2 }: ExtremesSample,
 ): Candidates {
-  const { apart, from, picked } = options;
+  const { apart, from, picked, also } = options;
   const start = from?.[side];
   if (start === null || known.length === 0) return { list: [], leftOut: null };
   const [sign, order, most] = [signOf(side), inOrder(side), keptBy(options)];
-  const at = (i: number): Extreme => ({ value: values[i], node: nodeOf(i), frame });
+  const more = (i: number) => also && { more: also.map((column) => columns[column][i]) };
+  const at = (i: number): Extreme => ({ value: values[i], node: nodeOf(i), frame, ...more(i) });
   const own = picked?.[side].filter((one) => distance2(one, at(known[0])) < Infinity) ?? [];
   let [some, last]: [Extreme[], Extreme | null] = [[], null];
   for (const i of known) {

@@ -67,16 +67,6 @@ function segmentAt(
   for (let j = 0; j < n; j++) out[j] = (values[at + j] - (mean + slope * (j - middle))) * window[j];
 }
 
-/** Copies the values of all columns at a node; whether all are finite. */
-function gather(columns: readonly Float64Array[], node: number, out: Float64Array, at: number): boolean {
-  let sum = 0;
-  for (let c = 0; c < columns.length; c++) {
-    out[at + c] = columns[c][node];
-    sum += 0 * out[at + c];
-  }
-  return sum === 0;
-}
-
 /** Adds the energies of modes, each of which is the mean of those at `at` and at `other`. */
 function addEnergies(
   [re, im]: readonly Float64Array[],
@@ -187,9 +177,10 @@ export function frequenciesOf(
   for (let line = 0; line < lines; line++) {
     const start = axis === null ? line : Math.floor(line / stride) * stride * nodes + (line % stride);
     let isWhole = true;
-    for (let i = 0; i < nodes; i++)
-      if (!gather(columns, start + i * stride, gathered, i * columns.length))
-        isWhole = isKnown(columns, start + i * stride, leftOut);
+    for (let i = 0; i < nodes; i++) {
+      for (let c = 0; c < columns.length; c++) gathered[i * columns.length + c] = columns[c][start + i * stride];
+      isWhole = isKnown(columns, start + i * stride, leftOut) && isWhole;
+    }
     if (!isWhole) continue;
     const w = weights === null ? 1 : weights[start];
     weight += w;

@@ -6,6 +6,8 @@ export interface IncrementOptions {
   /** Distances in nodes between the two ends of a pair. */
   readonly separations: readonly number[];
   readonly orders: readonly number[];
+  /** Powers of absolute increments along the axis, whole or not. */
+  readonly absolute: readonly number[];
   readonly periodic: boolean;
 }
 
@@ -24,10 +26,11 @@ export interface Increments {
  * and `NN` are products of the two ends of a pair, `ends0` to `ends2` sums of them by component, the longitudinal one
  * first. `yaglomWeight` is the weight of pairs whose velocity is known.
  */
-export function termsOf(columns: number, orders: readonly number[]): readonly string[] {
-  if (columns < 3) return [...orders.map((p) => `D${p}`), ...(columns === 2 ? ["yaglom", "yaglomWeight"] : [])];
-  const powers = (name: string): string[] => orders.map((p) => `${name}${p}`);
-  return [...powers("L"), ...powers("N"), ...powers("M"), "mixed", "LL", "NN", "ends0", "ends1", "ends2"];
+export function termsOf(columns: number, orders: readonly number[], absolute: readonly number[]): readonly string[] {
+  const powers = (name: string, of = orders): string[] => of.map((p) => `${name}${p}`);
+  const first = [...powers("A", absolute), ...powers("L")];
+  if (columns < 3) return [...first, ...(columns === 2 ? ["yaglom", "yaglomWeight"] : [])];
+  return [...first, ...powers("N"), ...powers("M"), "mixed", "LL", "NN", "ends0", "ends1", "ends2"];
 }
 
 /**
@@ -38,10 +41,10 @@ export function termsOf(columns: number, orders: readonly number[]): readonly st
 export function incrementsOf(
   columns: readonly Float64Array[],
   shape: readonly [number, number, number],
-  { axis, separations, orders, periodic }: IncrementOptions,
+  { axis, separations, orders, absolute, periodic }: IncrementOptions,
   weights: Float64Array | null = null,
 ): Increments {
-  const terms = termsOf(columns.length, orders).length;
+  const terms = termsOf(columns.length, orders, absolute).length;
   const sums = new Float64Array(separations.length * terms);
   const [pairs, weight] = [new Float64Array(separations.length), new Float64Array(separations.length)];
   const stride = axis === 0 ? 1 : axis === 1 ? shape[0] : shape[0] * shape[1];
@@ -49,14 +52,11 @@ export function incrementsOf(
   const lines = columns[0].length / length;
   // Index 0 along the axis: one line starts at each node of that plane.
   const startOf = (line: number): number => Math.floor(line / stride) * stride * length + (line % stride);
-  const along = [columns[axis] ?? columns[0], ...columns.filter((_, c) => c !== axis)];
-  const ordered = columns.length === 3 ? along : columns;
-  const needed = columns.length === 3 ? along : columns.slice(0, 1);
+  const isVector = columns.length === 3;
+  const ordered = isVector ? [columns[axis], ...columns.filter((_, c) => c !== axis)] : columns;
+  const needed = isVector ? ordered : columns.slice(0, 1);
   const ofLine = new Float64Array(terms);
-  const places = new Int32Array(Math.max(...orders) + 1).fill(-1);
-  orders.forEach((order, k) => {
-    places[order] = k;
-  });
+  const { step, multiples } = multiplesOf(absolute);
   const leftOut = separations.map(() => ({ missing: 0, infinite: 0 }));
   separations.forEach((separation, s) => {
     const starts = periodic ? length : Math.max(0, length - separation);
@@ -66,9 +66,12 @@ export function incrementsOf(
       const before = pairs[s];
       for (let i = 0; i < starts; i++) {
         const a = start + i * stride;
-        const b = start + ((i + separation) % length) * stride;
-        if (addPair(ordered, a, b, places, ofLine)) pairs[s]++;
-        else if (isKnown(needed, a, leftOut[s]) && isKnown(needed, b, leftOut[s])) leftOut[s].infinite++;
+        const end = i + separation;
+        const b = start + (end < length ? end : end - length) * stride;
+        if (addPair(ordered, a, b, orders, absolute.length, ofLine)) {
+          pairs[s]++;
+          if (multiples.length > 0) addAbsolute(Math.abs(ordered[0][b] - ordered[0][a]), step, multiples, ofLine);
+        } else if (isKnown(needed, a, leftOut[s]) && isKnown(needed, b, leftOut[s])) leftOut[s].infinite++;
       }
       const w = weights === null ? 1 : weights[start];
       weight[s] += w * (pairs[s] - before);
@@ -79,19 +82,39 @@ export function incrementsOf(
   return { pairs, weight, missing: counts("missing"), infinite: counts("infinite"), sums };
 }
 
-/** Adds the powers of an increment to the sums from `at` on, of the orders that occur. */
-function addPowers(d: number, places: Int32Array, at: number, out: Float64Array): void {
-  let power = d;
-  for (let order = 1; order < places.length; order++, power *= d)
-    if (places[order] >= 0) out[at + places[order]] += power;
+/** Adds whole powers of a number to the sums from `at` on. */
+function addPowers(root: number, orders: readonly number[], at: number, out: Float64Array): void {
+  for (let k = 0; k < orders.length; k++) {
+    let power = 1;
+    for (let n = orders[k], square = root; n > 0; n >>= 1, square *= square) if ((n & 1) === 1) power *= square;
+    out[at + k] += power;
+  }
 }
 
-/** Adds the terms of a pair; false if a value is not finite. `places`: index of each order in the orders, or -1. */
+/** Steps of which real orders are whole multiples: the powers of an increment are then products of one root. */
+const STEPS = [1, 0.5, 0.1, 0.05];
+
+/** The step of orders, and the multiples of it that they are; without one, step 0 and the orders. */
+function multiplesOf(orders: readonly number[]) {
+  const step = STEPS.find((one) => orders.every((p) => Math.abs(p / one - Math.round(p / one)) < 1e-13)) ?? 0;
+  return { step, multiples: orders.map((p) => (step === 0 ? p : Math.round(p / step))) };
+}
+
+/** Adds powers of d >= 0; relative errors are below 1e-13 for p |ln d| up to 500. */
+function addAbsolute(d: number, step: number, multiples: readonly number[], out: Float64Array): void {
+  if (step === 0) {
+    const log = Math.log(d);
+    for (let k = 0; k < multiples.length; k++) out[k] += Math.exp(multiples[k] * log);
+  } else addPowers(step === 1 ? d : step === 0.5 ? Math.sqrt(d) : Math.exp(step * Math.log(d)), multiples, 0, out);
+}
+
+/** Adds the terms of a pair from `at` on; false if a value is not finite. */
 function addPair(
   columns: readonly Float64Array[],
   a: number,
   b: number,
-  places: Int32Array,
+  orders: readonly number[],
+  at: number,
   out: Float64Array,
 ): boolean {
   const first = columns[0];
@@ -101,7 +124,7 @@ function addPair(
   if (third === undefined) {
     const yaglom = second === undefined ? 0 : (second[b] - second[a]) * d * d;
     if (!Number.isFinite(d)) return false;
-    addPowers(d, places, 0, out);
+    addPowers(d, orders, at, out);
     if (second === undefined || !Number.isFinite(yaglom)) return true;
     out[out.length - 2] += yaglom;
     out[out.length - 1]++;
@@ -110,15 +133,16 @@ function addPair(
   const e = second[b] - second[a];
   const f = third[b] - third[a];
   if (!Number.isFinite(d + e + f)) return false;
-  const n = (out.length - 6) / 3;
-  addPowers(d, places, 0, out);
-  addPowers(e, places, n, out);
-  addPowers(f, places, 2 * n, out);
-  out[3 * n] += (d * (e * e + f * f)) / 2;
-  out[3 * n + 1] += first[a] * first[b];
-  out[3 * n + 2] += (second[a] * second[b] + third[a] * third[b]) / 2;
-  out[3 * n + 3] += first[a] + first[b];
-  out[3 * n + 4] += second[a] + second[b];
-  out[3 * n + 5] += third[a] + third[b];
+  const last = out.length - 6;
+  const n = orders.length;
+  addPowers(d, orders, at, out);
+  addPowers(e, orders, at + n, out);
+  addPowers(f, orders, at + 2 * n, out);
+  out[last] += (d * (e * e + f * f)) / 2;
+  out[last + 1] += first[a] * first[b];
+  out[last + 2] += (second[a] * second[b] + third[a] * third[b]) / 2;
+  out[last + 3] += first[a] + first[b];
+  out[last + 4] += second[a] + second[b];
+  out[last + 5] += third[a] + third[b];
   return true;
 }

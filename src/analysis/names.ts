@@ -31,6 +31,11 @@ export function partsOfInput(key: InputKey): InputParts | null {
   return { kind, field, option: field.slice(0, equals), expression: field.slice(equals + 1) };
 }
 
+/** Maps entry `c` of 3x3 tensors, row by row, to its index in symmetric storage: xx, xy, xz, yy, yz, zz. */
+export function packedIndex(c: number): number {
+  return 6 * Math.floor(c / 9) + [0, 1, 2, 1, 3, 4, 2, 4, 5][c % 9];
+}
+
 /** Whether an input is of an expression: such inputs are known at nodes only. */
 export function isOfExpression(key: InputKey): boolean {
   return key.includes("=");
@@ -143,19 +148,12 @@ const FORMULAS: Readonly<Record<string, string>> = {
   Pi: "-ddot(tau, bar_S)",
 };
 
-const FILTERED_NAMES = ["bar_A", "bar_S", "bar_w", "tau", "Pi"];
-
 /** Names of earlier versions with two meanings, and the names to write instead. */
-const REPLACED: ReadonlyMap<string, string> = new Map([
+export const REPLACED: ReadonlyMap<string, string> = new Map([
   ["dissipation", "epsilon is 2*nu*ddot(S,S); the earlier dissipation was 2*ddot(S,S), without nu"],
   ["q", "Q is -tr(A*A)/2; the earlier q was (tr(A)^2-tr(A*A))/2, which is Q if tr(A) is 0"],
   ["r", "R is -det(A)"],
 ]);
-
-/** The name to write instead of one of an earlier version; undefined for others. */
-export function replacementOf(name: string): string | undefined {
-  return REPLACED.get(name);
-}
 
 /** Names of version 1 by the names that replace them. */
 const EARLIER: Readonly<Record<string, string>> = {
@@ -211,21 +209,13 @@ export function formulaOf(name: string, names: Pick<Names, "fields">): string | 
 }
 
 /** All names, for messages. */
-export function nameList({ fields, viscosity, isFiltered = false, refusesEarlier = false }: Names): readonly string[] {
-  if (refusesEarlier) {
-    const known = Object.keys(FORMULAS).filter((name) => presentName(name) === undefined);
-    const lacks = Object.keys(FIELDS).filter((field) => !Object.hasOwn(fields, field));
-    const isOf = (text: string) => !lacks.some((field) => text.includes(field));
-    const named = QUANTITIES.filter((row) => row.method !== null && isOf(row.expression) && !presentName(row.name));
-    const all = [...known, ...Object.keys(fields), ...named.map(({ name }) => name), ...COORDINATES];
-    return [...new Set([...all, ...(viscosity === undefined ? [] : ["nu"]), "pi"])];
-  }
-  const inputs = Object.entries(fields)
-    .flatMap(([field, components]) => inputsOf(field, components))
-    .filter(([, { key }]) => isFiltered || !key.startsWith("filtered"))
-    .map(([name]) => name);
-  const formulas = Object.keys(FORMULAS).filter((name) => isFiltered || !FILTERED_NAMES.includes(name));
-  return [...formulas, ...inputs, ...COORDINATES, ...(viscosity === undefined ? [] : ["nu"]), "pi"];
+export function nameList({ fields, viscosity }: Names): readonly string[] {
+  const known = Object.keys(FORMULAS).filter((name) => presentName(name) === undefined);
+  const lacks = Object.keys(FIELDS).filter((field) => !Object.hasOwn(fields, field));
+  const isOf = (text: string) => !lacks.some((field) => text.includes(field));
+  const named = QUANTITIES.filter((row) => row.method !== null && isOf(row.expression) && !presentName(row.name));
+  const all = [...known, ...Object.keys(fields), ...named.map(({ name }) => name), ...COORDINATES];
+  return [...new Set([...all, ...(viscosity === undefined ? [] : ["nu"]), "pi"])];
 }
 
 /** The edit distance of two words: insertions, deletions, changes and swaps of neighbours. */

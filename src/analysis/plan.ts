@@ -60,20 +60,16 @@ export function placeIn({ extent, coordinates, points }: ReductionPlan, node: nu
 }
 
 /** Squared distance of two positions, the shorter way on periodic axes; infinite for positions of two groups. */
-export function distanceIn({ extent, coordinates, periods, kept, points }: ReductionPlan): Sample["distance2"] {
-  const strides = [1, extent[0], extent[0] * extent[1]];
-  const placeOf = (node: number, a: number): number =>
-    points === undefined ? coordinates[a][Math.floor(node / strides[a]) % extent[a]] : points[3 * node + a];
+export function distanceIn(plan: ReductionPlan): Sample["distance2"] {
+  const { periods, kept } = plan;
   return (a, b) => {
     if (kept[3] && a.frame !== b.frame) return Infinity;
-    let sum = 0;
-    for (let axis = 0; axis < 3; axis++) {
-      const d = Math.abs(placeOf(a.node, axis) - placeOf(b.node, axis));
+    const other = placeIn(plan, b.node);
+    return placeIn(plan, a.node).reduce((sum, place, axis) => {
+      const d = Math.abs(place - other[axis]);
       if (kept[axis] && d > 0) return Infinity;
-      const period = periods[axis];
-      sum += (period > 0 ? Math.min(d, period - d) : d) ** 2;
-    }
-    return sum;
+      return sum + (periods[axis] > 0 ? Math.min(d, periods[axis] - d) : d) ** 2;
+    }, 0);
   };
 }
 
@@ -89,29 +85,33 @@ export function reducePart(
   // Groups use the same memory one after another, unless the part is one group.
   const memories = nodes === columns[0]?.length ? [] : [...columns, weights].map(() => new Float64Array(nodes));
   const states = plan.reductions.map((): [number, ReductionState][] => []);
-  for (const [group, corner] of groupsOf(plan, box)) {
-    const sample = { ...sampleOf(plan, box, columns, corner, distance2, weights, memories), group, tables };
+  for (const [group, corner, inner] of groupsOf(plan, box)) {
+    const sample = { ...sampleOf(plan, box, columns, corner, inner, distance2, weights, memories), group, tables };
     for (const [r, reduction] of plan.reductions.entries()) states[r].push([group, reduceSample(reduction, sample)]);
   }
   return states;
 }
 
-/** The groups of a part, with the first node of each. */
-function* groupsOf(plan: ReductionPlan, box: PartBox): Generator<readonly [number, PartBox["from"]]> {
-  const [{ kept }, { from, count, frame }] = [plan, box];
+/** The groups of a part, with the first node of each in the part, and its nodes there along x, y and z. */
+export function* groupsOf(
+  plan: ReductionPlan,
+  { from, count, frame }: PartBox,
+): Generator<readonly [group: number, corner: PartBox["from"], inner: PartBox["count"]]> {
+  const { kept } = plan;
   const [gx, gy, gz] = groupExtent(plan);
+  const inner = count.map((n, a) => (kept[a] ? 1 : n)) as unknown as PartBox["count"];
   const time = kept[3] ? frame : 0;
   const runs = count.map((n, a) => (kept[a] ? n : 1));
   for (let k = 0; k < runs[2]; k++)
     for (let j = 0; j < runs[1]; j++)
       for (let i = 0; i < runs[0]; i++) {
         const [x, y, z] = [i, j, k].map((n, a) => (kept[a] ? from[a] + n : 0));
-        yield [((time * gz + z) * gy + y) * gx + x, [i, j, k]];
+        yield [((time * gz + z) * gy + y) * gx + x, [i, j, k], inner];
       }
 }
 
 /** The weights of the nodes of a part divided by `cell`, x fastest; null if all are 1. */
-function weightsIn({ weights }: ReductionPlan, { from, count }: PartBox): Float64Array | null {
+export function weightsIn({ weights }: ReductionPlan, { from, count }: PartBox): Float64Array | null {
   if (weights.every((axis) => axis === null)) return null;
   const [x, y, z] = weights.map((axis, a) => axis?.subarray(from[a], from[a] + count[a]));
   const out = new Float64Array(count[0] * count[1] * count[2]);
@@ -128,12 +128,12 @@ function sampleOf(
   { from, count, frame }: PartBox,
   columns: readonly Float64Array[],
   corner: PartBox["from"],
+  inner: Sample["inner"],
   distance2: Sample["distance2"],
   weights: Float64Array | null,
   memories: readonly Float64Array[],
 ): Omit<Sample, "group" | "tables"> {
-  const { extent, coordinates, periods, cell, kept } = plan;
-  const inner = count.map((n, a) => (kept[a] ? 1 : n)) as unknown as Sample["inner"];
+  const { extent, coordinates, periods, cell } = plan;
   const [nx, ny, nz] = inner;
   const picked = (values: Float64Array, c: number): Float64Array =>
     nx * ny * nz === values.length ? values : pick(values, count, corner, inner, memories[c]);

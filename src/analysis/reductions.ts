@@ -11,7 +11,7 @@ import {
 import { fragmentsOf, type MarkedBox, PART, type PartFragments, type StructureOptions } from "./fragments.js";
 import { type Frequencies, type FrequencyOptions, frequenciesOf } from "./frequencies.js";
 import { type Binned, binned, binOf, edgeOf } from "./histogram.js";
-import { type Increments, incrementsOf } from "./increments.js";
+import { type IncrementOptions, type Increments, incrementsOf } from "./increments.js";
 import { isKnown, type LeftOut, type Moments, mergeMoments, momentsOf, NO_MOMENTS, shapeOf } from "./moments.js";
 import { nested } from "./nested.js";
 import { JoinedFragments } from "./structures.js";
@@ -38,28 +38,19 @@ export type AnyReduction =
       readonly range: readonly BinRange[];
     }
   | ({ readonly kind: "extremes" } & ExtremesOptions)
-  | {
-      readonly kind: "increments";
-      readonly of: readonly number[];
-      readonly axis: 0 | 1 | 2;
-      readonly separations: readonly number[];
-      readonly orders: readonly number[];
-      readonly periodic: boolean;
-    }
+  | ({ readonly kind: "increments"; readonly of: readonly number[] } & IncrementOptions)
   | ({ readonly kind: "structures" } & StructureOptions)
   | ({ readonly kind: "digits" } & DigitsOptions)
   | ({ readonly kind: "frequencies" } & FrequencyOptions)
-  | ({ readonly kind: "gather"; readonly of: readonly number[] } & GatherOptions);
+  /** Events are the nodes where column `on` is known; offsets reach up to `lags` nodes along x, y and z. */
+  | { readonly kind: "around"; readonly on: number; readonly of: readonly number[]; readonly lags: MarkedBox["from"] };
 
-/** Nodes of a region whose values are gathered, with the frame of each. */
-interface GatherOptions {
-  readonly nodes: readonly number[];
-  readonly frames: readonly number[];
-}
-
-/** Values of some of the nodes: their indices in the list, and a number for each column. */
-export interface Gathered extends LeftOut {
-  readonly found: readonly (readonly number[])[];
+/** Number, weight and weighted sum of the known values of each column at each offset, x fastest. */
+export interface Around {
+  readonly events: number;
+  readonly counts: Float64Array;
+  readonly shares: Float64Array;
+  readonly sums: Float64Array;
 }
 
 /** Values at nodes: an array for each column, weights of the nodes over `cell` if they differ, and coordinates. */
@@ -99,7 +90,7 @@ export type ReductionState =
   | Increments
   | PartFragments
   | JoinedFragments
-  | Gathered
+  | Around
   | Digits
   | Frequencies;
 
@@ -126,8 +117,8 @@ export function reduceSample(reduction: AnyReduction, sample: Sample): Reduction
       return incrementsOf(reduction.of.map(column), sample.shape, reduction, sample.weights);
     case "structures":
       return fragmentsOf(reduction, sample);
-    case "gather":
-      return gathered(reduction, sample);
+    case "around":
+      throw new Error("these sums are not of one sample");
     case "digits":
       return digitsOf(reduction, column(reduction.of), sample.weights, sample.group, sample.tables);
     case "frequencies":
@@ -154,6 +145,7 @@ export function mergeStates(reduction: AnyReduction, a: ReductionState, b: Reduc
     case "joint":
     case "increments":
     case "frequencies":
+    case "around":
       return added(a, b);
     case "conditional": {
       const [into, from] = [a as Conditional, b as Conditional];
@@ -170,11 +162,6 @@ export function mergeStates(reduction: AnyReduction, a: ReductionState, b: Reduc
       return a;
     case "digits":
       return mergeDigits(a as Digits, b as Digits);
-    case "gather":
-      return {
-        ...bothLeftOut(a as Gathered, b as Gathered),
-        found: [...(a as Gathered).found, ...(b as Gathered).found],
-      };
   }
 }
 
@@ -203,16 +190,10 @@ function unpack(bins: Float64Array, at: number): Moments {
 }
 
 function covarianceOf(columns: readonly Float64Array[], weights: Float64Array | null): Covariance {
-  const length = columns[0].length;
-  const kept = new Float64Array(length);
   const leftOut = { missing: 0, infinite: 0 };
-  let [count, weight] = [0, 0];
-  for (let i = 0; i < length; i++) {
-    if (!isKnown(columns, i, leftOut)) continue;
-    kept[i] = weights === null ? 1 : weights[i];
-    count++;
-    weight += kept[i];
-  }
+  const kept = columns[0].map((_, i) => (isKnown(columns, i, leftOut) ? (weights?.[i] ?? 1) : 0));
+  const count = kept.length - leftOut.missing - leftOut.infinite;
+  const weight = kept.reduce((sum, w) => sum + w, 0);
   const centred = columns.map((column) => {
     const moments = momentsOf(
       column.map((value, i) => (kept[i] > 0 ? value : Number.NaN)),
@@ -223,7 +204,7 @@ function covarianceOf(columns: readonly Float64Array[], weights: Float64Array | 
   const products = centred.flatMap(({ values: a }) =>
     centred.map(({ values: b }) => {
       let sum = 0;
-      for (let i = 0; i < length; i++) sum += kept[i] * a[i] * b[i];
+      for (let i = 0; i < kept.length; i++) sum += kept[i] * a[i] * b[i];
       return sum;
     }),
   );
@@ -281,19 +262,6 @@ function conditionalOf(reduction: AnyReduction & { kind: "conditional" }, sample
     packed.set(pack(moments), BIN * bin);
   });
   return { bins: packed, outside, ...leftOut };
-}
-
-function gathered({ of, nodes, frames }: GatherOptions & { readonly of: readonly number[] }, sample: Sample): Gathered {
-  const own = new Map<number, number>();
-  nodes.forEach((node, i) => {
-    if (frames[i] === sample.frame) own.set(node, i);
-  });
-  const found: number[][] = [];
-  for (let n = 0; own.size > 0 && n < sample.count; n++) {
-    const place = own.get(sample.nodeOf(n));
-    if (place !== undefined) found.push([place, ...of.map((column) => sample.columns[column][n])]);
-  }
-  return { missing: 0, infinite: 0, found };
 }
 
 /** The members of an answer for a group. */

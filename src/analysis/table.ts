@@ -36,20 +36,14 @@ function tableOf(items: readonly unknown[], plot: AnalysisTable["plot"]): Analys
 function resultTable(result: AnswerMembers): AnalysisTable {
   if (Array.isArray(result.of) && result.matrix === undefined && result.edges === undefined)
     return componentsTable(result, result.of);
-  const { coordinates, edges, counts, weights } = result as {
-    coordinates?: AnswerMembers;
-    edges?: number[];
-    counts?: number[];
-    weights?: number[];
-  };
-  if (coordinates !== undefined) return profileTable(result, coordinates);
+  if (result.coordinates !== undefined) return profileTable(result, result.coordinates as AnswerMembers);
   if (result.highest !== undefined) {
     const side = (name: string) => (result[name] as AnswerMembers[]).map((one) => ({ side: name, ...one }));
     return tableOf([...side("highest"), ...side("lowest")], null);
   }
+  const { edges, counts, weights, mean, variance } = result as Readonly<Record<string, number[] | undefined>>;
   if (edges === undefined || counts === undefined) return tableOf([result], null);
   if (Array.isArray(edges[0])) return jointTable(result as unknown as JointAnswer);
-  const { mean, variance } = result as { mean?: number[]; variance?: number[] };
   const rows = counts.map((count, i) => ({
     ...{ from: edges[i], to: edges[i + 1], count, weight: weights?.[i] },
     ...(mean === undefined ? {} : { mean: mean[i], variance: variance?.[i] }),
@@ -171,18 +165,10 @@ function spectrumTable({ k, coordinates, ...answer }: AnswerMembers): AnalysisTa
   const waves = k as readonly number[];
   const lists = Object.entries(answer).filter(([, list]) => Array.isArray(list) && list.length > 0);
   if (coordinates !== undefined) {
-    const [[axis, places] = ["", []]] = Object.entries(coordinates as Readonly<Record<string, readonly number[]>>);
-    const at = (list: unknown, i: number, n: number) => (list as readonly (readonly number[])[])[i]?.[n];
-    const ofPlanes = lists.filter(([, list]) => (list as readonly unknown[]).length === places.length);
-    return tableOf(
-      places.flatMap((place, i) =>
-        waves.map((wave, n) => ({
-          ...{ [axis]: place, k: wave },
-          ...Object.fromEntries(ofPlanes.map(([name, list]) => [name, at(list, i, n)])),
-        })),
-      ),
-      null,
-    );
+    const places = coordinates as Readonly<Record<string, readonly unknown[]>>;
+    const [count] = Object.values(places).map(({ length }) => length);
+    const ofPlanes = lists.filter(([, list]) => (list as readonly unknown[]).length === count);
+    return profileRows({ ...places, k: waves }, ofPlanes as [string, unknown[]][], []);
   }
   const alongK = lists.filter(([, list]) => (list as readonly unknown[]).length === waves.length);
   const rows = waves.map((wave, n) => ({

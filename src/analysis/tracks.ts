@@ -1,5 +1,4 @@
 /** Tracks: structures that follow each other through frames, and those that begin, end, split and merge. */
-
 import type { ReductionPlan } from "./plan.js";
 
 /** Structures of two consecutive frames that overlap, by their numbers in the lists, from 1. */

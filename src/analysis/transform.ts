@@ -31,10 +31,8 @@ export class Transform {
       x[i] = re[order[i]];
       y[i] = im[order[i]];
     }
-    for (let i = 0; i < n; i++) {
-      re[i] = x[i];
-      im[i] = y[i];
-    }
+    re.set(x);
+    im.set(y);
     let m = 1;
     for (let level = this.#factors.length - 1; level >= 0; level--) {
       const p = this.#factors[level];

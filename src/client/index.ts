@@ -123,12 +123,12 @@ function readLists(operation: TableRow, request: Request): { readonly lists: rea
     .filter((member) => member.name in request)
     .map((member) => ({ member, flat: flatten(member.name, request[member.name] as Points) }));
   const total = (lists.find(({ member }) => member.name === "points")?.flat.length ?? 0) / 3;
-  for (const { member, flat } of lists) {
-    if (flat.length === 3 * total) continue;
-    const message = `${member.name} has ${flat.length / 3} items for ${total} points.`;
-    throw new ClientError("InvalidRequest", message, { member: member.name });
-  }
-  return { lists, total };
+  const odd = lists.find(({ flat }) => flat.length !== 3 * total);
+  if (odd === undefined) return { lists, total };
+  const { name: member } = odd.member;
+  throw new ClientError("InvalidRequest", `${member} has ${odd.flat.length / 3} items for ${total} points.`, {
+    member,
+  });
 }
 
 /** Rewrites the index of a point in an error: the service counts within a part, the caller within the whole array. */

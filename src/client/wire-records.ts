@@ -3,13 +3,13 @@ import { type Member, RECORDS, type RecordName } from "../shared/operations.js";
 import { ClientError } from "./error.js";
 import type { Points, TableRow } from "./request-types.js";
 
-/** A copy of points, one number after another. Throws ClientError unless there are three a point. */
+/** A copy of points, one number after another. Throws ClientError unless there are three a point, and for bytes. */
 export function flatten(member: string, points: Points): Float32Array {
   // A copy from the iterator has undefined in place of holes, which `every` would pass over.
   const rows = Array.isArray(points) ? Array.from(points, (row): number[] => Array.from(row ?? [])) : null;
   const isTriple = (row: readonly unknown[]) => row.length === 3 && row.every((one) => typeof one === "number");
-  if (rows === null ? ArrayBuffer.isView(points) && points.length % 3 === 0 : rows.every(isTriple))
-    return new Float32Array(rows?.flat() ?? (points as Float32Array));
+  const isFlat = /^(Float|Int)(16|32|64)Array$/.test(points?.constructor.name) && points.length % 3 === 0;
+  if (rows === null ? isFlat : rows.every(isTriple)) return new Float32Array(rows?.flat() ?? (points as Float32Array));
   throw new ClientError("InvalidRequest", `${member} must have three numbers a point.`, { member });
 }
 

@@ -1,8 +1,8 @@
 /** Tests the language of expressions: what parts mean, what is refused, and that no text escapes, stalls or crashes. */
 import { describe, expect, it } from "vitest";
 import { compileExpression, compileScalar } from "../../src/analysis/expression.js";
-import { recordQuantity } from "../../src/analysis/record-quantity.js";
 import type { BlockInputs } from "../../src/analysis/subexpression.js";
+import { recordQuantity } from "../../src/server/zarr/record-quantity.js";
 import { FieldprobeError } from "../../src/shared/errors.js";
 import { QUANTITIES } from "../../src/shared/quantities.js";
 

@@ -42,7 +42,7 @@ const SUMS: readonly AnyReduction[] = [
   { kind: "extremes", of: 0, count: 3, apart: 0 },
 ];
 const INCREMENTS: readonly AnyReduction[] = [
-  { kind: "increments", of: [0], axis: 1, separations: [1, 3], orders: [2, 3], periodic: true },
+  { kind: "increments", of: [0], axis: 1, separations: [1, 3], orders: [2, 3], absolute: [2.7], periodic: true },
 ];
 
 describe.each([

@@ -298,6 +298,8 @@ describe("client", () => {
     ["a hole in place of a point", "NullOp", { points: HOLED.map(() => [1, 2, 3]) }, "points"],
     ["a number in place of a point", "NullOp", { points: [1, 2, 3] }, "points"],
     ["a hole in lists", "GetData_Python", { points: HOLED.map(() => [1]) }, "points"],
+    ["bytes", "NullOp", { points: Buffer.from(line(1).buffer) }, "points"],
+    ["integers of 64 bits", "NullOp", { points: BigInt64Array.of(1n, 2n, 3n) }, "points"],
     ["points that are undefined", "NullOp", { points: undefined }, "points"],
     ["velocities of no points", "GetPositionInertialParticle", { points: line(2), InitialV: [] }, "InitialV"],
     ["velocities of other points", "GetPositionInertialParticle", { points: line(2), InitialV: line(3) }, "InitialV"],

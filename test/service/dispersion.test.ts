@@ -118,11 +118,7 @@ describe("dispersion", () => {
     expect([pairs.particles[0], pairs.pairs.count[0]]).toEqual([1000, 500]);
     const { tetrads } = await ask({ ...short, points: { tetrads: 300, distance: 0.3 } });
     for (const value of tetrads.eigenvalues[0] as number[]) expect(value).toBeCloseTo(0.09 / 2, 6);
-    const random = await ask({
-      ...short,
-      points: { random: 1000, seed: 1 },
-      ...{ x: "0:1", y: "0:1", z: "0:1" },
-    });
+    const random = await ask({ ...short, points: { random: 1000, seed: 1 }, ...{ x: "0:1", y: "0:1", z: "0:1" } });
     expect(random.particles).toEqual([1000, 1000]);
     const given = await ask({ ...short, points });
     expect([given.particles[0], given.mean_square[0], given.autocorrelation[0]]).toEqual([COUNT, 0, 1]);

@@ -1,6 +1,6 @@
 /** Quantities against their definitions by tensors, on random records, and as printed formulas. */
 import { describe, expect, it } from "vitest";
-import { recordQuantity } from "../../src/analysis/record-quantity.js";
+import { recordQuantity } from "../../src/server/zarr/record-quantity.js";
 import { operationOf, RECORDS } from "../../src/shared/operations.js";
 import { formulaText, MEASURES, QUANTITIES, type Quantity, unitFactors } from "../../src/shared/quantities.js";
 import { fc } from "../support/property.js";

@@ -279,7 +279,6 @@ function pathError(points: Float32Array, values: Float32Array, exact: readonly n
   return Math.sqrt(error / covered);
 }
 
-/** A particle experiment: where `count` particles of a motion are after a while. */
 export interface Flight {
   readonly dataset: string;
   readonly motion: Motion;

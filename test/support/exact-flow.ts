@@ -103,7 +103,6 @@ export function fourierSeries(nodes: number, velocity: Float32Array, pressure: F
   };
 }
 
-/** A velocity in space and time. */
 export type Motion = (position: readonly number[], time: number) => readonly number[];
 
 /**

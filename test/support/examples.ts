@@ -33,7 +33,6 @@ export function shellWords(line: string): string[] {
   return words;
 }
 
-/** The output of `echo` and `printf`. */
 function produced(words: readonly string[]): string {
   const [command, ...rest] = words;
   if (command === "echo") return `${rest.join(" ")}\n`;

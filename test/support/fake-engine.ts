@@ -56,15 +56,12 @@ export function fakeValue(operation: string, x: number, record: number, componen
 const recordsPerPoint = ({ nlayers }: Query): number => (nlayers === undefined ? 1 : (8 ** nlayers - 1) / 7);
 
 export class FakeEngine implements Engine {
-  /** Queries in the order they were started. */
   readonly queries: Query[] = [];
   /** Queries that were asked for their result: their requests hold slots. */
   finishing = 0;
-  /** Queries aborted before they ended. */
   aborted = 0;
   /** Results not given back yet. */
   open = 0;
-  /** Blocks of memory not given back yet. */
   lent = 0;
   ready = true;
   /** Set to make every `finish` reject with it. */

@@ -16,9 +16,7 @@ import {
 export interface FaultReport {
   readonly version: Version;
   readonly status: number;
-  /** Local part of the fault code. */
   readonly code: string;
-  /** Local part of the SOAP 1.2 sub-code. */
   readonly subcode: string | undefined;
   readonly text: string;
   readonly detail:

@@ -6,7 +6,6 @@ import { writeCube } from "../../tools/generate/cube.js";
 import { scratchFolder } from "./scratch.js";
 import { serveTestData } from "./service.js";
 
-/** Serves `mhd` and `mixing`, analytic cubes of 16^3 nodes. */
 export async function serveLaterFields(): Promise<RunningService> {
   const folder = scratchFolder();
   for (const kind of ["mhd", "mixing"] as const) {

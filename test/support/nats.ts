@@ -15,11 +15,9 @@ export const NO_NATS: string | null = (() => {
 
 if (NO_NATS !== null) process.stderr.write(`tests of clusters are skipped: ${NO_NATS}\n`);
 
-/** A NATS server on a free port of this machine. */
 export interface NatsServer {
   readonly url: string;
   readonly child: ChildProcess;
-  /** Stops it at once. */
   end(): Promise<void>;
 }
 

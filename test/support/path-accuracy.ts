@@ -122,7 +122,6 @@ export async function measurePaths(client: FieldClient): Promise<ReadonlyMap<str
     return rows;
   }
 
-  /** The median of |det F - 1| over one turnover time. */
   async function volumes() {
     const rows: (string | number)[][] = [];
     for (const [method, derivatives] of [

@@ -123,7 +123,6 @@ function vector(more: (file: File, velocity: H5Dataset) => void) {
   };
 }
 
-/** The end of a period stored as well. */
 function repeatedEnds(file: File): void {
   const value = (c: number) => (index: { x: number; y: number; z: number }) =>
     Math.cos((2 * Math.PI * index.x) / (NODES.x - 1) + c) + index.y + 0.5 * index.z;

@@ -23,7 +23,6 @@ const GRID = { x: { origin: 0.5, spacing: 0.25 }, y: { origin: -1, spacing: 0.2 
 const LEVELS = ["field", "component", "coordinate", "group", "root"] as const;
 type Level = (typeof LEVELS)[number];
 
-/** A statement, and the places where it means what it says. */
 interface Statement {
   readonly name: string;
   readonly value: string | number;

@@ -30,18 +30,30 @@ _PARTS = re.compile(r"(\.[xyz]|(\[\d\])+)$")
 def array_of(value: Any) -> NDArray[Any]:
     """An array without labels. What numpy would drop in silence is kept or refused: masks, and the order of x, y, z."""
     value = _in_order(value)
+    if isinstance(value, (list, tuple)) and any(hasattr(one, "reindex") or np.ma.isMaskedArray(one) for one in value):
+        value = [array_of(one) for one in value]
     if np.ma.is_masked(value):
         raise ValueError("masked numbers have no value: leave them out, as in points[~mask]")
     return np.asarray(value)
 
 
+def _is_named(labels: Any) -> bool:
+    return any(one in ("x", "y", "z") for one in labels)
+
+
 def _in_order(value: Any) -> Any:
-    """Columns of pandas, or labels of the last dimension of xarray, that are x, y, z (and t) in this order."""
+    """Columns of pandas, or labels of a Series or of a dimension of xarray, that are x, y, z (and t) in this order."""
     if hasattr(value, "columns"):
         names, take = list(value.columns), lambda order: value[order]
-    elif getattr(value, "dims", ()) and value.dims[-1] in value.coords:
-        last = value.dims[-1]
-        names, take = value.coords[last].values.tolist(), lambda order: value.sel({last: order})
+    elif isinstance(getattr(value, "dims", None), tuple) and value.coords:
+        labels = {one: value.coords[one].values.tolist() for one in value.dims if one in value.coords}
+        last = next((one for one in labels if _is_named(labels[one])), value.dims[-1])
+        if last not in labels:
+            return value
+        value = value.transpose(..., last)
+        names, take = labels[last], lambda order: value.sel({last: order})
+    elif hasattr(value, "reindex") and hasattr(value, "index") and _is_named(value.index):
+        names, take = list(value.index), lambda order: value[order]
     else:
         return value
     order = [name for name in "xyzt" if name in names]

@@ -134,7 +134,6 @@ function formOf(call: CallName, file: string): Format | "svg" {
   throw new MisuseError(`--out ${basename(file)}: ${dashed(call)} writes ${endingsOf(call).join(", ")}`);
 }
 
-/** Form of what is printed. */
 function printedForm(call: CallName, { format = "csv" }: CliQuestion["members"]): Format {
   const form = callOf(call).formats.find((one) => one === String(format).toLowerCase());
   if (form !== undefined) return form;

@@ -40,7 +40,6 @@ export function textsOf(flags: AnswerOptions): AnswerTexts {
   );
 }
 
-/** The answers in the flags of a command. */
 export function answersOf(flags: AnswerOptions): Answers {
   return { ...answersFrom(textsOf(flags)), ...(flags.yes === undefined ? {} : { yes: flags.yes }) };
 }

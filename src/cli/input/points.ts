@@ -13,6 +13,8 @@ function readText(bytes: Buffer): ReturnType<typeof readNpy> {
   for (let at = 0; at < bytes.length; at += STEP_BYTES)
     lines.addBytes(bytes.subarray(at, at + STEP_BYTES), at + STEP_BYTES >= bytes.length);
   lines.requireNamed();
+  const [stated] = lines.header.units;
+  if (stated !== undefined) throw new Error(`its header says ${stated.unit}, and SOAP states no units: leave it out`);
   return { rows: lines.rows, width: lines.columns.length };
 }
 

@@ -1,6 +1,6 @@
 /** The region of nodes of a search or a cutout, checked with the messages and in the order of the public service. */
 import { compileScalar } from "../../analysis/expression.js";
-import { formulaOf, namesFor, replacementOf } from "../../analysis/names.js";
+import { formulaOf, namesFor, REPLACED } from "../../analysis/names.js";
 import { frameWeights } from "../../kernels/time.js";
 import type { Axes, Triple } from "../../kernels/types.js";
 import { excerpt, RequestError } from "../../shared/errors.js";
@@ -141,7 +141,7 @@ function countOf(first: Triple, last: Triple): Triple {
 
 /** Whether a text is an expression or the name of one, rather than a name of the public service. */
 function isExpression(text: string, dataset: Dataset): boolean {
-  if (/[^\w\s,]/.test(text) || (text !== "q" && replacementOf(text) !== undefined)) return true;
+  if (/[^\w\s,]/.test(text) || (text !== "q" && REPLACED.has(text))) return true;
   return (
     formulaOf(text, namesFor(dataset)) !== undefined && !isFieldName(text, dataset) && !/vorticity|q|^Q$/.test(text)
   );

@@ -194,7 +194,7 @@ function forceFiller({ dataset }: OpenDataset, force: ClosedForce, region: NodeR
 /** Evaluates the components of an expression at the nodes. */
 function quantityFiller(
   { region, derived = null, cancel }: Message<CutoutTask>,
-  { columns, order, names, ahead }: QuantityQuery,
+  quantity: QuantityQuery,
   open: OpenDataset,
   sampler: Sampler,
   reductions: NodeReductions,
@@ -204,18 +204,10 @@ function quantityFiller(
   return (k, planes, out) => {
     const at = [first[0], first[1], first[2] + k * stride[2]] as const;
     const box = [count[0], count[1], planes] as const;
-    const request = {
-      columns,
-      order,
-      names,
-      region: { frame, first: at, count: box, stride },
-      time,
-      ahead,
-      derived,
-      cancel,
-    };
-    reductions.evaluate(request, open, sampler).forEach((values, c) => {
-      for (let i = 0; i < values.length; i++) out[columns.length * i + c] = values[i];
+    const nodes = { frame, first: at, count: box, stride };
+    const values = reductions.evaluate({ ...quantity, region: nodes, time, derived, cancel }, open, sampler);
+    values.forEach((column, c) => {
+      for (let i = 0; i < column.length; i++) out[values.length * i + c] = column[i];
     });
   };
 }

@@ -1,4 +1,5 @@
 /** Reductions of the nodes of a part of a region in a worker. */
+import { sumsAround } from "../../analysis/around.js";
 import { type PartBox, type PartStates, type ReductionPlan, reducePart } from "../../analysis/plan.js";
 import type { Axes, Triple } from "../../kernels/types.js";
 import type { Message } from "../contract/dataset-copy.js";
@@ -35,6 +36,12 @@ export class NodeReductions {
     }
     const ahead = nodesAhead(plan, box, open.dataset.axes, region.first);
     const request = { ...plan, region, time: plan.times[box.frame], ahead, derived, cancel };
+    const [first] = plan.reductions;
+    if (first.kind === "around") {
+      const evaluate = (columns: readonly string[], count: Triple) =>
+        this.evaluate({ ...request, columns, region: { ...region, count } }, open, sampler);
+      return [sumsAround(plan, first, box, region.stride, evaluate)];
+    }
     return reducePart(plan, box, this.evaluate(request, open, sampler), this.#tables);
   }
 

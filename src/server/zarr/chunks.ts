@@ -1,5 +1,5 @@
 /** Chunks of a view: stored nodes, quantities at nodes, or coordinates. */
-import { recordQuantity } from "../../analysis/record-quantity.js";
+
 import type { Dataset, FieldName } from "../../engine/contract/dataset.js";
 import { placeBox } from "../../engine/contract/node-region.js";
 import { frameShift } from "../../engine/contract/positions.js";
@@ -9,6 +9,7 @@ import type { Quantity } from "../../shared/quantities.js";
 import { timesOf } from "../http/describe.js";
 import type { RequestLife } from "../http/request-life.js";
 import { TripleWriter } from "../http/triple-writer.js";
+import { recordQuantity } from "./record-quantity.js";
 import { nodesOf, type ZarrArray, type ZarrView } from "./view.js";
 
 export interface Chunk {

@@ -59,6 +59,8 @@ describe("point files", () => {
     const timed = join(folder, "timed.csv");
     writeFileSync(timed, "x,y,z,t\n1,2,3,4\n");
     await expect(readPoints(timed)).rejects.toThrow(`${timed}: SOAP takes x, y and z of a point`);
+    writeFileSync(timed, "x [mm],y,z\n1,2,3\n");
+    await expect(readPoints(timed)).rejects.toThrow(`${timed}: its header says mm, and SOAP states no units`);
     const short = join(folder, "short.csv");
     writeFileSync(short, "1,2,3\n4,5\n");
     await expect(readPoints(short)).rejects.toThrow(`${short}: line 2: three numbers expected, found "4,5"`);

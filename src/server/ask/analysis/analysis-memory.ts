@@ -50,6 +50,8 @@ export function numbersOf(reduction: AnyReduction): number {
       return reduction.bins[0] * reduction.bins[1];
     case "covariance":
       return reduction.of.length ** 2;
+    case "around":
+      return reduction.lags.reduce((product, lag) => product * (2 * lag + 1), 3 * reduction.of.length);
     case "frequencies":
       return frequencySums(reduction);
     case "digits":
@@ -59,7 +61,7 @@ export function numbersOf(reduction: AnyReduction): number {
         2 * (reduction.prefixes[0]?.length ?? 0) * 2 ** (reduction.widths[reduction.prefixes[0]?.[0]?.length ?? 0] ?? 0)
       );
     case "increments":
-      return reduction.separations.length * (10 + 10 * reduction.orders.length);
+      return reduction.separations.length * (10 + 10 * reduction.orders.length + reduction.absolute.length);
     default:
       return 10;
   }

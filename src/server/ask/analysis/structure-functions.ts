@@ -13,7 +13,7 @@ import { boxIn, boxOfAll } from "../question/where.js";
 import { type AxisNumber, framesIn, LETTERS, pointNodes, regionNodes, requireEveryNode } from "./analysed-nodes.js";
 import { type Analysis, analysisOf, type Tabled, tabled } from "./analysis.js";
 import { aboutTexts, Columns } from "./reductions.js";
-import { withAbsolute } from "./self-similarity.js";
+import { AGAINST, withSlopes } from "./self-similarity.js";
 import { onlyWhat } from "./spectra/spectral-quantities.js";
 
 const TERMS = ["longitudinal", "transverse", "mixed", "R_LL", "R_NN", "scalar", "yaglom"] as const;
@@ -26,6 +26,7 @@ type Increment = AnyReduction & { readonly kind: "increments" };
 interface Along<S> {
   readonly separations: S;
   readonly orders: readonly number[];
+  readonly absolute: readonly number[];
   readonly axis: AxisNumber;
   readonly columns: readonly string[];
 }
@@ -33,18 +34,18 @@ interface Along<S> {
 /** All pairs of nodes along each axis, which wrap on whole periods, or pairs at random points. */
 export async function structure_functions(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
-  const { orders = USUAL_ORDERS, absolute, separations: given, terms } = question;
+  const { orders = USUAL_ORDERS, absolute = [], separations: given, terms } = question;
   const what = onlyWhat(question, dataset);
   const odd = orders.some((order) => !Number.isInteger(order) || order < 1 || order > 16);
   if (odd) throw wrong("orders", "expected whole numbers from 1 to 16");
+  const wide = absolute.find((p) => !(p > 0 && p <= 16));
+  if (wide !== undefined) throw wrong("absolute", `expected powers above 0 and up to 16, not ${wide}`);
   const axis = question.axis ?? LETTERS.filter((_, a) => dataset.axes[a as 0].coordinates === null);
   checkFilterUsed(question, compileWhat([what], namesOf(question, dataset)));
   const isAtNodes = given === undefined || "nodes" in given;
   const analysis = analysisOf(context, question, isAtNodes ? regionNodes : pointNodes);
   const separations = given ?? { nodes: doubledWithin(Math.min(...axis.map((one) => extentOf(analysis, one)))) };
-  const signed = await increments(what.text, axis, orders, separations, analysis);
-  if (absolute !== undefined && !isAtNodes) throw wrong("absolute", "it is of separations in nodes");
-  const body = absolute === undefined ? signed : await withAbsolute(signed, what.text, absolute, analysis);
+  const body = await increments(what.text, axis, { orders, absolute }, separations, analysis);
   return tabled(body, {
     ...{ what: whatTexts([what]), ...analysis.time, axis, orders },
     separations: "nodes" in separations ? separations.nodes : separations,
@@ -63,7 +64,7 @@ function doubledWithin(nodes: number): readonly number[] {
 async function increments(
   text: string,
   letters: readonly ("x" | "y" | "z")[],
-  orders: readonly number[],
+  { orders, absolute }: Pick<Increment, "orders" | "absolute">,
   separations: RequestedSeparations,
   analysis: Analysis,
 ): Promise<GroupAnswer> {
@@ -86,12 +87,12 @@ async function increments(
     const isKnown = dataset.fields.velocity !== undefined && !(isAtNodes && isStaggered(dataset, "velocity"));
     const beside = isKnown ? [`u.${letter}`] : [];
     const columns = shape === "vector" ? componentsIn(text, shape) : [text, ...beside];
-    const along = { orders, axis, columns };
-    rows.push(
-      ...(isAtNodes
-        ? await overNodes({ ...along, separations }, analysis)
-        : await overPairs({ ...along, separations }, analysis)),
-    );
+    const real = absolute.length === 0 ? [] : [...new Set([...absolute, AGAINST])];
+    const along = { orders, absolute: real, axis, columns };
+    const found = await (isAtNodes
+      ? overNodes({ ...along, separations }, analysis)
+      : overPairs({ ...along, separations }, analysis));
+    rows.push(...(absolute.length === 0 ? found : withSlopes(found, absolute)));
   }
   return {
     ...{ weights: isAtNodes ? nodes.weights : "points", frames: framesIn(nodes), ...aboutTexts([text], nodes) },
@@ -112,7 +113,7 @@ function requestedTerms({ terms }: MemberValues, answer: GroupAnswer): GroupAnsw
 const PAIRS_TOGETHER = 1024;
 
 async function overNodes(
-  { separations, orders, axis, columns: texts }: Along<Separations["nodes"]>,
+  { separations, orders, absolute, axis, columns: texts }: Along<Separations["nodes"]>,
   { nodes, dataset, question, reduce }: Analysis,
 ): Promise<readonly GroupAnswer[]> {
   requireEveryNode(nodes);
@@ -121,8 +122,8 @@ async function overNodes(
     throw wrong("separations", `the region has ${count} nodes along ${letter}`);
   const columns = new Columns(nodes);
   const of = texts.map((column) => columns.of(column, "what"));
-  const periodic = nodes.wraps[axis];
-  const reduction: Increment = { kind: "increments", of, axis, separations: separations.nodes, orders, periodic };
+  const along = { axis, separations: separations.nodes, orders, absolute, periodic: nodes.wraps[axis] };
+  const reduction: Increment = { kind: "increments", of, ...along };
   const own = [axis, ...[0, 1, 2].filter((c) => c !== axis)].map((c) => of[c] as number);
   const means =
     of.length === 3 && question.remove !== "none"
@@ -134,13 +135,13 @@ async function overNodes(
   const { spacing } = dataset.axes[axis];
   return separations.nodes.map((separation, s) => ({
     ...{ axis: letter, nodes: separation, length: separation * spacing },
-    ...termsAt(found, s, of.length, orders, removed),
+    ...termsAt(found, s, of.length, along, removed),
   }));
 }
 
 /** Interpolates at points and, for each length, at points that far along the axis. */
 async function overPairs(
-  { separations, orders, axis, columns }: Along<Separations["lengths"]>,
+  { separations, orders, absolute, axis, columns }: Along<Separations["lengths"]>,
   { question, dataset, nodes, evaluate, slices }: Analysis,
 ): Promise<readonly GroupAnswer[]> {
   const { lengths, pairs, seed } = separations;
@@ -172,7 +173,7 @@ async function overPairs(
           const values = first.map((column, c) =>
             interleave(column.subarray(from, to), (second[c] as Float64Array).subarray(from, to)),
           );
-          const pair = { axis: 0, separations: [1], orders, periodic: false } as const;
+          const pair = { axis: 0, separations: [1], orders, absolute, periodic: false } as const;
           const one = incrementsOf(values, [2, to - from, 1], pair);
           const known = sums[s];
           sums[s] = known === undefined ? one : added(known, one);
@@ -183,7 +184,13 @@ async function overPairs(
   }
   return lengths.map((length, s) => ({
     ...{ axis: LETTERS[axis], length },
-    ...termsAt(sums[s] as Increments, 0, columns.length, orders, question.remove === "none" ? [] : "ends"),
+    ...termsAt(
+      sums[s] as Increments,
+      0,
+      columns.length,
+      { orders, absolute },
+      question.remove === "none" ? [] : "ends",
+    ),
   }));
 }
 
@@ -203,17 +210,18 @@ function termsAt(
   { pairs, weight, sums, missing, infinite }: Increments,
   s: number,
   columns: number,
-  orders: readonly number[],
+  { orders, absolute }: Pick<Increment, "orders" | "absolute">,
   removed: readonly number[] | "ends",
 ): GroupAnswer {
-  const terms = termsOf(columns, orders);
+  const terms = termsOf(columns, orders, absolute);
   const sum = (term: string): number => sums[s * terms.length + terms.indexOf(term)] as number;
   const mean = (term: string): number => sum(term) / (weight[s] as number);
-  const powers = (value: (order: number) => number) => Object.fromEntries(orders.map((order) => [order, value(order)]));
+  const powers = (value: (order: number) => number, of = orders) => Object.fromEntries(of.map((p) => [p, value(p)]));
+  const real = absolute.length === 0 ? {} : { absolute: powers((p) => mean(`A${p}`), absolute) };
   const head = { pairs: pairs[s], missing: missing[s], infinite: infinite[s] };
   if (columns < 3) {
     const yaglom = columns === 2 ? { yaglom: sum("yaglom") / sum("yaglomWeight") } : {};
-    return { ...head, scalar: powers((order) => mean(`D${order}`)), ...yaglom };
+    return { ...head, scalar: powers((order) => mean(`L${order}`)), ...yaglom, ...real };
   }
   // <(a - m)(b - m)> = <a b> - m <a + b> + m^2.
   const without = (component: number): number => {
@@ -228,5 +236,6 @@ function termsAt(
     mixed: mean("mixed"),
     R_LL: mean("LL") + without(0),
     R_NN: mean("NN") + (without(1) + without(2)) / 2,
+    ...real,
   };
 }

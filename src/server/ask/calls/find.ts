@@ -4,10 +4,9 @@ import type { Extremes } from "../../../analysis/extremes.js";
 import type { Moments } from "../../../analysis/moments.js";
 import { isOfExpression } from "../../../analysis/names.js";
 import type { Four } from "../../../analysis/plan.js";
-import type { Gathered } from "../../../analysis/reductions.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
-import { type AnalysedNodes, LETTERS, pooled } from "../analysis/analysed-nodes.js";
-import { type Analysis, analysisOf } from "../analysis/analysis.js";
+import { LETTERS } from "../analysis/analysed-nodes.js";
+import { analysisOf } from "../analysis/analysis.js";
 import { whereHolds } from "../analysis/conditions.js";
 import { withMeans } from "../analysis/means.js";
 import { type CallAnswer, columnOf, type RowsAnswer } from "../answer.js";
@@ -41,9 +40,11 @@ export async function find(context: Context, question: MemberValues): Promise<Ca
   const compiled = compileScalar(key, nodes.base.names, "where");
   checkFilterUsed(question, [...quantities, { expressions: [compiled] }]);
   // Nodes where the condition holds count even where the first quantity has no value.
-  const columns = [key, where === undefined ? key : whereHolds(where, "1")];
+  const counted = [key, where === undefined ? key : whereHolds(where, "1")];
+  const ofNodes = quantities.filter(isAtNodes).flatMap(({ components }) => components);
+  const columns = [...counted, ...ofNodes];
   const reductions = [
-    { kind: "extremes", of: 0, count: limit, apart: 0 },
+    { kind: "extremes", of: 0, count: limit, apart: 0, also: ofNodes.map((_, c) => counted.length + c) },
     ...[0, 1].map((of) => ({ kind: "moments", of, order: 1 }) as const),
   ] as const;
   const skipped = await skipOf(context, question, where, nodes.frames, Number.NaN);
@@ -63,7 +64,12 @@ export async function find(context: Context, question: MemberValues): Promise<Ca
   const options = { method: "None", derivatives, filter: question.filter, temporalInterpolation: "None" } as const;
   const atPoints = quantities.map((one) => (isAtNodes(one) ? { ...one, expressions: [], columns: [] } : one));
   for (const time of new Set(times)) await fillAt(context, atPoints, rows.triples, times, time, options, numbers);
-  if (count > 0 && quantities.some(isAtNodes)) await gatherInto(numbers, quantities, highest, pooled(nodes), reduce);
+  for (const [row, { more = [] }] of highest.entries()) {
+    let at = 0;
+    for (const [q, quantity] of quantities.entries())
+      for (let c = 0; isAtNodes(quantity) && c < quantity.columns.length; c++)
+        (numbers[q] as Float32Array)[row * quantity.columns.length + c] = more[at++] as number;
+  }
   const length = unitOf(dataset, "length");
   const leadColumns = [
     ...["i", "j", "k"].map((name, a) => columnOf(name, rows.indices[a] as Int32Array)),
@@ -99,31 +105,6 @@ function rowsAt(found: readonly number[], [nx, ny]: Four, { axes }: Dataset, run
 
 /** Whether a quantity has operators of expressions, which are known at nodes only. */
 const isAtNodes = ({ expressions }: Quantity): boolean => expressions.some(({ reads }) => reads.some(isOfExpression));
-
-/** Gathers the quantities that are known at nodes only. `numbers`: receives the values of each quantity. */
-async function gatherInto(
-  numbers: readonly Float32Array[],
-  quantities: readonly Quantity[],
-  highest: Extremes["highest"],
-  nodes: AnalysedNodes,
-  reduce: Analysis["reduce"],
-): Promise<void> {
-  const gathered = quantities.filter(isAtNodes);
-  const columns = gathered.flatMap(({ components }) => components);
-  const gather = {
-    ...({ kind: "gather", of: columns.map((_, c) => c) } as const),
-    ...{ nodes: highest.map(({ node }) => node), frames: highest.map(({ frame }) => frame) },
-  };
-  const [state] = (await reduce(nodes, { columns, reductions: [gather] })).states(0);
-  for (const [row, ...values] of (state as Gathered).found) {
-    let at = 0;
-    for (const quantity of gathered) {
-      const width = quantity.columns.length;
-      numbers[quantities.indexOf(quantity)]?.set(values.slice(at, at + width), width * (row as number));
-      at += width;
-    }
-  }
-}
 
 /** Evaluates quantities at the rows of a time. */
 async function fillAt(

@@ -199,11 +199,23 @@ describe("structure functions of isotropic32 at 0.6", () => {
 
   it("count the pairs at which a scalar is known, and take yaglom where the velocity is known too", () => {
     const columns = [Float64Array.of(1, 3, 2, NaN), Float64Array.of(0, NaN, 1, 2)];
-    const options = { axis: 0, separations: [1, 2], orders: [2], periodic: false } as const;
+    const options = { axis: 0, separations: [1, 2], orders: [2], absolute: [], periodic: false } as const;
     const { pairs, missing, sums } = incrementsOf(columns, [4, 1, 1], options);
     expect([...pairs, ...missing]).toEqual([2, 1, 1, 1]);
     expect([...sums]).toEqual([5, 0, 0, 1, 1, 1]);
   });
+
+  it.each([[[0.5, 1, 2.5, 16]], [[0.1, 1.3, 15.9]], [[0.05, 7.65]], [[1 / 3, 2.71]]])(
+    "have powers %j of absolute increments, as Math.pow has them",
+    (absolute) => {
+      const options = { axis: 0, separations: [1], orders: [1], absolute, periodic: false } as const;
+      for (const d of [0, 1e-12, 3e-5, 0.7, 1, 2.3, 4000]) {
+        const { sums } = incrementsOf([Float64Array.of(d, 0)], [2, 1, 1], options);
+        for (const [k, p] of absolute.entries())
+          expect(Math.abs((sums[k] as number) - d ** p), `${d}`).toBeLessThanOrEqual(1e-13 * d ** p);
+      }
+    },
+  );
 });
 
 describe("bad requests", () => {

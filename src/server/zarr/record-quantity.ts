@@ -1,8 +1,8 @@
 /** Quantities computed from the result records of an operation: `norm(omega)` from the nine of GetVelocityGradient. */
-import { FIELDS, operationOf, RECORDS } from "../shared/operations.js";
-import type { Quantity } from "../shared/quantities.js";
-import { compileScalar } from "./expression.js";
-import type { InputKey } from "./names.js";
+import { compileScalar } from "../../analysis/expression.js";
+import { type InputKey, packedIndex } from "../../analysis/names.js";
+import { FIELDS, operationOf, RECORDS } from "../../shared/operations.js";
+import type { Quantity } from "../../shared/quantities.js";
 
 /** Evaluates a quantity for `count` records of `width` numbers, from record `first` on. */
 export type RecordQuantity = (
@@ -33,9 +33,4 @@ export function recordQuantity(
     const [values] = evaluate({ count, input, scratch: () => new Float64Array(count), computed: new Map() });
     return values;
   };
-}
-
-/** Maps entry `c` of 3x3 tensors, row by row, to its index in symmetric storage: xx, xy, xz, yy, yz, zz. */
-export function packedIndex(c: number): number {
-  return 6 * Math.floor(c / 9) + [0, 1, 2, 1, 3, 4, 2, 4, 5][c % 9];
 }
