@@ -512,7 +512,10 @@ def test_points_of_pandas_and_xarray_are_taken_by_name(dataset):
     with pytest.raises(ValueError, match="not i, x, y"):
         dataset.values("u", table.rename(columns={"x": "i", "y": "x", "z": "y"}), time=0.6)
     array = xarray.DataArray(points[:, ::-1], dims=("n", "axis"), coords={"axis": list("zyx")})
-    for other in (array, array.T, [one for _, one in table[list("zyx")].iterrows()]):
+    turned = table[list("zyx")]
+    levels = turned.set_axis(pandas.MultiIndex.from_product([["place"], list("zyx")]), axis=1)
+    rows = [one for _, one in turned.iterrows()]
+    for other in (array, array.T, rows, list(turned.itertuples(index=False)), turned.T, levels):
         np.testing.assert_array_equal(dataset.values("u", other, time=0.6), expected)
     np.testing.assert_array_equal(dataset.values("u", table[list("zyx")].iloc[0], time=0.6), expected[0])
     paths = [dataset.paths(points=one, time=slice(0.4, 0.5), step=0.05)["x"] for one in (points[:1], [table[list("zyx")].iloc[0]])]

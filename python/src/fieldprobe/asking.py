@@ -30,7 +30,9 @@ _PARTS = re.compile(r"(\.[xyz]|(\[\d\])+)$")
 def array_of(value: Any) -> NDArray[Any]:
     """An array without labels. What numpy would drop in silence is kept or refused: masks, and the order of x, y, z."""
     value = _in_order(value)
-    if isinstance(value, (list, tuple)) and any(hasattr(one, "reindex") or np.ma.isMaskedArray(one) for one in value):
+    if isinstance(value, (list, tuple)) and any(
+        hasattr(one, "reindex") or hasattr(one, "_fields") or np.ma.isMaskedArray(one) for one in value
+    ):
         value = [array_of(one) for one in value]
     if np.ma.is_masked(value):
         raise ValueError("masked numbers have no value: leave them out, as in points[~mask]")
@@ -42,9 +44,13 @@ def _is_named(labels: Any) -> bool:
 
 
 def _in_order(value: Any) -> Any:
-    """Columns of pandas, or labels of a Series or of a dimension of xarray, that are x, y, z (and t) in this order."""
+    """Columns of pandas, names of a namedtuple, or labels of a Series or of a dimension of xarray, that are x, y, z (and t) in this order."""
     if hasattr(value, "columns"):
-        names, take = list(value.columns), lambda order: value[order]
+        if not _is_named(value.columns) and _is_named(value.index):
+            value = value.T
+        # Of several levels of names the last one counts.
+        names = [name[-1] if isinstance(name, tuple) else name for name in value.columns]
+        take = lambda order: value.iloc[:, [names.index(name) for name in order]]
     elif isinstance(getattr(value, "dims", None), tuple) and value.coords:
         labels = {one: value.coords[one].values.tolist() for one in value.dims if one in value.coords}
         last = next((one for one in labels if _is_named(labels[one])), value.dims[-1])
@@ -52,6 +58,8 @@ def _in_order(value: Any) -> Any:
             return value
         value = value.transpose(..., last)
         names, take = labels[last], lambda order: value.sel({last: order})
+    elif isinstance(value, tuple) and hasattr(value, "_fields"):
+        names, take = [*value._fields], lambda order: [getattr(value, name) for name in order]
     elif hasattr(value, "reindex") and hasattr(value, "index") and _is_named(value.index):
         names, take = list(value.index), lambda order: value[order]
     else:

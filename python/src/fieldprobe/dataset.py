@@ -110,6 +110,8 @@ class Dataset(Calls):
             t: times; an array gives each point its own.
             members: further members of ``values``.
         """
+        if t is not None and any(members.get(name) is not None for name in ("time", "frame")):
+            raise ValueError("t is the time: leave out time and frame")
         coordinates = (x, y, z) if t is None else (x, y, z, t)
         labels = None
         if any(hasattr(one, "dims") for one in coordinates):
