@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type { File, Dataset as H5Dataset } from "h5wasm/node";
 import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
-import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset, FieldName } from "../../../src/storage/dataset/dataset.js";
 import {
   type Dimension,
@@ -19,11 +18,11 @@ import {
   writeField,
   writeHdf5,
 } from "../../support/cubes.js";
+import { onlyDataset } from "../../support/only-dataset.js";
 import { firstDifference, readNodes } from "../../support/read-nodes.js";
 import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
-const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
 
 const CHUNK = { t: 2, z: 6, y: 4, x: 5, c: 3, n: 1 };
 
@@ -36,9 +35,7 @@ async function load(
   const folder = folderIn(SCRATCH, name);
   for (const [file, write] of Object.entries(files)) await writeHdf5(join(folder, file), write);
   writeDescriptor(folder, descriptor(name, members));
-  const { datasets, problems } = scanFolders([folder], OPTIONS);
-  expect(problems).toEqual([]);
-  return datasets[0] as Dataset;
+  return onlyDataset(folder);
 }
 
 function expected(frame: number, components: number, value = nodeValue): Float32Array {
@@ -81,9 +78,7 @@ describe("readBrick", () => {
         folder,
         descriptor("orders", { fields: { velocity: { file: "u.h5", path: `/${dimensions.join("")}`, dimensions } } }),
       );
-      const { datasets, problems } = scanFolders([folder], OPTIONS);
-      expect(problems).toEqual([]);
-      expectNodes(datasets[0] as Dataset, "velocity", 3);
+      expectNodes(onlyDataset(folder), "velocity", 3);
     }
   });
 

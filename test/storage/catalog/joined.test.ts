@@ -11,6 +11,7 @@ import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { openLines } from "../../../src/storage/recognise/draft.js";
 import { fill, NODES, nodeValue, writeField, writeHdf5 } from "../../support/cubes.js";
+import { onlyDataset } from "../../support/only-dataset.js";
 import { writeTables } from "../../support/questionable-files.js";
 import { readNodes } from "../../support/read-nodes.js";
 import { age, folderIn, scratchFolder } from "../../support/scratch.js";
@@ -49,9 +50,7 @@ function confirm(home: string, paths: readonly string[], answers: Answers): void
 }
 
 function served(home: string): { readonly dataset: Dataset; readonly times: number[] } {
-  const { datasets, problems } = scanFolders([home], { chunkBytes: 2 ** 26 });
-  expect(problems).toEqual([]);
-  const [dataset] = datasets as [Dataset];
+  const dataset = onlyDataset(home);
   const { count, origin, step, values } = dataset.time;
   return { dataset, times: Array.from({ length: count }, (_, at) => values?.[at] ?? origin + at * step) };
 }

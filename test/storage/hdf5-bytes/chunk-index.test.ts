@@ -23,6 +23,7 @@ import {
   writeField,
   writeHdf5,
 } from "../../support/cubes.js";
+import { onlyDataset } from "../../support/only-dataset.js";
 import { takeValues } from "../../support/patched-files.js";
 import { fc } from "../../support/property.js";
 import { folderIn, scratchFolder } from "../../support/scratch.js";
@@ -39,9 +40,7 @@ const MEMBERS = { fields: { pressure: { file: "p.h5", path: "/p", dimensions: OR
 
 function scan(folder: string, frames = FRAMES): Dataset {
   writeDescriptor(folder, descriptor("gaps", { ...MEMBERS, time: { step: 1, count: frames } }));
-  const { datasets, problems } = scanFolders([folder], { chunkBytes: 2 ** 26 });
-  expect(problems).toEqual([]);
-  return datasets[0] as Dataset;
+  return onlyDataset(folder);
 }
 
 /** The first frame whole, of the second one the first layers; the leading dimensions have no bound. */
@@ -135,9 +134,7 @@ describe("readNodes", () => {
     }
     const fields = { pressure: { file: "p_{step:01d}.h5", path: "/p", dimensions } };
     writeDescriptor(folder, descriptor("gaps", { fields, time: { step: 1, count: 2 } }));
-    const { datasets, problems } = scanFolders([folder], { chunkBytes: 2 ** 26 });
-    expect(problems).toEqual([]);
-    const open = openDataset(datasets[0] as Dataset);
+    const open = openDataset(onlyDataset(folder));
     const read = (frame: number) =>
       open.readNodes("pressure", frame, { first: [0, 0, 0], count: [1, 1, 1] }, new Float32Array(1));
     read(0);

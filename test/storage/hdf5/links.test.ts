@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
-import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import {
   type Dimension,
   descriptor,
@@ -17,6 +16,7 @@ import {
   writeField,
   writeHdf5,
 } from "../../support/cubes.js";
+import { onlyDataset } from "../../support/only-dataset.js";
 import { firstDifference, readNodes } from "../../support/read-nodes.js";
 import { scratchFolder } from "../../support/scratch.js";
 
@@ -41,9 +41,7 @@ function expectSeries(folder: string, pattern: string): void {
 }
 
 function expectFrames(folder: string, stored: readonly number[]): void {
-  const { datasets, problems } = scanFolders([folder], { chunkBytes: 1024 * 1024 });
-  expect(problems).toEqual([]);
-  const [dataset] = datasets as [Dataset];
+  const dataset = onlyDataset(folder);
   const open = openDataset(dataset);
   for (const [at, frame] of stored.entries()) {
     const values = fill(DIMENSIONS, [NODES.z, NODES.y, NODES.x], (index) => nodeValue({ ...index, t: frame }));

@@ -3,12 +3,12 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
-import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { type Dataset, fieldNames } from "../../../src/storage/dataset/dataset.js";
 import type { Descriptor } from "../../../src/storage/dataset/descriptor.js";
 import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
 import { writeDescriptor, writeHdf5 } from "../../support/cubes.js";
+import { onlyDataset } from "../../support/only-dataset.js";
 import { confirmIfAsked } from "../../support/open-confirmed.js";
 import { PRODUCERS, placeProducer, twinDescriptor, writeTwin } from "../../support/producers.js";
 import { firstDifference, readNodes } from "../../support/read-nodes.js";
@@ -27,14 +27,6 @@ const ANSWERS: readonly Answers[] = [
   { pressure: "/none" },
   { trajectory: 7 },
 ];
-const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
-
-function scanOne(folder: string): Dataset {
-  const { datasets, problems } = scanFolders([folder], OPTIONS);
-  expect(problems).toEqual([]);
-  expect(datasets).toHaveLength(1);
-  return datasets[0] as Dataset;
-}
 
 describe.each(PRODUCERS)("$producer: $name", (entry) => {
   let bare: Dataset;
@@ -50,8 +42,8 @@ describe.each(PRODUCERS)("$producer: $name", (entry) => {
     await writeHdf5(join(twinFolder, "twin.h5"), (file) => writeTwin(file, entry));
     writeDescriptor(twinFolder, twinDescriptor(entry, `${entry.name}-twin`));
     confirmIfAsked(path);
-    bare = scanOne(folder);
-    twin = scanOne(twinFolder);
+    bare = onlyDataset(folder);
+    twin = onlyDataset(twinFolder);
   });
 
   it("is recognised, with its reasons", () => {

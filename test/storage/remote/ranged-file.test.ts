@@ -7,10 +7,10 @@ import { describe, expect, it } from "vitest";
 import { BusyError, DataError } from "../../../src/shared/errors.js";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
-import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import { openFile } from "../../../src/storage/open-file.js";
 import { FRAMES, type StoredSpec, stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
+import { onlyDataset as only } from "../../support/only-dataset.js";
 import { openConfirmed } from "../../support/open-confirmed.js";
 import { readNodes } from "../../support/read-nodes.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -35,12 +35,6 @@ async function putCube(spec: Partial<StoredSpec>, earliest = false): Promise<{ a
   );
   await server.put("h5", new Map([[name, readFileSync(path)]]));
   return { address: `${server.url}/h5/${name}`, path };
-}
-
-function only(address: string): Dataset {
-  const { datasets, problems } = scanFolders([address], { chunkBytes: 1 << 26 });
-  expect(problems).toEqual([]);
-  return datasets[0] as Dataset;
 }
 
 const STORAGES: [string, Partial<StoredSpec>, boolean][] = [

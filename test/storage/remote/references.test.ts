@@ -11,6 +11,7 @@ import "../../support/hdf5-library.js";
 import type { Hdf5File } from "../../../src/storage/hdf5-bytes/hdf5-file.js";
 import { openFile } from "../../../src/storage/open-file.js";
 import { useObjectServer } from "../../support/object-server.js";
+import { onlyDataset as only } from "../../support/only-dataset.js";
 import { folderIn, scratchFolder } from "../../support/scratch.js";
 import { expectNodes } from "../zarr/numbered-cube.js";
 
@@ -44,12 +45,6 @@ function folder(list: string, target: Buffer | null = FILE): string {
 
 const hidden = LIST.replace('"file": "numbered.h5"', '"file": ".hidden/numbered.h5"');
 const scan = (place: string): FolderScan => scanFolders([place], { chunkBytes: 1 << 26 });
-
-function only(place: string): Dataset {
-  const { datasets, problems } = scan(place);
-  expect(problems).toEqual([]);
-  return datasets[0] as Dataset;
-}
 
 function firstValue(dataset: Dataset): number {
   const open = openDataset(dataset);

@@ -12,6 +12,7 @@ import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import type { FolderScan } from "../../../src/storage/dataset/scan.js";
 import { descriptor, NODES, writeDescriptor } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
+import { onlyDataset as only } from "../../support/only-dataset.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { knownObjects, type StoreSpec, writeKnownZarr } from "../../support/zarr.js";
 import { array, expectNodes, failureOf, firstBrick, SNAPSHOT, TABLES } from "../zarr/numbered-cube.js";
@@ -38,12 +39,6 @@ async function put(spec: StoreSpec): Promise<string> {
 
 function scan(address: string, previous?: FolderScan): FolderScan {
   return scanFolders([address], previous === undefined ? OPTIONS : { ...OPTIONS, previous });
-}
-
-function only(address: string): Dataset {
-  const { datasets, problems } = scan(address);
-  expect(problems).toEqual([]);
-  return datasets[0] as Dataset;
 }
 
 describe("a store at an address", () => {

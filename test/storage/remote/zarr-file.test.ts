@@ -11,6 +11,7 @@ import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import { type Dimension, nodeValue } from "../../support/cubes.js";
+import { onlyDataset } from "../../support/only-dataset.js";
 import { confirmFile } from "../../support/open-confirmed.js";
 import { readNodes } from "../../support/read-nodes.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -29,11 +30,7 @@ function scan(store: string): { datasets: readonly Dataset[]; problems: readonly
   return { datasets, problems: problems.map(({ message }) => message) };
 }
 
-function only(store: string): Dataset {
-  const { datasets, problems } = scan(store);
-  expect(problems).toEqual([]);
-  return datasets[0] as Dataset;
-}
+const only = (store: string): Dataset => onlyDataset(dirname(store));
 
 const KINDS: [string, 2 | 3, Partial<ArraySpec>, boolean][] = [
   ["Zarr 2, uncompressed", 2, {}, false],

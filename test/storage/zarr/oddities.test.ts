@@ -12,6 +12,7 @@ import { openFile } from "../../../src/storage/open-file.js";
 import { recognise } from "../../../src/storage/recognise/recognise.js";
 import { type Dimension, nodeValue } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
+import { onlyDataset } from "../../support/only-dataset.js";
 import { readNodes } from "../../support/read-nodes.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { type ArraySpec, crc32c, knownObjects, type StoreSpec, writeKnownZarr, writeZarr } from "../../support/zarr.js";
@@ -37,11 +38,7 @@ function scan(store: string): { datasets: readonly Dataset[]; problems: string }
   return { datasets, problems: problems.map(({ message }) => message).join("\n") };
 }
 
-function only(store: string): Dataset {
-  const { datasets, problems } = scan(store);
-  expect(problems).toBe("");
-  return datasets[0] as Dataset;
-}
+const only = (store: string): Dataset => onlyDataset(dirname(store));
 
 function pressures(dataset: Dataset): Float32Array {
   const open = openDataset(dataset);
@@ -393,9 +390,7 @@ it("reads float64 chunks that lie side by side in a shard at odd places, behind 
     consolidated: true,
   });
   await server.put("odd.zarr", objects);
-  const { datasets, problems } = scanFolders([`${server.url}/odd.zarr`], OPTIONS);
-  expect(problems).toEqual([]);
-  const dataset = datasets[0] as Dataset;
+  const dataset = onlyDataset(`${server.url}/odd.zarr`);
   const open = openDataset(dataset);
   const all = dataset.fields.pressure?.bricking.count.reduce((product, count) => product * count, 1) ?? 0;
   // All at once, so that they are fetched as one piece.

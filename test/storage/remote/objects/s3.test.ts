@@ -9,6 +9,7 @@ import { objectTarget } from "../../../../src/storage/remote/objects/object-targ
 import { s3Place } from "../../../../src/storage/remote/objects/s3.js";
 import { convertToZarr } from "../../../../src/storage/tools/convert-zarr.js";
 import { stateGrid, writeField, writeHdf5 } from "../../../support/cubes.js";
+import { onlyDataset } from "../../../support/only-dataset.js";
 import { useS3Bucket } from "../../../support/s3-server.js";
 import { scratchFolder } from "../../../support/scratch.js";
 import { knownObjects } from "../../../support/zarr.js";
@@ -136,11 +137,7 @@ describe("a store in a bucket", () => {
   const bucket = useS3Bucket(join(SCRATCH, "s3"));
   const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
   const scan = (location = "s3://cubes/runs/flow.zarr") => scanFolders([location], OPTIONS);
-  const served = (location?: string): Dataset => {
-    const { datasets, problems } = scan(location);
-    expect(problems).toEqual([]);
-    return datasets[0] as Dataset;
-  };
+  const served = (location = "s3://cubes/runs/flow.zarr"): Dataset => onlyDataset(location);
 
   beforeAll(async () => {
     const velocity = array(["t", "z", "y", "x", "c"], { shard: [1, 2, 1, 2, 1], codec: "gzip" });
