@@ -72,8 +72,6 @@ function otherTimes(descriptor: Descriptor, sets: readonly (readonly string[])[]
     const k = times.findIndex((time, n) => now[n] !== time);
     if (k >= now.length) return { path, text: "it lacks a time that it stated" };
     if (k >= 0) return { path, text: `it states the time ${now[k]}, and stated ${times[k]}` };
-    if (isNumbered(descriptor) && now.length > times.length)
-      return { path, text: `it states ${now.length} times, and stated ${times.length}` };
   }
   return null;
 }

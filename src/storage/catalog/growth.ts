@@ -19,13 +19,16 @@ const DIFFERS = "not as it was confirmed: ";
 export function grown(description: Description): { description: Description; waiting: readonly Refusal[] } {
   const { descriptor, folder } = description;
   const { confirmed } = descriptor;
-  if (confirmed === undefined || isNumbered(descriptor)) return { description, waiting: [] };
+  if (confirmed === undefined) return { description, waiting: [] };
   const fields = Object.values(descriptor.fields);
   const patterns = [...new Set(fields.flatMap(patternsOf))];
   const lead = fields.find((field) => patternsOf(field).length > 0);
   const steps = [...(lead?.steps ?? [])];
   const names = [...new Set(steps)];
-  const hasTime = fields.some((field) => [field, ...partsIn(field)].some((one) => one?.dimensions?.includes("t")));
+  // A dimension of time, or a group or dataset for each time of one file.
+  const hasTime = isNumbered(descriptor)
+    ? lead === undefined
+    : fields.some((field) => [field, ...partsIn(field)].some((one) => one?.dimensions?.includes("t")));
   const sets = placedSets(descriptor, folder);
   const longer = (hasTime ? sets : []).flatMap((paths, i) => {
     const step = names[i] ?? "";
@@ -54,13 +57,17 @@ export function grown(description: Description): { description: Description; wai
       waiting.push(...paths.map((path) => ({ location: path, message: message(path), waits: true as const })));
     } else {
       times.push(...why);
-      steps.push(...why.map(() => step));
+      steps.push(...(isNumbered(descriptor) ? stepsOf(paths) : why.map(() => step)));
       frames?.push(...why.map((_, k) => from + k));
     }
   }
   if (times.length === frameCount(descriptor)) return { description, waiting };
   return { description: { ...description, descriptor: withFrames(descriptor, steps, frames, times) }, waiting };
 }
+
+/** The texts of the steps of a file, if its descriptor lists them. */
+const stepsOf = (paths: readonly string[]): readonly string[] =>
+  Object.values(recogniseSet(paths, {}, false).descriptor.fields).find((field) => field?.steps)?.steps ?? [];
 
 function newFiles(patterns: readonly string[], folder: string, known: ReadonlySet<string>) {
   const [pattern = ""] = patterns;
@@ -128,7 +135,7 @@ function withFrames(
 ): Descriptor {
   const fields = structuredClone(descriptor.fields);
   for (const field of Object.values(fields)) {
-    if (field === undefined || patternsOf(field).length === 0) continue;
+    if (field === undefined || (patternsOf(field).length === 0 && !field.steps)) continue;
     field.steps = [...steps];
     if (frames !== null) field.frames = [...frames];
   }

@@ -6,7 +6,6 @@ import { deserialize, serialize } from "node:v8";
 import { makeFolder } from "../../shared/system.js";
 import type { CandidateOutcome } from "../dataset/scan.js";
 
-/** Size above which an index is neither read nor written. */
 const MAX_BYTES = 128 * 1024 * 1024;
 const DIGEST_BYTES = 32;
 /** Least age of the last change: some file systems have a resolution of two seconds. */

@@ -16,7 +16,6 @@ import { type Difference, differences, firstOf, isAbout, varyingKeys } from "./d
 type FieldInput = NonNullable<DescriptorInput["fields"]["velocity"]>;
 type SeriesPlace = { file: string; path: string };
 
-/** Most files that hold one time. */
 const MOST_VARIABLES = 64;
 const LAST_NUMBER = /\d+(?:\.\d+)?(?=\D*$)/;
 /** Numbers that name a time: digits with or without a fraction. */

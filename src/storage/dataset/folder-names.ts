@@ -13,7 +13,6 @@ const NOT_READ: readonly { readonly names: readonly string[]; readonly reason: s
     reason: "an Icechunk repository, which is not read: copy it to a store of Zarr (xarray: ds.to_zarr)",
   },
 ];
-/** Depth below a data folder down to which datasets may lie. */
 export const FOLDER_DEPTH = 3;
 
 export const STORE_NAMES: readonly string[] = ["zarr.json", ".zgroup", ".zarray", ".zmetadata"];

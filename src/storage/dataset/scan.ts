@@ -81,7 +81,6 @@ export function completeScan(changes: ScanChanges, previous: FolderScan | undefi
   return { datasets, problems: [...unreadable, ...refused, ...clashes], candidates: whole, unreadable };
 }
 
-/** Most waiting files that the log names. */
 const MOST_WAITING = 20;
 
 /** Lines of the log about refusals, and about the first files that wait for a person. */

@@ -13,7 +13,6 @@ const CHUNK_LEVEL = 5;
 export const CHUNK_EDGE = 2 ** CHUNK_LEVEL;
 /** The level that has extrema, and nodes of its cubes along each axis. */
 export const EXTREMA_LEVEL = 3;
-/** Exponent of the smallest bin width. */
 const LEAST_EXPONENT = -126;
 
 /** Chunks of a shard along each axis. */

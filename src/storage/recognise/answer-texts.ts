@@ -10,7 +10,6 @@ export type AnswerTexts = ReadonlyMap<string, readonly string[]>;
 
 export interface AnswerFlag {
   readonly flag: string;
-  /** What stands for its value in a help text. */
   readonly value: string;
   readonly about: string;
   /** @param before what earlier texts have answered @throws RequestError that says what is needed */

@@ -18,7 +18,6 @@ export interface CoordinateTable {
   readonly along: number | null;
 }
 
-/** Groups that hold the grid next to the fields. */
 const GRID_GROUPS =
   /^(grids?|nodes?|points?|cells?|cent(er|re)s?|vert(ex|ices)|mesh(es)?|coord(s|inates)?|scales?|dim(s|ensions)?|geom(etry)?|ax[ei]s|domain|info|param(s|eters)?|config|settings|header|attributes|meta(data)?)$/i;
 /** Most numbers of a dataset that is read like an attribute. */
@@ -159,11 +158,9 @@ export interface DimensionLabels {
   readonly order: readonly Role[] | null;
   /** Other statements of the file that contradict the roles, as shown in messages; null if there are none. */
   readonly contradiction: string | null;
-  /** The source of the roles, as shown in messages. */
   readonly where: string;
 }
 
-/** Attributes that name all dimensions of a dataset in order. */
 const ORDERS =
   /^(axes|axis_?(order|labels)|dims?|dimensions|(dim(ension)?|index|storage|memory|data|array)_?order|(memory_?)?layout|order(ing)?)$/i;
 
@@ -224,7 +221,6 @@ function disagreement(stated: readonly StatedOrder[], roles: readonly (Role | nu
   return other === undefined ? null : `${other.where} says ${other.order.join(" ")}`;
 }
 
-/** Attributes that name the components of a vector. */
 const COMPONENTS =
   /^((components?|vector)(_?(names?|labels?|order|components))?|(field|variable|column|channel)_?names?|labels?|columns|channels)$/i;
 /** Attributes that may also name other things than components, as all do in a group. */

@@ -8,7 +8,6 @@ import { OTHERS, type OtherField, PRESSURES, TRIPLES, VECTORS } from "./usual-na
 
 /** Fields of one group, by their paths at the first time; `place` writes `{step}` into a path. */
 export interface FoundFields {
-  /** One vector or three components; none if there is only a pressure. */
   readonly velocity: readonly string[];
   readonly pressure: string | null;
   readonly others: readonly OtherField[];
@@ -209,7 +208,6 @@ function saidFields(contents: Contents): FoundFields {
   return { velocity, pressure, others: saidOthers(contents), named: [], steps: null, place: (path) => path };
 }
 
-/** Paths of all datasets that may be fields. */
 export function fieldDatasets(contents: Contents): string[] {
   const all = groupsOf(contents).flatMap((group) => contents.datasets(group).map((name) => join(group, name)));
   return all.filter((path) => rank(contents, path) >= 3);

@@ -188,7 +188,6 @@ function askNodesOnEnds(
   );
 }
 
-/** The end nodes of an axis, and the largest distance of two nodes. */
 type AxisEnds = Readonly<Record<"first" | "last" | "step", number>>;
 
 /** Asks about a box that is that of no axis, give or take half a cell or one step; `extent` may count nodes. */
@@ -324,7 +323,6 @@ function nameStated(
   askEnds(axis, nodes, "The answer", clues, findings, true);
 }
 
-/** The axis with a question for everything about it that is not known. */
 export function axisOf(
   axis: AxisName,
   nodes: number,

@@ -200,7 +200,6 @@ function iterationsIn(contents: Contents): string[] {
   return names.sort((a, b) => Number(a) - Number(b));
 }
 
-/** The meshes of the first iteration: all names, and the paths of velocity and pressure. */
 function meshesIn(contents: Contents): { names: string[]; velocity: string | undefined; pressure: string | undefined } {
   const folder = (contents.texts("/", "meshesPath")?.[0] ?? "meshes/").replace(/\/+$/, "");
   const group = `${BASE}/${iterationsIn(contents)[0]}/${folder}`;

@@ -194,7 +194,6 @@ export function likeFirst(
   return same && `${labels.order}` === `${first.labels.order}` ? { ...first, path, labels } : null;
 }
 
-/** The evidence in a file for the numbers of nodes along its axes, as shown in messages; null if there is none. */
 function evidenceOfLengths(tables: readonly CoordinateTable[], facts: StatedNumbers): string | null {
   const isStated = AXIS_NAMES.some((axis) => facts.nodes(axis) !== null);
   const hasCoordinates = tables.some(({ role }) => role !== "t" && facts.nodes(role) === null);

@@ -16,7 +16,6 @@ const VELOCITY_WORDS = ["velocity", /velocity|wind/i] as const;
 const FIELD_WORDS = ["pressure", "temperature", "density", "magnetic"].map(
   (name) => [name, RegExp(name, "i")] as const,
 );
-/** Words of quantities that are not fields. */
 const OTHER_WORDS = /vorticity|stream ?function|momentum|flux|gradient|stress|enstrophy|acceleration/i;
 /** Methods of cells by which values stay those of the quantity. Source: CF conventions 1.11, appendix E. */
 const PLAIN_METHODS = ["point", "mean", "instantaneous", "none"];

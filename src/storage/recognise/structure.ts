@@ -9,7 +9,7 @@ import { type Descriptor, frameCount, partsIn, placesIn } from "../dataset/descr
 import { STEP_PLACE } from "../dataset/files.js";
 import { type Attributes, isNumeric, typeText } from "../dataset/stored.js";
 import { MAX_TABLE_BYTES, type StoredFile } from "../dataset/stored-file.js";
-import { join } from "./evidence.js";
+import { join, parentOf } from "./evidence.js";
 import { sourcesAt } from "./layout.js";
 import { isOfLibrary, valueText } from "./statements.js";
 import { tableNamed } from "./usual-names.js";
@@ -29,10 +29,13 @@ export const MISSING = ", missing";
 /** Ending of the key of why no source is read. */
 export const OF_SOURCES = " of its sources";
 
+/** What is before a number in the path of each time, and behind it in the same name. */
+type Steps = { readonly head: string; readonly tail: string };
+
 interface Roles {
   /** By path, `{step}` included: the dimension of time, -1 if there is none. */
   readonly fields: ReadonlyMap<string, number>;
-  readonly steps: readonly { readonly head: string; readonly tail: string }[];
+  readonly steps: readonly Steps[];
   readonly timeTable: string | null;
   readonly frames: number;
   readonly coordinates: ReadonlySet<string>;
@@ -103,13 +106,12 @@ export function structureOf(
 function rolesIn(file: StoredFile, descriptor: Descriptor, timeTable: string | null): Roles {
   const { fields, axes } = descriptor;
   const all = new Map<string, number>();
-  const steps: { head: string; tail: string }[] = [];
+  const steps: Steps[] = [];
   for (const field of Object.values(fields)) {
     if (field === undefined) continue;
     for (const place of partsIn(field)) {
       const dimensions = place.dimensions ?? field.dimensions;
-      const [head = "", tail = ""] = place.path.replace(STEP_PLACE, "{step}").split("{step}");
-      if (STEP_PLACE.test(place.path)) steps.push({ head, tail: tail.split("/")[0] ?? "" });
+      steps.push(...[stepsIn(place.path) ?? []].flat());
       all.set(place.path.replace(STEP_PLACE, "{step}"), dimensions.indexOf("t"));
     }
   }
@@ -124,18 +126,32 @@ function rolesIn(file: StoredFile, descriptor: Descriptor, timeTable: string | n
 export function timesHeld(file: StoredFile, { fields }: Descriptor): number | null {
   for (const field of Object.values(fields))
     for (const { path, dimensions = field?.dimensions ?? [] } of partsIn(field)) {
+      const steps = stepsIn(path);
+      const group = parentOf(`${steps?.head}.`);
+      if (steps !== null && file.resolve(group) !== null)
+        return file.names(group).filter((name) => numberIn(join(group, name), steps) !== null).length;
       const known = dimensions.includes("t") && !STEP_PLACE.test(path) ? file.resolve(path) : null;
       if (known !== null) return file.describe(known).shape[dimensions.indexOf("t")] ?? null;
     }
   return null;
 }
 
+function stepsIn(path: string): Steps | null {
+  const [head = "", tail] = path.replace(STEP_PLACE, "{step}").split("{step}");
+  return tail === undefined ? null : { head, tail: tail.split("/")[0] ?? "" };
+}
+
+/** The number of a time in a path, as text; null if there is none. */
+function numberIn(path: string, { head, tail }: Steps): string | null {
+  const [segment = ""] = path.startsWith(head) ? path.slice(head.length).split("/") : [];
+  const number = segment.endsWith(tail) ? segment.slice(0, segment.length - tail.length) : "";
+  return /^\d[\d.eE+-]*$/.test(number) ? number : null;
+}
+
 function withStep(path: string, { steps }: Roles): string {
-  for (const { head, tail } of steps) {
-    if (!path.startsWith(head)) continue;
-    const [segment = "", ...rest] = path.slice(head.length).split("/");
-    const number = segment.endsWith(tail) ? segment.slice(0, segment.length - tail.length) : "";
-    if (/^\d[\d.eE+-]*$/.test(number)) return `${head}{step}${tail}${rest.length === 0 ? "" : `/${rest.join("/")}`}`;
+  for (const one of steps) {
+    const number = numberIn(path, one);
+    if (number !== null) return `${one.head}{step}${path.slice(one.head.length + number.length)}`;
   }
   return path;
 }

@@ -27,7 +27,6 @@ const TIME_NAMES = [
   ...["physical_time", "current_time", "solution_time", "flow_time"],
 ];
 
-/** Times of the frames: from a table, else an attribute, else the frame number. */
 export function timeOf(
   shared: SharedEvidence,
   field: OrientedDataset,

@@ -78,7 +78,6 @@ const PLACES = new Set([
   ...["data_centering", "mesh_location", "cell_location", "registration"],
 ]);
 const FLAGS = /^(is_?)?cell_?cent(er|re)(ed|d)?$/;
-/** Words for centres, nodes, and all other places. */
 const WORDS: readonly (readonly [place: Place, words: RegExp])[] = [
   ["elsewhere", /(?<![a-z])[xyz]?[-_]?(face|edge|corner)s?(?![a-z])|(?<!un|non[-_ ]?)stag|^[xyz]$/i],
   [
@@ -99,7 +98,6 @@ export function placeIn(name: string, value: unknown): Place | null {
   return WORDS.find(([, words]) => words.test(value.trim()))?.[0] ?? null;
 }
 
-/** Names of a vector and of the pressure, in lower case. */
 export const VECTORS: readonly string[] = ["velocity", "u", "vel", "velocities", "uvw"];
 export const PRESSURES: readonly string[] = ["p", "pressure", "pres", "press"];
 

@@ -82,7 +82,6 @@ function listOf(contents: Contents, name: string, unstated?: readonly number[]):
   return [...value];
 }
 
-/** The group of a velocity or, without one, of a pressure; null if there is neither. */
 function velocityIn(contents: Contents): (typeof GROUPS)[number] | null {
   const named = (wanted: readonly string[][]) =>
     GROUPS.find(({ name }) => wanted.some((names) => pathsOf(contents, join(ROOT, name), names) !== null));

@@ -2,17 +2,20 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, copyFileSync, existsSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import type { File, Dataset as H5Dataset } from "h5wasm/node";
+import { dirname, join } from "node:path";
+import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
 import { describe, expect, it } from "vitest";
+import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { confirmationOf, placeOfConfirmation, renewed } from "../../../src/storage/catalog/confirmation.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { recogniseSeries } from "../../../src/storage/catalog/series.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
+import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
 import { answerDraft, keepDraft } from "../../../src/storage/tools/drafts.js";
-import { writeHdf5 } from "../../support/cubes.js";
+import { writeField, writeHdf5 } from "../../support/cubes.js";
 import { timed as field } from "../../support/questionable-files.js";
+import { readNodes } from "../../support/read-nodes.js";
 import { age, folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
@@ -233,6 +236,33 @@ describe("a confirmed series", () => {
       'waits as a file of its series: the attribute /u@units is new ("cm/s"), which its description uses',
     );
     expect(() => renewed(join(home, "s.dataset.json"), late)).toThrow("inspect it again without --same");
+  });
+
+  it("gives the later times of a file with a group for each, and waits if they differ elsewhere", async () => {
+    const path = join(folder("groups"), "g.h5");
+    const write = async (count: number, more: (file: File) => unknown = () => {}) => {
+      const all = (file: File) => {
+        const stated = { axes: "zyx", periodic: "xyz", dx: 0.25, dy: 0.25, dz: 0.25, x0: 0, y0: 0, z0: 0 };
+        for (const [name, value] of Object.entries(stated)) file.create_attribute(name, value);
+        for (let t = 0; t < count; t++) {
+          writeField(file, `/${t}.5/p`, { dimensions: ["z", "y", "x"], value: () => t });
+          (file.get(`${t}.5`) as Group).create_attribute("time", t / 4, [], "<d");
+        }
+        more(file);
+      };
+      age(await writeHdf5(path, all));
+      return scan(dirname(path));
+    };
+    await write(2);
+    confirm(dirname(path), "g.h5");
+    const { datasets, problems } = await write(4);
+    const [dataset] = datasets as [Dataset];
+    expect([problems, [...(dataset.time.values ?? [])]]).toEqual([[], [0, 0.25, 0.5, 0.75]]);
+    const open = openDataset(dataset);
+    expect(readNodes(dataset, open, "pressure", 3)[0]).toBe(3);
+    open.close();
+    const other = await write(4, (file) => (file.get("3.5") as Group).create_attribute("gain", 2));
+    expect(other.problems[0]?.message).toContain("as it was confirmed: the attribute /{step}@gain is new");
   });
 
   it("waits when a file is written again with another time", async () => {
