@@ -33,11 +33,13 @@ export const toggle = (label: string, on: { value: boolean }): TemplateResult =>
     on.value = !on.value;
   }}>${label}</button>`;
 
-/** A field of a number; what is no number is not set. */
+/** A field of a number, which it shows as it is in force; what is no number is not set. */
 export function numberField(label: string, value: number, set: (value: number) => void): TemplateResult {
   return html`<input class="number" inputmode="decimal" aria-label=${label} .value=${exactNumber(value)}
     @change=${({ target }: Event) => {
-      const next = Number((target as HTMLInputElement).value.replace("−", "-"));
+      const field = target as HTMLInputElement;
+      const next = field.value.trim() === "" ? Number.NaN : Number(field.value.replace("−", "-"));
+      field.value = exactNumber(value);
       if (Number.isFinite(next)) set(next);
     }} />`;
 }

@@ -297,11 +297,9 @@ function weightsFor(axis: Axis, n: number, stride: number, count: number): Weigh
   const weight = new Float64Array(count * WIDTH);
   const width = Math.min(axis.coordinates === undefined ? WIDTH : 4, n);
   for (let m = 0; m < count; m++) {
-    const place = axis.periodic
-      ? axis.first + (m * axis.length) / count
-      : axis.first + (m * axis.length) / Math.max(1, count - 1);
+    const place = axis.first + (m * axis.length) / (axis.periodic ? count : Math.max(1, count - 1));
     const node = axis.periodic ? (m * n) / count : nodeOf(axis, place) / stride;
-    let begin = Math.floor(node) - width / 2 + 1;
+    let begin = Math.floor(node) - Math.floor(width / 2) + 1;
     if (!axis.periodic) begin = Math.min(n - width, Math.max(0, begin));
     from[m] = begin;
     const nodes = Array.from({ length: width }, (_, i) =>

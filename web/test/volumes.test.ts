@@ -79,6 +79,16 @@ it("samples go on over a periodic seam, and finer ones are those of the wave", (
     expect(fine.data[i + 32 * j]).toBeCloseTo(exact(i, j), 5);
 });
 
+it("finer samples keep the nodes of short periodic axes in their places", () => {
+  const set = dataset([periodic("x", 24), periodic("y", 7), periodic("z", 5)]);
+  const volume = volumeOf(set, (x, y, z) => 0.2 * Math.cos(x) + Math.sin(y) + 0.3 * Math.cos(z));
+  const { dims, data } = refined(volume, set);
+  for (let n = 0; n < volume.data.length; n++) {
+    const [i, j, k] = [n % 24, Math.floor(n / 24) % 7, Math.floor(n / (24 * 7))];
+    expect(data[2 * i + dims[0] * (2 * j + dims[1] * 2 * k)]).toBeCloseTo(volume.data[n] as number, 5);
+  }
+});
+
 it("finds the largest value of the nodes around which interpolation meets no hole", () => {
   const set = dataset([periodic("x", 24), periodic("y", 12), periodic("z", 12)]);
   const rising = (x: number) => Math.round((x * 24) / (2 * Math.PI));
