@@ -1,9 +1,11 @@
 /** Files that `serve` and the commands name, without their folder. */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { File, Dataset as H5Dataset } from "h5wasm/node";
 import { afterAll, describe, expect, it, vi } from "vitest";
+import { confirmToServe } from "../../src/cli/commands/inspect.js";
 import { writeField, writeHdf5 } from "../support/cubes.js";
 import { startProgram } from "../support/program.js";
 import { timed as field, writeTables } from "../support/questionable-files.js";
@@ -240,14 +242,22 @@ describe("files of a series that nobody has confirmed", () => {
       expect(readdirSync(home)).toEqual(["f_0.h5", "f_1.h5"]);
       // Without answers, the next start finds them, and asks again when one has changed.
       expect((await served(...paths)).sets).toEqual([["joined", 3]]);
-      await writeHdf5(paths[1] as string, (file) => {
+      const noted = (note: number) => (file: File) => {
         several([0.25, 0.5])(file);
-        file.create_attribute("note", 1);
-      });
+        file.create_attribute("note", note);
+      };
+      await writeHdf5(paths[1] as string, noted(1));
       const again = await fieldprobe("serve", ...paths);
       const asks = /\(not as it was confirmed: the attribute @note .* --same; else it waits for an answer: --/;
       expect(again).toMatchObject({ status: 2, stderr: expect.stringMatching(asks) });
       expect((await served(...paths, ...flags, "--overlap", "last")).sets).toEqual([["joined", 3]]);
+      await writeHdf5(paths[1] as string, noted(2));
+      const terminal = Object.assign(new PassThrough(), { isTTY: true });
+      for (const name of ["stdin", "stdout"] as const)
+        vi.spyOn(process, name, "get").mockReturnValue(terminal as never);
+      terminal.write("y\n");
+      await confirmToServe(paths, {}).finally(() => vi.restoreAllMocks());
+      expect((await served(...paths)).sets).toEqual([["joined", 3]]);
     },
     LONG_MS,
   );

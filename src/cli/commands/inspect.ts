@@ -30,7 +30,7 @@ import { describeDraft, describeKnown, screenOf, seenLines } from "../../storage
 import { withFiles } from "../../storage/united-file.js";
 import { type AnswerOptions, answersOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError, pathArgument } from "../input/arguments.js";
-import { answerAtTerminal } from "../input/ask-person.js";
+import { answerAtTerminal, isAgreed } from "../input/ask-person.js";
 import { openStorage } from "../input/storage.js";
 import { failureText } from "../output/failure.js";
 
@@ -41,7 +41,6 @@ export interface InspectFlags extends AnswerOptions, GivenNames {
   readonly descriptors?: string;
 }
 
-/** The folder of descriptors of a call. */
 const apartOf = ({ descriptors }: InspectFlags): string =>
   descriptors === undefined ? descriptorFolder(readConfig().config) : resolve(descriptors);
 
@@ -100,7 +99,6 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = fal
   return found;
 }
 
-/** What describes files that are inspected without answers; null if nothing does. */
 function knownOf(paths: readonly string[], { yes, ...said }: InspectFlags): string | null {
   const isAnswered = Object.keys(answersOf(said)).length > 0 || said.name !== undefined;
   const [known = null, ...others] = isAnswered ? [] : new Set(paths.map((one) => confirmationFor(one, apartOf(said))));
@@ -109,7 +107,6 @@ function knownOf(paths: readonly string[], { yes, ...said }: InspectFlags): stri
   return yes === true && isReplaced ? null : known;
 }
 
-/** Shows how files are described, or says why they are not served so. */
 function showKnown(known: string, paths: readonly string[], isAll = false): void {
   const found = describedBy(known);
   if ("problems" in found) return void reportRefusal(`${known}: ${found.problems.join("; ")}`);
@@ -124,13 +121,11 @@ function showKnown(known: string, paths: readonly string[], isAll = false): void
     print([`Confirmed by ${known}, and served so. Answers with --yes replace it; without it, the file waits again.`]);
 }
 
-/** Why one of the files does not join its series; null if all have. */
 function waitOf(found: Description, paths: readonly string[]): string | null {
   const real = paths.map(realPath);
   return grown(found).waiting.find(({ location }) => real.includes(realPath(location)))?.message ?? null;
 }
 
-/** The draft of files. Throws MisuseError for unknown names in flags. */
 function draftOf(paths: readonly string[], flags: InspectFlags): Recognised | null {
   try {
     return readDraft(paths, answersOf(flags), flags);
@@ -161,7 +156,6 @@ function pathOf(file: string): string {
   throw new MisuseError(`${path} is a folder, not a file; fieldprobe check looks at it, and serve takes it as --data`);
 }
 
-/** Inspects an address, or all datasets of a folder. */
 function inspectAll(address: string, flags: InspectFlags): void {
   const places = placesAt(address);
   const [only] = places;
@@ -229,12 +223,10 @@ function requireReplaceable(known: string, found: Recognised, first: string, hom
   );
 }
 
-/** The place of a confirmation in a folder of descriptors. */
 function placeIn(folder: string | undefined, { written }: Recognised): string | undefined {
   return folder === undefined ? undefined : join(resolve(folder), `${written.name}.json`);
 }
 
-/** Whether a path is a folder of files, not a store. */
 export function isFolder(path: string): boolean {
   return !isAddress(path) && statusOf(path)?.isDirectory() === true && !isStore(readdirSync(path));
 }
@@ -352,13 +344,11 @@ function isDefined(path: string): boolean {
   return found !== null && isComplete(found);
 }
 
-/** Why a confirmation no longer holds; null if it does, or there is none. */
 function changeOf(known: string | null): string | null {
   const found = known === null ? null : describedBy(known);
   return found === null || "problems" in found ? null : changedSince(found);
 }
 
-/** The files as one series, or each alone if they are none. */
 function seriesIn(paths: readonly string[], flags: InspectFlags): readonly (readonly string[])[] {
   try {
     if (paths.length > 1) requireDraft(paths, flags);
@@ -372,7 +362,6 @@ function seriesIn(paths: readonly string[], flags: InspectFlags): readonly (read
   }
 }
 
-/** @throws MisuseError if no array can be a field */
 function requireDraft(paths: readonly string[], flags: InspectFlags): Recognised {
   const found = draftOf(paths, flags);
   if (found !== null) return found;
@@ -382,13 +371,19 @@ function requireDraft(paths: readonly string[], flags: InspectFlags): Recognised
 async function confirmOne(paths: readonly string[], flags: InspectFlags, apart: string): Promise<void> {
   const [path] = paths as [string];
   const home = homeOf(path, paths.length === 1);
-  let found = requireDraft(paths, flags);
-  const refusal = show(found, home, path, flags.all);
   const known = confirmationFor(path, apart);
   const change = changeOf(known);
+  const asks = process.stdin.isTTY && process.stdout.isTTY;
+  // What its description does not use may change without further answers.
+  if (asks && flags.yes !== true && change?.endsWith("--same") === true) {
+    print([change]);
+    if (await isAgreed("Is it the same as before in all that matters?")) return void takeForSame(path, apart);
+  }
+  let found = requireDraft(paths, flags);
+  const refusal = show(found, home, path, flags.all);
   if (change !== null) print([change]);
   if (flags.yes !== true || openLines(found.descriptor.questions).length > 0) {
-    if (!process.stdin.isTTY || !process.stdout.isTTY)
+    if (!asks)
       throw new MisuseError(`${path} ${change === null ? "" : `${change}; else it `}${refusal ?? "waits: --yes"}`);
     const answered = await answerAtTerminal(found, flags, (next) => {
       const drawn = requireDraft(paths, next);
@@ -411,13 +406,11 @@ export async function confirmIn(descriptors: string, file: string, flags: Answer
   confirm(found, file, homeOf(file), placeIn(descriptors, found));
 }
 
-/** Says why the command ends with exit code 1 although it succeeded. */
 function reportRefusal(text: string): void {
   process.stderr.write(`fieldprobe: ${text} (exit code 1)\n`);
   process.exitCode = 1;
 }
 
-/** Lists what is in a file in which nothing can be a field. */
 function explainUnknown(path: string, isAll = false): void {
   withFiles([path], (file) => {
     print([

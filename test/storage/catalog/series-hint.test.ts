@@ -54,8 +54,7 @@ it("leaves other names alone, takes files of several times or with fractions, an
   const fractions = ["t0000.000.h5", "t0000.500.h5", "t0001.000.h5"];
   expect(await hintsFor("fractions", fractions)).toEqual([expect.stringContaining("t*.h5 --times 0:0.5 --yes makes")]);
   expect(await hintsFor("others", ["a1.h5", "u.h5", "b3x.h5", "b4y.h5"])).toEqual([]);
-  const home = join(SCRATCH, "wide");
-  const named = expect.stringContaining(`inspect ${home}/a1.h5 ${home}/a2.h5 --times 1:1 --yes`);
+  const named = expect.stringMatching(/inspect \S+a1\.h5 \S+a2\.h5 --times 1:1 --yes/);
   expect(await hintsFor("wide", ["a1.h5", "a2.h5", "ax.h5"])).toEqual([named]);
   const several = (file: File) => {
     stateGrid(file);

@@ -167,8 +167,7 @@ describe("a virtual dataset", () => {
   });
 
   it("has sources anywhere below its data folder, which claim and change it as those beside it", async () => {
-    const data = join(SCRATCH, "data");
-    const home = join(data, "run", "v");
+    const [data, home] = [join(SCRATCH, "data"), join(SCRATCH, "data", "run", "v")];
     mkdirSync(home, { recursive: true });
     for (const [from, to] of [
       ["early.h5", "run/v/early.h5"],

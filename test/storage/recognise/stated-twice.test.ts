@@ -67,8 +67,7 @@ describe("coordinates that are no lengths", () => {
       write({ time: 1 }, ["x", "y", "z"])(h5);
       (h5.get("z") as H5Dataset).create_attribute(name, text);
     };
-    const why = `/z is ${how}${text}, which is no length: `;
-    await expect(draftOf(file, { despite: ["spacing"] })).rejects.toThrow(why);
+    await expect(draftOf(file, { despite: ["spacing"] })).rejects.toThrow(`/z is ${how}${text}, which is no length`);
     const { descriptor } = await draftOf(file, { spacing: [1, 2, 3], origin: [0, 0, 0] });
     expect(descriptor.assumed.map(({ question }) => question)).toContainEqual(expect.stringContaining("/z"));
   });
