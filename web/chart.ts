@@ -112,17 +112,17 @@ export function drawChart(
           }),
           ruleX([...brush], { stroke: "#6ea8fe" }),
         ]),
-    ...clean.map((curve, i) =>
-      line(curve.points as [number, number][], {
+    ...curves.map((curve, i) =>
+      line(curve.points.map((one) => (finite(one) ? [...one] : [Number.NaN, Number.NaN])) as [number, number][], {
         stroke: curve.isDashed ? "currentColor" : colourOf(i),
         strokeOpacity: curve.isDashed ? 0.55 : 1,
         strokeWidth: curve.isDashed ? 1.2 : 2,
         ...(curve.isDashed ? { strokeDasharray: "3 4" } : {}),
       }),
     ),
-    ...clean
-      .filter(({ points, isDashed }) => points.length < 10 && !isDashed)
-      .map((curve, i) => dot(curve.points as [number, number][], { fill: colourOf(i), r: 3 })),
+    ...clean.flatMap(({ points, isDashed }, i) =>
+      points.length < 10 && !isDashed ? [dot(points as [number, number][], { fill: colourOf(i), r: 3 })] : [],
+    ),
     text(labelled(clean, chart), {
       x: "x",
       y: "y",
