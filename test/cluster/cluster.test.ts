@@ -25,7 +25,6 @@ describe.skipIf(NO_NATS)("a query that one of two processes fails at", () => {
   const QUERY: Query = { operation: "GetVelocity", dataset: "cube", time: 0, spatialInterpolation: "Lag4" };
   const points = Float32Array.from({ length: 300 }, (_, i) => (i * 0.618) % 6.28);
 
-  /** Two processes that divide all queries; the first runs tasks on `pool`. */
   const open = async (
     settings: readonly Record<string, string>[],
     poolOf: (config: Config) => ThreadPool = (config) => openPool(config),

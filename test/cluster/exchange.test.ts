@@ -36,7 +36,6 @@ class Messages {
   }
 }
 
-/** An exchange that fetches a body of two parts, and what answers them. */
 function twoParts() {
   const parts = [new Messages(), new Messages()] as const;
   const requestMany = async (_: string, from: string) => parts[Number(from) / MIB];

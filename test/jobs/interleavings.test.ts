@@ -114,7 +114,6 @@ interface World {
   readonly actors: readonly Actor[];
   readonly place: string;
   readonly queue: JobQueue;
-  /** Runs what is left without steps. */
   finish(): Promise<void>;
 }
 

@@ -45,7 +45,6 @@ function passTime(): void {
   });
 }
 
-/** Runs a job of six points in three tasks to its end. */
 async function runJob(
   changes: Partial<JobHost> = {},
   spoil: (queue: JobQueue) => void = () => undefined,

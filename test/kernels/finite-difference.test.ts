@@ -16,7 +16,6 @@ import { cosineAxis, endedAxis, nodeAt, periodicAxis } from "./fields.js";
 
 const ORDERS: readonly DifferenceOrder[] = [4, 6, 8];
 
-/** The derivative of f at a node by the rows of an axis. */
 function differentiate(
   axis: Axis,
   order: DifferenceOrder,

@@ -7,7 +7,6 @@ import { fieldOf, T16 } from "./fields.js";
 
 const REST = [0, 0, 0] as const;
 
-/** A sample from a velocity given in closed form. */
 export function flow(
   u: (x: number, y: number, z: number, t: number) => readonly [number, number, number],
 ): VelocitySampler {

@@ -66,11 +66,11 @@ export const OPEN_PMD: ProducerRow = {
   },
   at: staggerOf,
   more: (contents) => {
-    const { velocity = "", pressure = "" } = meshesIn(contents);
-    const of = dimensionOf(contents, pressure) === UNIT_DIMENSIONS.pressure[0] ? "Pa" : "m2 s-2";
+    const { velocity = "", pressure } = meshesIn(contents);
+    const stated = pressure === undefined ? "" : dimensionOf(contents, pressure);
     const isSI = dimensionOf(contents, velocity) === UNIT_DIMENSIONS.velocity[0];
-    const units = { length: "m", time: "s", velocity: "m s-1" };
-    return isSI ? { units: dimensionOf(contents, pressure) === "" ? units : { ...units, pressure: of } } : {};
+    const more = stated === "" ? {} : { pressure: stated === UNIT_DIMENSIONS.pressure[0] ? "Pa" : "m2 s-2" };
+    return isSI ? { units: { length: "m", time: "s", velocity: "m s-1", ...more } } : {};
   },
   constant: (contents, path) => {
     const { velocity = "" } = meshesIn(contents);

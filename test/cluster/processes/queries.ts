@@ -4,7 +4,6 @@ import { ALL_OPERATIONS, type Family, lacking, type OperationRow, spatialOf } fr
 import type { Dataset, Triple } from "../../../src/storage/dataset/dataset.js";
 import { generator, writeTriples } from "../../support/run-query.js";
 
-/** The query of tests about other things than operations. */
 export const QUERY = {
   operation: "GetVelocity",
   dataset: "cube",
@@ -13,7 +12,6 @@ export const QUERY = {
   temporalInterpolation: "PCHIP",
 } as const satisfies Query;
 
-/** A query and the number of its points. */
 export interface Asked {
   readonly title: string;
   readonly query: Query;

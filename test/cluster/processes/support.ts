@@ -17,7 +17,6 @@ export const SHIPPED = fileURLToPath(new URL("../../../data/isotropic32", import
 export interface Running {
   readonly child: ChildProcess;
   readonly url: string;
-  /** Everything it has written. */
   log(): string;
   /** Sends a signal and waits for the end; the exit code, or null when the signal ended it. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
@@ -57,7 +56,6 @@ export async function start(
   };
 }
 
-/** The set-up of the processes of a cluster. */
 export interface Setup {
   /** Address of their NATS server; absent: a process alone. */
   readonly nats?: string;

@@ -104,7 +104,6 @@ describe("published answers", () => {
   });
 });
 
-/** Covariances by their definition, in two passes. */
 function bruteForce(
   axes: Axes,
   node: Triple,

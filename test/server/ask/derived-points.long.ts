@@ -9,7 +9,6 @@ import { serveTestData } from "../../support/service.js";
 const NODES = 32;
 const CELLS = NODES ** 3;
 const WIDTH = 0.8;
-/** The node at which planes lie. */
 const PLANE = 5;
 
 let service: RunningService;

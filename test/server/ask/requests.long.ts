@@ -22,7 +22,6 @@ function random(n: number): number {
 }
 const pick = <T>(list: readonly T[]): T => list[random(list.length)] as T;
 
-/** A scalar in both languages. */
 type Scalar = readonly [text: string, python: string];
 
 const LEAVES: readonly Scalar[] = [
@@ -67,7 +66,6 @@ interface Drawn {
   readonly members: Members;
   readonly python: string;
   readonly asked: Readonly<Record<string, unknown>>;
-  /** What of the answer is compared. */
   read(answer: AnyAnswer): unknown;
 }
 

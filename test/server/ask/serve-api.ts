@@ -7,7 +7,6 @@ import { createApp } from "../../../src/server/http/app.js";
 import { type Auth, OPEN_AUTH } from "../../../src/server/http/auth.js";
 import { loadConfig } from "../../../src/shared/config.js";
 
-/** An application with the interface under `/api`. */
 export function serveApi(
   engine: Engine,
   { auth = OPEN_AUTH, settings = {} }: { auth?: Auth; settings?: Record<string, string> } = {},

@@ -55,7 +55,6 @@ describe("answers before any route", () => {
 describe("an idle connection", () => {
   const service = useService({ HTTP_HEADERS_TIMEOUT_MS: "300" });
   const ASK = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
-  /** A connection with an answer on it, at both ends. */
   const answered = async () => {
     const accepted = once(service.app.server, "connection") as Promise<[Socket]>;
     const caller = connect(service.port, "127.0.0.1");

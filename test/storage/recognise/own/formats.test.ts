@@ -302,6 +302,20 @@ describe("openPMD", () => {
     expect([questions, units.pressure]).toEqual([[], "m2 s-2"]);
   });
 
+  it("has SI units, and no red line of the root, without a pressure", async () => {
+    const path = await edited("openpmd.h5", "alone", (file) => {
+      file.delete_attribute("meshesPath");
+      file.create_attribute("meshesPath", "alone/");
+      for (const step of [0, 100]) {
+        const alone = (file.get(`/data/${step}`) as Group).create_group("alone");
+        alone.create_attribute("fieldBoundary", Array(6).fill("periodic"));
+        alone.create_soft_link(`/data/${step}/meshes/v`, "v");
+      }
+    });
+    const { questions, units } = openConfirmed(path, CHUNK_BYTES);
+    expect([questions, units]).toEqual([[], { length: "m", time: "s", velocity: "m s-1" }]);
+  });
+
   it("is refused if its grid moves", () => {
     expect(() => openConfirmed(unpacked("openpmd-window.h5"), CHUNK_BYTES)).toThrow(
       "/data/100/meshes/v has another grid than /data/0/meshes/v",
