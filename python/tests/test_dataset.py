@@ -98,6 +98,11 @@ def test_parts_do_not_change_values(dataset, monkeypatch):
     assert dataset.values("p", points[0, :3], frame="all", time_method="nearest").shape == (len(dataset.times), 3)
 
 
+def test_times_are_numbers(dataset):
+    with pytest.raises(ValueError, match="is no number"):
+        dataset.values("p", [[1, 2, 3]], time=np.array([1], "timedelta64[s]"))
+
+
 def test_times_may_be_repeated(dataset):
     points = [[1, 2, 3], [4, 5, 6]]
     for times in ({"time": [0.4, 0.4, 0.8]}, {"frame": [2, 2, 4]}):
@@ -515,7 +520,9 @@ def test_points_of_pandas_and_xarray_are_taken_by_name(dataset):
     turned = table[list("zyx")]
     levels = turned.set_axis(pandas.MultiIndex.from_product([["place"], list("zyx")]), axis=1)
     rows = [one for _, one in turned.iterrows()]
-    for other in (array, array.T, rows, list(turned.itertuples(index=False)), turned.T, levels):
+    apart = xarray.DataArray(points[:, ::-1], dims=("n", "axis"), coords={"name": ("axis", list("zyx"))})
+    octets = turned.set_axis([b"z", b"y", b"x"], axis=1)
+    for other in (array, array.T, rows, list(turned.itertuples(index=False)), turned.T, levels, apart, octets):
         np.testing.assert_array_equal(dataset.values("u", other, time=0.6), expected)
     np.testing.assert_array_equal(dataset.values("u", table[list("zyx")].iloc[0], time=0.6), expected[0])
     paths = [dataset.paths(points=one, time=slice(0.4, 0.5), step=0.05)["x"] for one in (points[:1], [table[list("zyx")].iloc[0]])]

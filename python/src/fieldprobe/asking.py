@@ -36,32 +36,40 @@ def array_of(value: Any) -> NDArray[Any]:
         value = [array_of(one) for one in value]
     if np.ma.is_masked(value):
         raise ValueError("masked numbers have no value: leave them out, as in points[~mask]")
-    return np.asarray(value)
+    array = np.asarray(value)
+    if array.dtype.kind in "mM":
+        raise ValueError(f"{array.dtype} is no number: divide it by the unit of time of the dataset")
+    return array
+
+
+def _texts_of(labels: Any) -> List[Any]:
+    """Names of rows or columns: of several levels the last one, bytes as text."""
+    last = [one[-1] if isinstance(one, tuple) else one for one in labels]
+    return [one.decode() if isinstance(one, bytes) else one for one in last]
 
 
 def _is_named(labels: Any) -> bool:
-    return any(one in ("x", "y", "z") for one in labels)
+    return any(one in ("x", "y", "z") for one in _texts_of(labels))
 
 
 def _in_order(value: Any) -> Any:
-    """Columns of pandas, names of a namedtuple, or labels of a Series or of a dimension of xarray, that are x, y, z (and t) in this order."""
+    """Columns of pandas, names of a namedtuple, or labels of a Series or of a dimension of xarray, as x, y, z (and t)."""
     if hasattr(value, "columns"):
         if not _is_named(value.columns) and _is_named(value.index):
             value = value.T
-        # Of several levels of names the last one counts.
-        names = [name[-1] if isinstance(name, tuple) else name for name in value.columns]
-        take = lambda order: value.iloc[:, [names.index(name) for name in order]]
+        names, take = _texts_of(value.columns), lambda at: value.iloc[:, at]
     elif isinstance(getattr(value, "dims", None), tuple) and value.coords:
-        labels = {one: value.coords[one].values.tolist() for one in value.dims if one in value.coords}
-        last = next((one for one in labels if _is_named(labels[one])), value.dims[-1])
-        if last not in labels:
+        labels = [(one.dims[0], one.values.tolist()) for one in value.coords.values() if one.ndim == 1]
+        own = [(dim, texts) for dim, texts in labels if _is_named(texts)] or [one for one in labels if one[0] == value.dims[-1]]
+        if not own:
             return value
-        value = value.transpose(..., last)
-        names, take = labels[last], lambda order: value.sel({last: order})
+        dim, texts = own[0]
+        value = value.transpose(..., dim)
+        names, take = _texts_of(texts), lambda at: value.isel({dim: at})
     elif isinstance(value, tuple) and hasattr(value, "_fields"):
-        names, take = [*value._fields], lambda order: [getattr(value, name) for name in order]
+        names, take = [*value._fields], lambda at: [value[i] for i in at]
     elif hasattr(value, "reindex") and hasattr(value, "index") and _is_named(value.index):
-        names, take = list(value.index), lambda order: value[order]
+        names, take = _texts_of(value.index), lambda at: value.iloc[at]
     else:
         return value
     order = [name for name in "xyzt" if name in names]
@@ -69,7 +77,7 @@ def _in_order(value: Any) -> Any:
         return value
     if len(order) < len(names) or order[:3] != list("xyz"):
         raise ValueError(f"points are named x, y, z (and t), not {', '.join(map(str, names))}")
-    return take(order)
+    return take([names.index(name) for name in order])
 
 
 def plain(value: Any) -> Any:
