@@ -46,7 +46,8 @@ function partEdge(plan: ReductionPlan): Three {
   const ofLines = reductions.find((one) => one.kind === "increments" || one.kind === "frequencies");
   // Every group of a part crosses threads.
   // To count values takes less time than to hand over the counts.
-  const edge = reductions.every(({ kind }) => kind === "digits") ? ([64, 64, 64] as const) : PART;
+  const isCounted = reductions.length > 0 && reductions.every(({ kind }) => kind === "digits");
+  const edge = isCounted ? ([64, 64, 64] as const) : PART;
   if (ofLines === undefined) return isEachNode(plan) ? [PART[0], PART[1], 8] : edge;
   const { axis } = ofLines;
   // Series in time have a column for each time.
