@@ -6,7 +6,6 @@ import { PeerError } from "../../src/cluster/members.js";
 
 const MIB = 1024 * 1024;
 
-/** Messages that a test hands over one by one, as the client's iterator does. */
 class Messages {
   readonly #messages: { data: Uint8Array }[] = [];
   #wake = (): void => undefined;

@@ -353,14 +353,13 @@ function withChanges(
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** An outcome whose digest is also that of the files which the dataset reads, and of no others. */
+/** An outcome whose digest is also that of its times and of the files which the dataset reads, and of no others. */
 function withFileDigest(outcome: CandidateOutcome): CandidateOutcome {
   if ("problems" in outcome) return outcome;
   const { dataset } = outcome;
-  const stamps = dataset.files.map((file) =>
-    [file.path, file.bytes, file.modifiedMs, file.inode, file.version].join(" "),
-  );
-  return { ...outcome, dataset: { ...dataset, digest: sha256([dataset.digest, ...stamps].join("\n")) } };
+  const { digest, time, files } = dataset;
+  const stamps = files.map((one) => [one.path, one.bytes, one.modifiedMs, one.inode, one.version].join(" "));
+  return { ...outcome, dataset: { ...dataset, digest: sha256([digest, time.count, ...stamps].join("\n")) } };
 }
 
 function examine(description: Description | Refused, options: Pick<ScanOptions, "chunkBytes">): CandidateOutcome {

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { File } from "h5wasm/node";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { confirmationOf } from "../../../src/storage/catalog/confirmation.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
@@ -92,6 +92,9 @@ describe("files of several times each", () => {
     expect(datasets[0]?.time.count).toBe(early.length + 3);
     const message = "what follows its first 3 times waits: it was written to within the last 30 s";
     expect(problems).toEqual([{ location: path, message, waits: true }]);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
+    expect(served(home).dataset.digest).not.toBe(datasets[0]?.digest);
+    vi.useRealTimers();
     age(path);
     if (late.length > 0) age(await write("s_3.h5", ...late));
     const { dataset, times } = served(home);
