@@ -36,7 +36,7 @@ import { asFlowMap, durationOf } from "./flow-map.js";
 import { exact, requireOne, tidy } from "./format.js";
 import { kept } from "./kept.js";
 import { type Brush, brushIn, type Plane, type Range, readLink, untaken, type View, writeLink } from "./link.js";
-import { firstQuantity, hasDerivatives, quantityOf } from "./quantities.js";
+import { firstQuantity, hasDerivatives, quantitiesOf, quantityOf } from "./quantities.js";
 import {
   largestOf,
   type Picture,
@@ -483,8 +483,8 @@ export const levelOf = ({ low, high }: Volume, value: number): number => tidy(va
 
 export const isBelow = (what: string): boolean => what === "lambda2";
 
-/** The quantity whose largest value is the strongest vortex, where the crosshair starts. */
-const VORTICES = "Q";
+/** The quantity whose largest value is where the crosshair starts: that of vortices, if the dataset has one. */
+const peakOf = (set: Dataset) => (quantitiesOf(set).some(({ what }) => what === "Q") ? "Q" : firstQuantity(set));
 
 /** Sets members that the view leaves open once volumes have arrived: level of the surface, crosshair, centre, range. */
 effect(() => {
@@ -500,7 +500,7 @@ effect(() => {
     const [value] = quantilesOf(surface, set, [part]);
     patch.surface = { what: now.surface.what, value: levelOf(surface, value) };
   }
-  const strongest = volumeOf(set, VORTICES, frame) ?? (failureOf(set, VORTICES, frame) === null ? null : shown);
+  const strongest = volumeOf(set, peakOf(set), frame) ?? (failureOf(set, peakOf(set), frame) === null ? null : shown);
   if (now.cross === null && strongest !== null) {
     const node = largestOf(strongest);
     const place = set.axes.map((axis, a) => coordinateOf(axis, node[a] * strongest.strides[a])) as unknown as Vec3;
@@ -551,7 +551,7 @@ effect(() => {
   const space = hasSpace(now);
   if (planes.length > 0) box(set, shown.what, frame, 0);
   if (space) box(set, now.surface.what, frame, 1);
-  if (now.cross === null) box(set, VORTICES, frame, 1);
+  if (now.cross === null) box(set, peakOf(set), frame, 1);
   if (space) box(set, now.colour, frame, 2);
   const second = now.show === "compare" ? shownOf(now, true) : null;
   if (second !== null) box(second.dataset, second.what, frameOf(second.time, second.dataset), 1);
