@@ -7,7 +7,7 @@ for (const name of ["matchMedia", "addEventListener"])
 vi.stubGlobal("location", { hash: "", pathname: "/", search: "", origin: "http://a" });
 vi.stubGlobal("history", { replaceState: () => undefined });
 vi.stubGlobal("window", globalThis);
-vi.stubGlobal("document", {});
+vi.stubGlobal("document", { createTreeWalker: () => ({}) });
 const { dataset, pixel, planOf, secondDataset, view } = await import("../state/model.js");
 
 const axisOf = (name: Axis["name"], nodes: number, first: number, length: number, periodic: boolean): Axis => {
