@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 /** Packages whose code is in the built page. */
 const IN_THE_PAGE = [
   ...["@babel/runtime", "@observablehq/plot", "@preact/signals-core", "cssesc", "d3", "fast-png"],
-  ...["font-family-papandreou", "interval-tree-1d", "iobuffer", "isoformat", "jspdf", "lit-html", "pako"],
-  ...["specificity", "svg2pdf.js", "svgpath"],
+  ...["font-family-papandreou", "interval-tree-1d", "iobuffer", "isoformat", "jspdf", "lit-html", "mediabunny"],
+  ...["pako", "specificity", "svg2pdf.js", "svgpath"],
 ];
 
 const { packages } = JSON.parse(readFileSync(new URL("../package-lock.json", import.meta.url), "utf8"));

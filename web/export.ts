@@ -245,7 +245,7 @@ async function record(): Promise<void> {
     if (String(camera) === String(own.camera) && time === own.time && name === own.dataset)
       change({ camera: before.camera, time: before.time }, "replace");
   }
-  if (drawn > 0) save(movie.end(), `${before.dataset}.mp4`);
+  if (drawn > 0) save(await movie.end(), `${before.dataset}${movie.ending}`);
   say(drawn > 0 ? `Movie of ${drawn} pictures saved` : "No picture was drawn: there is no movie.");
 }
 
