@@ -116,7 +116,7 @@ export function obeySignals(log: Logger, served: Served, subject: Signalled = pr
   const begin = (code: number): void => {
     if (since !== null) return;
     since = performance.now();
-    log.info(served.underWay(), "shutting down; a second SIGINT does not wait for what is under way");
+    log.info(served.underWay(), "shutting down; a SIGINT from now on does not wait for what is under way");
     served.drain().then(
       (complete) => {
         if (complete !== null) subject.exit(complete ? code : 1);
