@@ -1,10 +1,7 @@
 /**
  * Writing an output and finishing a result, in every interleaving of the steps of two processes that have the same
- * tasks: one has been silent for too long, so the other one has got them too.
- *
- * Every call of the file system and of the queue is a step, before which a process waits until the search lets it go
- * on. The search follows all schedules depth first, each from the start, and leaves out what follows a state that it
- * knows: the files, the queue, and all that both processes have seen.
+ * tasks: one has been silent for too long, so the other one has got them too. Every call of the file system and of the queue is a step. The search follows all schedules depth first, each from
+ * the start, and leaves out what follows a state that it knows: the files, the queue, and what both processes have seen.
  */
 import { createHash } from "node:crypto";
 import {

@@ -1,7 +1,6 @@
 /**
  * A state folder that version 1.0 wrote and that kill -9 ended is opened with nothing lost: tokens, a result, a job in
  * the middle, half an upload, events, the cache on disk, the record of a check, the index of a scan.
- *
  * Made by release 1.0.0 on 2026-11-29 over /srv/fieldprobe/data: the included isotropic32, 205 copies of an analytic
  * cube, and an HDF5 file at an address.
  */

@@ -1,7 +1,6 @@
 /**
  * The long run of mixed work: SOAP, `/api`, the public REST interface, events and the page are asked at random while
  * faults happen, and every answer is compared to the bit with that of a second process which nothing happens to.
- *
  * Faults: files replaced and truncated, worker threads ended, callers who take all they can and leave, a full disk.
  */
 import { execFileSync } from "node:child_process";

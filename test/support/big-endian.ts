@@ -15,9 +15,7 @@ const [HEADER, HEAD] = [16, 8];
 
 /**
  * Makes the numbers of all contiguous datasets big-endian: int16, int32, float32 and float64, or those of the given
- * sizes. Attributes stay as they are.
- *
- * The file must be in the oldest format, whose object headers have no checksum.
+ * sizes, in a file of the oldest format, whose object headers have no checksum. Attributes stay as they are.
  */
 export function makeBigEndian(path: string, sizes: readonly number[] = [2, 4, 8]): void {
   const bytes = readFileSync(path);

@@ -123,9 +123,7 @@ export function cubicInTime(frames: readonly Flow[], origin: number, step: numbe
 }
 
 /**
- * Position at `end` of a particle that is at `position` at `start`, by `steps` steps of the classical Runge-Kutta
- * method.
- *
+ * Position at `end` of a particle that is at `position` at `start`, by `steps` steps of the classical Runge-Kutta method.
  * @param drag response time; the particle starts with the velocity of the flow. 0 follows the flow
  */
 export function path(

@@ -1,12 +1,7 @@
 /** Puts measured or generated tables into a document, each below its mark. */
 const MARK = /(<!-- (?:measured|generated): (\S+) -->\n)((?:\|.*\n)*)/g;
 
-/**
- * The document with the table below every mark `<!-- measured: name -->` or `<!-- generated: name -->` replaced by the
- * one of that name.
- *
- * @throws Error unless marks and tables have the same names
- */
+/** The document with the table of its name below every mark. @throws Error unless marks and tables have the same names */
 export function withTables(text: string, tables: ReadonlyMap<string, string>): string {
   const marks = [...text.matchAll(MARK)].map((mark) => mark[2] as string);
   const names = [...tables.keys()];

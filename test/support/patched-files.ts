@@ -17,7 +17,6 @@ const u64 = (value: number) => {
  * Makes the values of a contiguous dataset come from an external file: the attribute SPARE becomes the message
  * "external data files" (HDF5 file format 3.0, IV.A.2.h) with one entry, and the dataset loses its own storage. The
  * file is in the earliest format, and its external file is named like the link `name`, whose text the local heap holds.
- *
  * @param bytes size of the values
  */
 export function useExternalStorage(path: string, name: string, bytes: number): void {
@@ -34,12 +33,7 @@ export function useExternalStorage(path: string, name: string, bytes: number): v
   writeFileSync(path, file);
 }
 
-/**
- * Takes the values of a contiguous dataset of the earliest format from it, as if nothing had ever been written.
- *
- * @param address of the values
- * @param bytes   size of the values
- */
+/** Takes the values, `bytes` at `address`, of a contiguous dataset of the earliest format, as if none were written. */
 export function takeValues(path: string, address: number, bytes: number): void {
   const file = readFileSync(path);
   const place = file.indexOf(Buffer.concat([u64(address), u64(bytes)]));

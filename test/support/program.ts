@@ -18,7 +18,6 @@ export interface Program {
 
 /**
  * Starts `fieldprobe serve` and waits until it listens.
- *
  * @param settings by variable name without FIELDPROBE_
  * @param nodeOptions for the Node process, e.g. a module to load first
  * @param variables   others of its environment

@@ -2,7 +2,6 @@
  * A reader of Zarr 3 that is written from the specification alone and shares no code with the program, for what it
  * writes: regular grids, shards with their index at the end, little-endian numbers, gzip, Zstandard where Node has it,
  * and CRC-32C.
- *
  * Source: Zarr core specification 3.1; codecs `sharding_indexed`, `bytes`, `gzip`, `crc32c` 1.0.
  */
 import { existsSync, readFileSync } from "node:fs";

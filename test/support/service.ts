@@ -12,7 +12,6 @@ export const SHIPPED_DATA = fileURLToPath(new URL("../../data/isotropic32", impo
 
 /**
  * Starts it with two workers.
- *
  * @param data     data folders beside the shipped one
  * @param settings further settings by variable name without prefix
  * @param fieldsOnly whether it has neither jobs nor events

@@ -14,9 +14,7 @@ const run = promisify(execFile);
 
 /**
  * The text of a document and what its commands print, run in `folder` beside a service with the included data; null
- * without curl.
- *
- * @throws if a command fails
+ * without curl. @throws if a command fails
  */
 export async function typeCommands(document: string, folder: string): Promise<{ text: string; stdout: string } | null> {
   if ((await run("curl", ["--version"]).catch(() => null)) === null) return null;

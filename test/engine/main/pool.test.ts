@@ -192,11 +192,10 @@ describe("pool", () => {
     await expect(running).rejects.toThrow(CancelledError);
   });
 
+  const nonsense = { kind: "batch", kernel: "no such kernel" } as unknown as Task;
+  const sabotage = (worker: Worker): void => void worker.terminate();
+
   it("starts a thread again when all have died, though there is nothing to do", async () => {
-    const nonsense = { kind: "batch", kernel: "no such kernel" } as unknown as Task;
-    const sabotage = (worker: Worker): void => {
-      void worker.terminate();
-    };
     open(2);
     await pool.run(PING);
     process.on("worker", sabotage);
@@ -210,10 +209,6 @@ describe("pool", () => {
   });
 
   it("refuses what waits when no thread comes up, and starts threads again for what comes later", async () => {
-    const nonsense = { kind: "batch", kernel: "no such kernel" } as unknown as Task;
-    const sabotage = (worker: Worker): void => {
-      void worker.terminate();
-    };
     open(2);
     await Promise.all([pool.run(PING), pool.run(PING)]);
     await expect.poll(() => pool.alive(), { timeout: 20_000 }).toBe(2);

@@ -1,11 +1,7 @@
 /**
  * Files of every producer and tool answer at random points as the field that was written into them, values and
- * gradients.
- *
- * The files of make.py hold polynomials of degree 2 in space and 1 in time, which every scheme reproduces, so that an
- * answer differs from the analytic field by rounding alone. The files of producers.ts hold the numbers of their nodes:
- * they are compared with the scheme evaluated in float64 on the nodes that the file was written for, over seams and on
- * stretched axes too.
+ * gradients. Those of make.py hold polynomials of degree 2 in space and 1 in time, which every scheme reproduces. Those
+ * of producers.ts hold the numbers of their nodes, and are compared with the scheme evaluated in float64 on these.
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
