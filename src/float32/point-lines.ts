@@ -23,6 +23,7 @@ export interface ColumnUnit {
 }
 
 interface Columns {
+  readonly isComment: boolean;
   /** Cells of a line. */
   readonly count: number;
   /** The numbers of a row, and the cell of each. */
@@ -61,7 +62,8 @@ function columnsOf(header: string): Columns | null {
     const each = group.length === 1 ? group[0] : `each ${group.slice(0, 2).join(", ")} and ${group[2]}`;
     throw new Error(`the header ${JSON.stringify(header.slice(0, 64))} does not name one column ${each}`);
   });
-  return { count: cells.length, names, at: names.map((name) => cells.indexOf(name)), separator, units, unread };
+  const at = names.map((name) => cells.indexOf(name));
+  return { isComment, count: cells.length, names, at, separator, units, unread };
 }
 
 /** The cells of a row in a line; none if it has another number of columns than the header. */
@@ -80,8 +82,8 @@ function numberOf(cell: string): number {
 
 /**
  * Reads lines one by one: x, y and z on every line, between them a comma, a semicolon or blanks. A header before the
- * first point names the columns, in any order and among others. Blank lines and comments are skipped. A fourth number
- * or a column t is the time of the point, and columns vx, vy and vz are its initial velocity.
+ * first point names the columns, in any order and among others. Blank lines are skipped, and comments before the first
+ * point. A fourth number or a column t is the time of the point, and columns vx, vy and vz are its initial velocity.
  */
 export class PointLines {
   #rows = new Float64Array(3 * 1024);
@@ -90,7 +92,9 @@ export class PointLines {
   #length = 0;
   #columns: Columns | null = null;
   #line = 0;
-  /** The first number of the first line, and whether the other lines count on from it. */
+  /** The first line of the file. */
+  #first = "";
+  /** The first number of the first point, and whether those of the others count on from it. */
   #start = 0;
   #isCounted = true;
   #count = 0;
@@ -110,6 +114,7 @@ export class PointLines {
     this.#line++;
     const text = line.replace(/^\uFEFF/, "").trim();
     if (text === "") return;
+    if (this.#line === 1) this.#first = text;
     const isComment = COMMENT.test(text);
     const cells = text.split(SEPARATOR);
     const isHeader = isComment || (this.#line === 1 && !cells.some((cell) => NUMBER_LIKE.test(cell)));
@@ -117,20 +122,25 @@ export class PointLines {
       this.#columns = columnsOf(text);
       return;
     }
-    if (isComment) return;
     const row = this.#columns === null ? cells : cellsAt(this.#columns, text, cells);
     const values = row.map(numberOf);
     const width = values.length;
     const names = this.#columns?.names ?? UNNAMED;
     const fits = this.#width === 0 ? width >= 3 && width <= names.length : width === this.#width;
     const isNumber = (value: number, c: number) => Number.isFinite(names[c] === "t" ? value : Math.fround(value));
-    if (!fits || !values.every(isNumber))
+    if (!fits || !values.every(isNumber)) {
+      if (isComment && this.#width === 0 && this.#columns?.isComment) return;
       throw new Error(`line ${this.#line}: three numbers expected, found ${JSON.stringify(text.slice(0, 64))}`);
+    }
     if (this.#width === 0) this.#start = values[0] as number;
     this.#width = width;
     if (this.#columns !== null || this.#count !== (values[0] as number) - this.#start) this.#isCounted = false;
     this.#count++;
-    if (this.#length + width > this.#rows.length) this.#grow();
+    if (this.#length + width > this.#rows.length) {
+      const grown = new Float64Array(2 * this.#rows.length);
+      grown.set(this.#rows);
+      this.#rows = grown;
+    }
     for (const value of values) this.#rows[this.#length++] = value;
   }
 
@@ -148,13 +158,13 @@ export class PointLines {
     return { units: this.#columns?.units ?? [], unread: this.#columns?.unread ?? [] };
   }
 
-  /** @throws Error if four columns without names may as well be a number of each point, x, y and z */
+  /** @throws Error if columns without names may as well be numbered: in their first line, or their lines in the first */
   requireNamed(): void {
     const isIndex = this.#isCounted && (this.#start === 0 || this.#start === 1);
     if (isIndex && this.#width === 4 && this.#count > 1)
-      throw new Error(
-        "the first of its four columns counts the lines; name the columns in a header: x,y,z,t or i,x,y,z",
-      );
+      throw new Error("the first of four columns counts lines; name the columns in a header: x,y,z,t or i,x,y,z");
+    if (/^"?0[",;\s]+1[",;\s]+2([",;\s]+3)?"?$/.test(this.#first) && this.#count > 1)
+      throw new Error("line 1 numbers the columns as pandas does; write names, or 0.0,1.0,2.0 if it is a point");
   }
 
   /** The rows since the last call, which are then forgotten; valid until the next line is read. */
@@ -162,11 +172,5 @@ export class PointLines {
     const { rows } = this;
     this.#length = 0;
     return rows;
-  }
-
-  #grow(): void {
-    const grown = new Float64Array(2 * this.#rows.length);
-    grown.set(this.#rows);
-    this.#rows = grown;
   }
 }

@@ -70,22 +70,36 @@ describe("lines of points", () => {
     expect(() => csv(header)).toThrow(`does not name one column ${columns}`),
   );
 
-  it.each(["#", "%"])("passes over lines that begin with %j, and takes a header there", (mark) => {
-    const text = "# a.mph, of vx\n# y x z\n2 1 3\n# half\n5 4 6".replaceAll("#", mark);
-    expect(csv(text)).toEqual([1, 2, 3, 4, 5, 6]);
-  });
+  it.each(["#", "%"])(
+    "passes over lines that begin with %j before the first point, and takes a header there",
+    (mark) => {
+      const text = "# a.mph, of vx\n# y x z\n# in metres\n2 1 3\n5 4 6".replaceAll("#", mark);
+      expect(csv(text)).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(csv(`name,x,y,z\n${mark}a,1,2,3\n${mark},4,5,6`)).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(csv(`# name x y z\n${mark}a 1 2 3`)).toEqual([1, 2, 3]);
+      expect(csv(`# name x y z\na 1 2 3\n${mark}b 4 5 6`)).toEqual([1, 2, 3, 4, 5, 6]);
+      for (const text of ["1 2 3\n#4 5 6", "1 2 3\n# half\n4 5 6", "x,y,z\n#1,2,3", "n,x,y,z\n#a,1,2"])
+        expect(() => csv(text.replace("#", mark))).toThrow("line 2: three numbers expected");
+    },
+  );
 
   it.each([
-    ["0,1,2,3\n1,4,5,6\n2,2,2,2", true],
-    ["1,1,2,3\n2,4,5,6", true],
-    ["1,2,3,0\n1,4,5,0\n", false],
-    ["0,1,2,3", false],
-    ["i,x,y,z\n0,1,2,3\n1,4,5,6", false],
-    ["x,y,z,t\n0,1,2,3\n1,4,5,6", false],
-  ])("of %j, a first column without a name that counts the lines is asked about: %s", (text, asks) => {
+    ["0,1,2,3\n1,4,5,6\n2,2,2,2", "name the columns in a header"],
+    ["1,1,2,3\n2,4,5,6", "name the columns in a header"],
+    ["1,2,3,0\n1,4,5,0\n", null],
+    ["0,1,2,3", null],
+    ["i,x,y,z\n0,1,2,3\n1,4,5,6", null],
+    ["x,y,z,t\n0,1,2,3\n1,4,5,6", null],
+    ["0,1,2\n3,4,5", "line 1 numbers the columns as pandas does"],
+    ['"0";"1";"2"\n3;4;5', "line 1 numbers the columns as pandas does"],
+    ["0,1,2,3\n5,6,7,8", "line 1 numbers the columns as pandas does"],
+    ["0.0,1.0,2.0\n3,4,5", null],
+    ["x,y,z\n0,1,2\n3,4,5", null],
+    ["0,1,2", null],
+  ])("of %j, columns without names that may be numbered are asked about: %s", (text, reason) => {
     const lines = new PointLines();
     for (const line of text.split("\n")) lines.add(line);
-    if (asks) expect(() => lines.requireNamed()).toThrow("name the columns in a header");
+    if (reason !== null) expect(() => lines.requireNamed()).toThrow(reason);
     else lines.requireNamed();
   });
 
@@ -111,7 +125,7 @@ describe("lines of points", () => {
     ["1,5;2,5;3,5\n", "line 1"],
     ["1,,3\n", "line 1"],
     ["1,2,3\n\n1e39,2,3\n", "line 3"],
-    ["x,y,z\n# as measured\n1,2\n", "line 3"],
+    ["# x,y,z\n# as measured\n1,2\n", "line 3"],
   ])("refuses %j and says where", (text, where) => {
     expect(() => csv(text)).toThrow(where);
   });
