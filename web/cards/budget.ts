@@ -5,11 +5,7 @@ import { into, oneOf } from "../controls.js";
 import { hasTwoWalls, wallAxis } from "../state/dataset.js";
 import { plainNumber, shortNumber } from "../state/format.js";
 import { type CardKind, resultsOf } from "./card.js";
-
-interface WallUnits {
-  readonly u_tau: number;
-  readonly y_plus: readonly number[];
-}
+import type { WallUnits } from "./profile.js";
 
 const BUDGETS = { k: "k", uu: "uu", vv: "vv", ww: "ww", uv: "uv" } as const;
 const chosen = signal<keyof typeof BUDGETS>("k");

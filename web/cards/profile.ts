@@ -9,15 +9,14 @@ import { type Dataset, hasTwoWalls, wallAxis } from "../state/dataset.js";
 import { shortNumber } from "../state/format.js";
 import { store } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
-import { type CardKind, type Facts, resultsOf } from "./card.js";
+import { type Answered, type CardKind, type Facts, resultsOf } from "./card.js";
 
 const isInWallUnits = signal(false);
 
-type Points = readonly (readonly [number, number])[];
 type Axis = Dataset["axes"][0];
 
 /** Wall units of an answer, with the distances of its positions from the nearer wall as `y_plus`. */
-interface WallUnits extends Readonly<Record<`${string}_plus`, readonly number[]>> {
+export interface WallUnits extends Readonly<Record<`${string}_plus`, readonly number[]>> {
   readonly nu: number;
   readonly u_tau: number;
 }
@@ -29,14 +28,19 @@ const wallRows = ({ nu, u_tau }: WallUnits, axis: Axis): Facts["rows"] => [
   ...(hasTwoWalls(axis) ? [["Re_τ", shortNumber((u_tau * axis.length) / 2 / nu)] as const] : []),
 ];
 
-/** A profile in wall units, of two walls the half at the first, with the viscous and the logarithmic law. */
-function wallFacts(wall: WallUnits, axis: Axis, points: Points): Facts {
-  const distances = wall[`${axis.name}_plus`];
-  const measured = points
-    .map(([, u], i): [number, number] => [distances[i], u / wall.u_tau])
-    .slice(0, hasTwoWalls(axis) ? Math.ceil(points.length / 2) : points.length)
-    .filter(([y]) => y > 0);
-  const last = Math.max(...measured.map(([y]) => y));
+/** Profiles in wall units, of two walls the halves at the first, with the viscous and the logarithmic law. */
+function wallFacts(answers: Answered, axis: Axis, profiles: readonly Curve[]): Facts {
+  const measured = answers.flatMap(([, { wall_units }, label], i): Curve[] => {
+    if (wall_units === undefined) return [];
+    const { u_tau, [`${axis.name}_plus` as const]: distances } = wall_units as WallUnits;
+    const { points } = profiles[i];
+    const scaled = points
+      .map(([, u], j): [number, number] => [distances[j], u / u_tau])
+      .slice(0, hasTwoWalls(axis) ? Math.ceil(points.length / 2) : points.length)
+      .filter(([y]) => y > 0);
+    return [{ label: label ?? "u⁺", points: scaled }];
+  });
+  const last = Math.max(...measured.flatMap(({ points }) => points.map(([y]) => y)));
   const viscous = [0.3, 1, 2, 4, 8, 11].map((y): [number, number] => [y, y]);
   const logarithmic = [8, 15, 30, 60, last]
     .filter((y) => y <= last)
@@ -47,12 +51,12 @@ function wallFacts(wall: WallUnits, axis: Axis, points: Points): Facts {
       x: { label: "y⁺", isLog: true },
       y: { label: "u⁺" },
       curves: [
-        { label: "u⁺", points: measured },
+        ...measured,
         { label: "u⁺ = y⁺", points: viscous, isDashed: true },
         { label: "ln y⁺ / 0.41 + 5.2", points: logarithmic, isDashed: true },
       ],
     },
-    rows: wallRows(wall, axis),
+    rows: wallRows(answers[0][1].wall_units as WallUnits, axis),
   };
 }
 
@@ -80,9 +84,8 @@ export const profile: CardKind = {
       const positions = result.coordinates[axis.name] ?? [];
       return { label: label ?? symbol, points: positions.map((y, i): [number, number] => [y, result.mean[i]]) };
     });
-    const { points } = curves[0];
     const wall = answers[0][1].wall_units as WallUnits | undefined;
-    if (wall !== undefined && isInWallUnits.value) return wallFacts(wall, axis, points);
+    if (wall !== undefined && isInWallUnits.value) return wallFacts(answers, axis, curves);
     return {
       title: `Profile of ${symbol} along ${axis.name}`,
       chart: { x: { label: axis.name }, y: { label: symbol }, curves, zero: true },

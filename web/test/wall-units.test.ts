@@ -1,6 +1,7 @@
 /** Wall units of the Profile card and the ruler are those that the service answers. */
 import { expect, it, vi } from "vitest";
 import type { Axis, Dataset } from "../state/dataset.js";
+import { buttonsOf } from "./template.js";
 
 for (const name of ["matchMedia", "addEventListener"])
   vi.stubGlobal(name, () => ({ matches: false, addEventListener: () => undefined }));
@@ -73,4 +74,29 @@ it("has wall units of one wall, and neither a half width nor a budget of two hal
   const withPressure = { ...set, fields: [...set.fields, { name: "pressure", components: 1 }] };
   expect(budget.has(withPressure)).toBe(false);
   expect(budget.has({ ...withPressure, axes: [x, y, z] })).toBe(true);
+});
+
+it("draws in wall units every time that is chosen, each by its own friction velocity", () => {
+  const at = [-1, -0.5, 0, 0.5, 1];
+  const answerOf = (u_tau: number, means: readonly number[]) => ({
+    results: [{ coordinates: { y: at }, mean: means }],
+    wall_units: { u_tau, nu: 0.02, y_plus: at.map((one) => ((1 - Math.abs(one)) * u_tau) / 0.02) },
+  });
+  const set = setOf(x, y, z);
+  const press = buttonsOf(profile.options?.(set)).get("Wall units") as () => void;
+  press();
+  const facts = profile.facts(set, "u.x", [
+    [0.5, answerOf(0.5, [0, 3, 4, 3, 0]), "t 0.5"],
+    [0, answerOf(0.25, [0, 2, 5, 2, 0]), "t 0"],
+  ]);
+  press();
+  const [now, before, ...laws] = facts.chart.curves;
+  expect(now).toMatchObject({ label: "t 0.5" });
+  for (const [curve, points] of [
+    [now, [12.5, 6, 25, 8]],
+    [before, [6.25, 8, 12.5, 20]],
+  ] as const)
+    expect(curve?.points.flat()).toEqual(points);
+  expect(laws.map(({ label }) => label)).toEqual(["u⁺ = y⁺", "ln y⁺ / 0.41 + 5.2"]);
+  expect(facts.rows[0]?.[1]).toBe("0.5000");
 });
