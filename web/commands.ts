@@ -39,10 +39,6 @@ const expressionItem = (text: string): Item => ({
   run: () => chooseQuantity(text),
 });
 
-export function chooseFrom(title: string, items: readonly Item[], typed?: (text: string) => Item | null): void {
-  openFinder({ title, items, ...(typed === undefined ? {} : { typed }) });
-}
-
 const addData = (): Item[] =>
   confirmable() === 0
     ? []
@@ -162,5 +158,6 @@ export function openFind(): void {
 
 export function openQuantities(): void {
   const set = dataset.peek();
-  if (set !== null) chooseFrom("Quantity or expression", quantitiesOf(set).map(quantityItem), expressionItem);
+  if (set !== null)
+    openFinder({ title: "Quantity or expression", items: quantitiesOf(set).map(quantityItem), typed: expressionItem });
 }

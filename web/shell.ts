@@ -3,7 +3,7 @@ import { signal } from "@preact/signals-core";
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { cardInStage, isInStage } from "./cards.js";
-import { chooseFrom, datasetItems, methodItems, openFind, openQuantities } from "./commands.js";
+import { datasetItems, methodItems, openFind, openQuantities } from "./commands.js";
 import { setting } from "./controls.js";
 import { draftsDialog, emptyView } from "./drafts.js";
 import { type Pane, PLANE_NAMES } from "./draw/layout.js";
@@ -11,6 +11,7 @@ import { dyeNote, dyeView } from "./dye.js";
 import { jobsDialog } from "./export/jobs-list.js";
 import { openShare, shareDialog } from "./export/share.js";
 import { exportDialog, openExport } from "./export.js";
+import { openFinder } from "./finder.js";
 import { inspector } from "./inspector.js";
 import { message } from "./notify.js";
 import { speed, stepTime, togglePlay } from "./playing.js";
@@ -108,11 +109,11 @@ function bar(set: Dataset | null): TemplateResult {
   return html`<header class="bar">
     <h1 aria-label="fieldprobe"><a class="name" href=${rootOf()}>fieldprobe</a></h1>
     <nav class="crumbs" aria-label="What is shown">
-      <button aria-haspopup="dialog" aria-label=${`Dataset ${name}`} @click=${() => chooseFrom("Dataset", datasetItems())}>${name}</button>
+      <button aria-haspopup="dialog" aria-label=${`Dataset ${name}`} @click=${() => openFinder({ title: "Dataset", items: datasetItems() })}>${name}</button>
       <span class="slash" aria-hidden="true">/</span>
       <button aria-haspopup="dialog" aria-label=${`Quantity ${nameOf(quantity)}`} @click=${openQuantities}>${nameOf(quantity)}</button>
       <span class="slash" aria-hidden="true">/</span>
-      <button class="method" aria-haspopup="dialog" aria-label=${`Method ${now.method}`} @click=${() => set !== null && chooseFrom("Method", methodItems(set))}>${now.method}</button>
+      <button class="method" aria-haspopup="dialog" aria-label=${`Method ${now.method}`} @click=${() => set !== null && openFinder({ title: "Method", items: methodItems(set) })}>${now.method}</button>
     </nav>
     <div class="modes" role="radiogroup" aria-label="View" @keydown=${rove}>
       ${MODES.filter(([show]) => flat === undefined || show === "slice:z" || show === "compare").map(

@@ -3,7 +3,7 @@ import { along, rayOf, throughBox } from "./draw/camera.js";
 import { type Pane, type PlanePane, pixelOf, positionAt, type SpacePane, sizeOf } from "./draw/layout.js";
 import { surfaceLayer } from "./stage-layers.js";
 import { hover, panes, picked, type Stroke, stroke, swipe, tool } from "./stage-state.js";
-import { coordinateOf, type Dataset, nodeOf, type Vec3, wrapped } from "./state/dataset.js";
+import { coordinateOf, type Dataset, isOnAxis, nodeOf, type Vec3, wrapped } from "./state/dataset.js";
 import type { View } from "./state/link.js";
 import {
   centreAt,
@@ -287,10 +287,7 @@ function showHover(x: number, y: number): void {
   const second = isSecondAt(pane, x);
   const { axes } = shownOf(view.peek(), second)?.dataset ?? set;
   const place = positionAt(pane, x, y, centre, cross.peek(), pixel.peek());
-  const isOutside = place.some(
-    (coordinate, a) => !axes[a].periodic && (coordinate < axes[a].first || coordinate > axes[a].last),
-  );
-  hover.value = isOutside ? null : { pane, place, second };
+  hover.value = place.every((one, a) => isOnAxis(axes[a], one)) ? { pane, place, second } : null;
 }
 
 export function step(axis: number, nodes: number): void {

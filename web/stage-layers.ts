@@ -5,7 +5,16 @@ import { boxAbout, PLANE_NAMES, type PlanePane, sizeOf } from "./draw/layout.js"
 import type { PlaneLayer, SurfaceLayer } from "./draw/renderer.js";
 import type { PaneFlow } from "./draw/streaks.js";
 import { isCalm, isolated, panes } from "./stage-state.js";
-import { type Dataset, hasSameAxes, nearestImage, nodeOf, placeText, sharedAxes, type Vec3 } from "./state/dataset.js";
+import {
+  type Dataset,
+  hasSameAxes,
+  isOnAxis,
+  nearestImage,
+  nodeOf,
+  placeText,
+  sharedAxes,
+  type Vec3,
+} from "./state/dataset.js";
 import { durationOf } from "./state/flow-map.js";
 import { plainNumber, shortNumber } from "./state/format.js";
 import { kept } from "./state/kept.js";
@@ -81,9 +90,7 @@ export function planeLayer(
   const isFailed = arrived === null && failureOf(set, shown.what, frameOf(shown.time, set)) !== null;
   const at = placeIn(set, cross.value);
   const a = "xyz".indexOf(pane.plane);
-  const { first, last, length, periodic } = set.axes[a];
-  const isOutside = !periodic && (at[a] < first - 1e-8 * length || at[a] > last + 1e-8 * length);
-  if (error !== null || isFailed || isOutside || !isWithin(shown.time, set)) return null;
+  if (error !== null || isFailed || !isOnAxis(set.axes[a], at[a]) || !isWithin(shown.time, set)) return null;
   // In a comparison each side has a label of its own, which the last picture of another question would belie.
   const volume = now.show === "compare" ? arrived : arrivedOrLast("plane", set, arrived);
   if (volume === null) return null;
@@ -204,11 +211,9 @@ export function flowOf(pane: PlanePane, now: View): PaneFlow | null {
           const at = [...place];
           at[h] = centre[h] + ((i + 0.5) / columns - 0.5) * rect.width * size;
           at[v] = centre[v] + ((j + 0.5) / rows - 0.5) * rect.height * size;
-          const isOutside = at.some(
-            (one, b) => !set.axes[b].periodic && (one < set.axes[b].first || one > set.axes[b].last),
-          );
+          const isInside = at.every((one, b) => isOnAxis(set.axes[b], one));
           for (const [c, volume] of [across, up].entries()) {
-            const value = isOutside ? 0 : sampleAt(volume, set, at as unknown as Vec3);
+            const value = !isInside ? 0 : sampleAt(volume, set, at as unknown as Vec3);
             out[2 * (i + columns * j) + c] = Number.isFinite(value) ? pace * value : 0;
           }
         }

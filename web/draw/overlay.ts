@@ -34,6 +34,14 @@ export function write(
   c.fillText(text, x, y);
 }
 
+/** Limits what is drawn to a part of the stage, until `restore`. */
+export function clipTo(c: CanvasRenderingContext2D, { x, y, width, height }: Rect): void {
+  c.save();
+  c.beginPath();
+  c.rect(x, y, width, height);
+  c.clip();
+}
+
 /** A line through a whole pane: a seam of a periodic axis, or a wall. */
 export interface Rule {
   readonly side: 0 | 1;
@@ -67,10 +75,7 @@ export function drawPlane(
   const { across, up } = pixelsAt(pane, centre, pixel);
   const axes = PLANE_AXES[plane];
   const [right, bottom] = [rect.x + rect.width, rect.y + rect.height];
-  c.save();
-  c.beginPath();
-  c.rect(rect.x, rect.y, rect.width, rect.height);
-  c.clip();
+  clipTo(c, rect);
   for (const [side, a] of axes.entries()) {
     const axis = set.axes[a];
     const at = side === 0 ? across : up;

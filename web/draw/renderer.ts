@@ -3,7 +3,7 @@ import { coordinateOf, type Dataset, nodeOf, type Vec3 } from "../state/dataset.
 import type { MapName, Range } from "../state/link.js";
 import type { Picture, Samples, Volume } from "../state/volumes.js";
 import { type Camera, matrixOf } from "./camera.js";
-import { type EmptySpace, emptySpace } from "./empty.js";
+import { emptySpace } from "./empty.js";
 import {
   COVER,
   filter,
@@ -122,7 +122,7 @@ export class Renderer {
   readonly #tables = new Map<string, WebGLTexture>();
   readonly #nodeTables = new WeakMap<Dataset, Map<string, WebGLTexture>>();
   readonly #empty = new WeakMap<Samples, { key: string; texture: WebGLTexture }>();
-  readonly #blank: { readonly plane: WebGLTexture; readonly box: WebGLTexture };
+  readonly #blank: WebGLTexture;
   readonly #segments: { readonly array: WebGLVertexArrayObject; readonly buffer: WebGLBuffer };
   #limit: number;
   #lit: SurfaceImage = { key: "", coarse: null, faint: null, full: null, tiles: null, shown: "none" };
@@ -144,9 +144,7 @@ export class Renderer {
     gl.getExtension("EXT_color_buffer_float");
     this.#isFloat = !half && gl.getExtension("OES_texture_float_linear") !== null;
     const blank = new Float32Array(1);
-    const stored = (dims: readonly number[]) =>
-      valueTexture(gl, { dims, data: blank, isMasked: false }, [], false).texture;
-    this.#blank = { plane: stored([1, 1]), box: stored([1, 1, 1]) };
+    this.#blank = valueTexture(gl, { dims: [1, 1], data: blank, isMasked: false }, [], false).texture;
     this.#segments = this.#makeSegments();
   }
 
@@ -378,10 +376,7 @@ export class Renderer {
     gl.uniform3f(at("ground"), ...grounds.plane);
     gl.uniform3f(at("hatch"), ...grounds.hatch);
     gl.uniform4f(at("pane"), 0, 0, w, h);
-    gl.bindFramebuffer(gl.FRAMEBUFFER, target.framebuffer);
-    gl.disable(gl.SCISSOR_TEST);
-    gl.viewport(0, 0, w, h);
-    gl.drawArrays(gl.TRIANGLES, 0, 3);
+    this.#cover(target);
   }
 
   /**
@@ -445,7 +440,7 @@ export class Renderer {
     const target = this.#lit.shown === "full" ? this.#lit.full : this.#lit.coarse;
     const hasDepth = this.#lit.shown !== "none" && target !== null;
     gl.uniform1i(at("hasDepth"), Number(hasDepth));
-    this.#bind(0, gl.TEXTURE_2D, target?.textures[1] ?? this.#blank.plane, at("depth"));
+    this.#bind(0, gl.TEXTURE_2D, target?.textures[1] ?? this.#blank, at("depth"));
     gl.uniformMatrix4fv(at("matrix"), false, matrixOf(camera, rect.width / rect.height));
     gl.uniform4f(at("pane"), ...box);
     gl.uniform1f(at("width"), width * this.#ratio);
@@ -483,7 +478,6 @@ export class Renderer {
     lit.full = this.#targetOfSize(lit.full, width, height);
     const { coarse, full } = lit;
     if (coarse === null) return;
-    gl.disable(gl.SCISSOR_TEST);
     const { at } = this.#use(COVER, COPY);
     for (const texture of coarse.textures) {
       gl.activeTexture(gl.TEXTURE0);
@@ -493,9 +487,7 @@ export class Renderer {
     this.#bind(0, gl.TEXTURE_2D, coarse.textures[0], at("picture"));
     this.#bind(1, gl.TEXTURE_2D, coarse.textures[1], at("distances"));
     gl.uniform2f(at("size"), width, height);
-    gl.bindFramebuffer(gl.FRAMEBUFFER, full.framebuffer);
-    gl.viewport(0, 0, width, height);
-    gl.drawArrays(gl.TRIANGLES, 0, 3);
+    this.#cover(full);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     lit.shown = "full";
     const tiles: number[][] = [];
@@ -601,7 +593,7 @@ export class Renderer {
         gl.bindTexture(gl.TEXTURE_2D, target.textures[0]);
         filter(gl, gl.TEXTURE_2D, gl.LINEAR);
       }
-      this.#bind(0, gl.TEXTURE_2D, target?.textures[0] ?? this.#clear(), at("picture"));
+      this.#bind(0, gl.TEXTURE_2D, target?.textures[0] ?? this.#table("clear", () => new Uint8Array(4)), at("picture"));
       if (target !== null && faint !== null) {
         this.#bind(1, gl.TEXTURE_2D, target.textures[1], at("depth"));
         this.#bind(2, gl.TEXTURE_2D, faint.textures[0], at("faint"));
@@ -610,22 +602,10 @@ export class Renderer {
       gl.uniform3f(at("top"), ...grounds.top);
       gl.uniform3f(at("bottom"), ...grounds.bottom);
       gl.uniform4f(at("pane"), 0, 0, w, h);
-      gl.bindFramebuffer(gl.FRAMEBUFFER, this.#composed.target.framebuffer);
-      gl.disable(gl.SCISSOR_TEST);
-      gl.viewport(0, 0, w, h);
-      gl.drawArrays(gl.TRIANGLES, 0, 3);
+      this.#cover(this.#composed.target);
     }
     this.#bindPane(rect);
     this.#copy(this.#composed.target, [x, y], [x, y, w, h]);
-  }
-
-  #clear(): WebGLTexture {
-    let texture = this.#tables.get("clear");
-    if (texture === undefined) {
-      texture = tableTexture(this.gl, new Uint8Array(4));
-      this.#tables.set("clear", texture);
-    }
-    return texture;
   }
 
   #grid({ at }: Program, dataset: Dataset, volume: Volume, range: Range, map: MapName, lit: boolean): void {
@@ -642,17 +622,14 @@ export class Renderer {
     gl.uniform3f(at("periodic"), ...vector(({ periodic }) => Number(periodic)));
     gl.uniform3f(at("stretched"), ...vector(({ coordinates }) => Number(coordinates !== undefined)));
     this.#bind(1, gl.TEXTURE_2D, this.#nodeTable(dataset, volume.strides), at("places"));
-    this.#bind(2, gl.TEXTURE_2D, this.#colours(map, lit), at("colours"));
+    const colours = () => interpolatedTable(lit ? surfaceTable(map) : colourTable(map));
+    this.#bind(2, gl.TEXTURE_2D, this.#table(`${map} ${lit}`, colours), at("colours"));
     gl.uniform3f(at("range"), range.low, range.high, Number(range.scale.split(":")[1] ?? 1));
   }
 
-  #colours(map: MapName, lit: boolean): WebGLTexture {
-    const key = `${map} ${lit}`;
-    let texture = this.#tables.get(key);
-    if (texture === undefined) {
-      texture = tableTexture(this.gl, interpolatedTable(lit ? surfaceTable(map) : colourTable(map)));
-      this.#tables.set(key, texture);
-    }
+  #table(key: string, make: () => Uint8Array): WebGLTexture {
+    const texture = this.#tables.get(key) ?? tableTexture(this.gl, make());
+    this.#tables.set(key, texture);
     return texture;
   }
 
@@ -686,7 +663,7 @@ export class Renderer {
     const key = `${level} ${side}`;
     const known = this.#empty.get(fine);
     if (known?.key === key) return known.texture;
-    const space: EmptySpace = emptySpace(fine, level, side, wrap);
+    const space = emptySpace(fine, level, side, wrap);
     const texture = known?.texture ?? gl.createTexture();
     gl.activeTexture(gl.TEXTURE4);
     gl.bindTexture(gl.TEXTURE_3D, texture);
@@ -744,6 +721,14 @@ export class Renderer {
     }
     this.gl.useProgram(program.program);
     return program;
+  }
+
+  #cover({ framebuffer, width, height }: Target): void {
+    const { gl } = this;
+    gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
+    gl.disable(gl.SCISSOR_TEST);
+    gl.viewport(0, 0, width, height);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
   }
 
   #bind(unit: number, target: number, texture: WebGLTexture, location: WebGLUniformLocation | null): void {

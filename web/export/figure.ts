@@ -177,6 +177,14 @@ function barPart(
   return group;
 }
 
+/** A white sheet, its size in points. */
+function sheet(width: number, height: number): SVGSVGElement {
+  const [wide, high] = [width, height].map((one) => one.toFixed(3));
+  const ground = element("rect", { x: 0, y: 0, width, height, fill: "#ffffff" });
+  const size = { viewBox: `0 0 ${wide} ${high}`, width: `${wide}pt`, height: `${high}pt` };
+  return element("svg", size, ground) as SVGSVGElement;
+}
+
 export function figureSvg(figure: Figure, name: SizeName): SVGSVGElement {
   const { width, height: fixed, text } = SIZES[name];
   const rows = [...new Set(figure.panes.map(({ pane }) => pane.rect.y))].map((y) =>
@@ -192,11 +200,7 @@ export function figureSvg(figure: Figure, name: SizeName): SVGSVGElement {
   const tall = plot * aspect;
   const height = fixed ?? rows.length * (tall + above + below);
   const start = (width - right - columns * (plot + left)) / 2;
-  const svg = element("svg", {
-    ...{ viewBox: `0 0 ${width.toFixed(3)} ${height.toFixed(3)}` },
-    ...{ width: `${width.toFixed(3)}pt`, height: `${height.toFixed(3)}pt` },
-  }) as SVGSVGElement;
-  svg.append(element("rect", { x: 0, y: 0, width, height, fill: "#ffffff" }));
+  const svg = sheet(width, height);
   const top = fixed === null ? 0 : (fixed - rows.length * (tall + above + below)) / 2;
   for (const [r, row] of rows.entries()) {
     const y = top + r * (tall + above + below) + above;
@@ -241,15 +245,9 @@ export function chartFigure(draw: (width: number, height: number) => Element, na
   const group = element("g", { transform }, ...(chart.childNodes as unknown as Element[]));
   for (const { name: key, value } of chart.attributes)
     if (/^(fill|font|text|stroke|color)/.test(key)) group.setAttribute(key, value);
-  return element(
-    "svg",
-    {
-      ...{ viewBox: `0 0 ${width.toFixed(3)} ${height.toFixed(3)}` },
-      ...{ width: `${width.toFixed(3)}pt`, height: `${height.toFixed(3)}pt` },
-    },
-    element("rect", { x: 0, y: 0, width, height, fill: "#ffffff" }),
-    group,
-  ) as SVGSVGElement;
+  const svg = sheet(width, height);
+  svg.append(group);
+  return svg;
 }
 
 export const base64 = (bytes: ArrayBuffer) => {

@@ -120,6 +120,9 @@ export function wrapped({ first, length, periodic, last }: Axis, place: number):
   return first + (turns - Math.floor(turns)) * length;
 }
 
+export const isOnAxis = ({ first, last, length, periodic }: Axis, place: number): boolean =>
+  periodic || (place >= first - 1e-8 * length && place <= last + 1e-8 * length);
+
 /** A coordinate with digits to a hundred-millionth of its axis. */
 export function roundedOn({ first, length, last }: Axis, place: number): number {
   if (place === first || place === last) return place;
