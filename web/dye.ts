@@ -4,7 +4,8 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { choice, setting } from "./controls.js";
 import { boxAbout, type Pane, pixelsAt } from "./draw/layout.js";
-import { dyeTrails, isCalm, paneOf, panes, stageSize, stroke, tool } from "./stage-state.js";
+import { clipTo } from "./draw/overlay.js";
+import { dyeTrails, isCalm, paneOf, panes, stageSize, stroke, swipe, tool } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Rows } from "./state/ask.js";
 import { type Dataset, hasVelocity, nearestImage, roundedOn, timeText, type Vec3, wrapped } from "./state/dataset.js";
@@ -90,21 +91,26 @@ function trailsOf(pour: Pour) {
   });
 }
 
-/** Whether a pane shows what the dye was drawn in: its dataset, and in a comparison its time. */
-function isDyed(pane: Pane, { of }: Pour): boolean {
+/** The part of the width of a pane that shows what dye was drawn in: its dataset, and in a comparison its time. */
+export function dyedPart(pane: Pane, of: Shown): readonly [from: number, to: number] | null {
   const now = view.value;
   const isCompared = now.show === "compare";
-  const sides = pane.kind === "plane" && isCompared && now.compare === "side" ? [pane.second] : [false, isCompared];
-  return sides.every((second) => {
+  const [a, b] = [false, isCompared].map((second) => {
     const shown = shownOf(now, second);
     return shown?.dataset === of.dataset && (!isCompared || shown.time === of.time);
   });
+  if (isCompared && now.compare === "side") return (pane.kind === "plane" && pane.second ? b : a) ? [0, 1] : null;
+  if (a && b) return [0, 1];
+  const isHalf = (a || b) && isCompared && now.compare === "swipe";
+  return isHalf ? [a ? 0 : swipe.value, b ? 1 : swipe.value] : null;
 }
 
 /** The name of the dye in a pane, with the time that it was drawn at; empty without dye. */
 export function dyeNote(pane: Pane): string {
   const pour = poured.value;
-  return pour !== null && isDyed(pane, pour) ? `dye from t = ${timeText(pour.of.dataset, pour.of.time)}` : "";
+  return pour !== null && dyedPart(pane, pour.of) !== null
+    ? `dye from t = ${timeText(pour.of.dataset, pour.of.time)}`
+    : "";
 }
 
 /** The two ends of a segment of a path in the box shown; null where it passes a seam, or has no position. */
@@ -150,16 +156,14 @@ function draw(canvas: HTMLCanvasElement, pour: Pour, centre: Vec3, cross: Vec3):
   const set = pour.of.dataset;
   const all = trailsOf(pour);
   for (const pane of panes.peek()) {
-    if (pane.kind !== "plane" || !isDyed(pane, pour)) continue;
+    const part = dyedPart(pane, pour.of);
+    if (pane.kind !== "plane" || part === null) continue;
     const { rect, plane } = pane;
     const [h, v] = PLANE_AXES[plane];
     const normal = "xyz".indexOf(plane);
     const { across, up } = pixelsAt(pane, centre, pixel.peek());
     const near = 4 * set.axes[normal].spacing;
-    c.save();
-    c.beginPath();
-    c.rect(rect.x, rect.y, rect.width, rect.height);
-    c.clip();
+    clipTo(c, { ...rect, x: rect.x + part[0] * rect.width, width: (part[1] - part[0]) * rect.width });
     for (const { tone, trails } of all) {
       const bytes = tone.map((one) => Math.round(255 * one)).join(" ");
       for (let i = 1; i <= RECORDS; i++) {
@@ -191,7 +195,7 @@ export function dyeView(): TemplateResult | typeof nothing {
   const pour = poured.value;
   if (centre === null || cross === null || pour === null) return strokeView();
   const there = entriesOf(pour).map(({ answer }) => answer !== null);
-  const dyed = panes.value.map((pane) => [pane, isDyed(pane, pour)]);
+  const dyed = panes.value.map((pane) => [pane, dyedPart(pane, pour.of)]);
   const key = JSON.stringify([there, centre, cross, pixel.value, dyed]);
   const paint = (element: Element | undefined) => {
     if (!(element instanceof HTMLCanvasElement)) return;
