@@ -48,7 +48,7 @@ export const budget: CardKind = {
       rows: [
         ["u_τ", shortNumber(u_tau)],
         ["Peak production", shortNumber(peak)],
-        ...(peak > 0
+        ...(peak > 1e-9
           ? [["Residual, y⁺ > 1", `${plainNumber((100 * Math.max(...outside)) / peak, 2)} % of the peak`] as const]
           : []),
       ],
