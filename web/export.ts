@@ -134,7 +134,7 @@ function figurePanes(): FigurePane[] {
 let last: Promise<void> = Promise.resolve();
 /** Makes the figure unless it is made, after one that is being made: the stage is light meanwhile. */
 function drawFigure(): void {
-  last = last.then(() => (figure.peek() === null ? makeFigure() : undefined));
+  last = last.then(() => (figure.peek() === null ? makeFigure() : undefined)).catch(report);
 }
 
 /** Makes the figure on a light stage, since paper is white; pictures under a swipe line are put side by side. */
@@ -174,6 +174,7 @@ async function makeFigure(): Promise<void> {
 const FIGURES = ["SVG", "PDF", "PNG"] as const;
 
 async function saveFigure(kind: (typeof FIGURES)[number]): Promise<void> {
+  await last;
   const { svg = null, caption = "" } = figure.peek() ?? {};
   if (svg === null) return;
   const name = `${view.peek().dataset}.${kind.toLowerCase()}`;

@@ -12,8 +12,8 @@ import { ridePart } from "./ride.js";
 import { trails } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Rows } from "./state/ask.js";
-import { type Dataset, hasVelocity, roundedOn, wrapped } from "./state/dataset.js";
-import { plainNumber, shortNumber } from "./state/format.js";
+import { type Dataset, hasVelocity, roundedOn, timeText, wrapped } from "./state/dataset.js";
+import { shortNumber } from "./state/format.js";
 import { change, cross, dataset, setWants, store, view } from "./state/model.js";
 import { pointsIn } from "./state/points.js";
 
@@ -148,7 +148,7 @@ export function particlesPanel(set: Dataset): TemplateResult {
     ${
       rows === null || question === null
         ? nothing
-        : html`<section><h2>Paths</h2>${summary(rows, question)}
+        : html`<section><h2>Paths</h2>${summary(set, rows, question)}
       ${pathsPart()}<div class="chips"><button @click=${() => openShare("Paths")}>Code</button></div></section>`
     }
     ${dyePart(set)}${ridePart(set)}`;
@@ -162,7 +162,7 @@ export function pathsPart(): TemplateResult | typeof nothing {
     <button @click=${() => save(new Blob([vtpOfPaths(rows)]), "paths.vtp")}>VTP</button></div>`;
 }
 
-function summary({ rows }: Rows, question: Question): TemplateResult {
+function summary(set: Dataset, { rows }: Rows, question: Question): TemplateResult {
   const ends = rows.filter((row, i) => rows[i + 1]?.[0] !== row[0]);
   const left = ends.filter((row) => row[5] !== null).length;
   const lost = ends.filter((row) => row[5] === null && row[2] === null).length;
@@ -171,7 +171,7 @@ function summary({ rows }: Rows, question: Question): TemplateResult {
   return html`<div class="rows"><span class="quiet">Particles</span><span>${ends.length}</span>
     <span class="quiet">Time</span><span>${String(question.time)
       .split(":")
-      .map((one) => plainNumber(Number(one)))
+      .map((one) => timeText(set, Number(one)))
       .join(" to ")}</span>
     <span class="quiet">Mean speed</span><span>${shortNumber(mean)}</span>
     <span class="quiet">Left the box</span><span>${left}</span>
