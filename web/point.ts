@@ -8,7 +8,18 @@ import { tool } from "./stage-state.js";
 import { askJson, type Question, type Rows, type Wanted } from "./state/ask.js";
 import { type Dataset, hasVelocity, placeText, type Vec3, wrapped } from "./state/dataset.js";
 import { exactNumber, shortNumber } from "./state/format.js";
-import { change, cross, rested, setWants, store, type Value, valueIn, valueQuestion, view } from "./state/model.js";
+import {
+  change,
+  cross,
+  rested,
+  setWants,
+  store,
+  type Value,
+  valueIn,
+  valueQuestion,
+  valueText,
+  view,
+} from "./state/model.js";
 import { hasDerivatives, quantityOf } from "./state/quantities.js";
 import { structurePart } from "./structure.js";
 
@@ -58,7 +69,9 @@ export function pointPanel(set: Dataset): TemplateResult {
   const entry = store.entry<readonly Answer[]>(wantedRows(set, questions).key);
   const [several, ...methods] = entry.answer ?? [];
   const table = several?.rows === undefined ? null : (several as Rows);
-  const what = rested.value.what ?? "";
+  const { what: asked, time, method } = rested.value;
+  const shown = { dataset: set, what: asked ?? "", time: time ?? 0, method };
+  const { what } = shown;
   const values = methods.map((one) => (isRefused(one) ? Number.NaN : valueIn(one)));
   const known = values.filter((value, i) => Number.isFinite(value) && questions[i + 1].method !== "nearest");
   const spread = known.length > 1 ? (Math.max(...known) - Math.min(...known)) / 2 : Number.NaN;
@@ -79,12 +92,12 @@ export function pointPanel(set: Dataset): TemplateResult {
             .slice(3)
             .map(
               ({ name, unit }, i) =>
-                html`<tr><td>${quantityOf(name).symbol}</td><td title=${String(table.rows[0][i + 3])}>${shortNumber(table.rows[0][i + 3] ?? Number.NaN)} ${unit ?? ""}</td></tr>`,
+                html`<tr><td>${quantityOf(name).symbol}</td><td title=${String(table.rows[0][i + 3])}>${valueText({ ...shown, what: name }, table.rows[0][i + 3] ?? Number.NaN)} ${unit ?? ""}</td></tr>`,
             )
     }</table></section>
   <section><h2>${quantityOf(what).symbol} by method</h2><table class=${old}>${values.map(
     (value, i) =>
-      html`<tr><td>${questions[i + 1].method}</td><td>${isRefused(methods[i]) ? "refused" : shortNumber(value)}</td></tr>`,
+      html`<tr><td>${questions[i + 1].method}</td><td>${isRefused(methods[i]) ? "refused" : valueText(shown, value)}</td></tr>`,
   )}</table>
     ${[...new Set([several, ...methods].flatMap((one) => one?.problem?.detail ?? []))].map((text) => html`<p class="error">${text}</p>`)}
     ${Number.isFinite(spread) ? html`<p class="quiet">± ${shortNumber(spread, 2)}: half of the range of the methods except nearest</p>` : nothing}</section>

@@ -9,7 +9,6 @@ import { isBackwards } from "./dye.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Rows } from "./state/ask.js";
 import { type Dataset, hasVelocity, nearest, timeText, type Vec3 } from "./state/dataset.js";
-import { shortNumber } from "./state/format.js";
 import {
   centreAt,
   change,
@@ -20,6 +19,7 @@ import {
   placeIn,
   setWants,
   store,
+  valueText,
   view,
 } from "./state/model.js";
 import { quantityOf } from "./state/quantities.js";
@@ -94,7 +94,7 @@ function stripOf(set: Dataset): TemplateResult {
   const times = path.map(([t]) => t);
   const now = path[nearest(times, time ?? 0)];
   return html`<div class="card" role="img" aria-label=${`${symbol} along the path of the particle`} ${ref(chartInto(chart, 308, 150))}></div>
-    <div class="rows"><span class="quiet">${symbol} at t = ${timeText(set, now[0])}</span><span>${shortNumber(now[4])}</span></div>`;
+    <div class="rows"><span class="quiet">${symbol} at t = ${timeText(set, now[0])}</span><span>${valueText({ dataset: set, what: what ?? "", time: now[0], method: "" }, now[4])}</span></div>`;
 }
 
 export function ridePart(set: Dataset): TemplateResult | typeof nothing {

@@ -30,7 +30,7 @@ import {
   type Vec3,
   wrapped,
 } from "./state/dataset.js";
-import { digitsOf, plainNumber, shortNumber, ticksOf } from "./state/format.js";
+import { digitsOf, inSpan, plainNumber, shortNumber, ticksOf } from "./state/format.js";
 import type { Show } from "./state/link.js";
 import {
   change,
@@ -50,15 +50,17 @@ import {
   planOf,
   previewOf,
   problem,
-  rangeOf,
+  rangeShown,
   refusalOf,
   refusals,
   rested,
+  type Shown,
   servedValue,
   setWants,
   shownOf,
   store,
   unread,
+  valueText,
   view,
 } from "./state/model.js";
 import { hasDerivatives, type Quantity, quantitiesOf, quantityOf } from "./state/quantities.js";
@@ -140,7 +142,7 @@ function seenAt(pane: Pane | undefined, second: boolean, place: Vec3): readonly 
   const shown = shownOf(now, second);
   const volume = shown === null || refusalOf(now, second) !== null ? null : previewOf(shown);
   if (shown === null || volume === null) return ["…", ""];
-  const write = (value: number) => `≈ ${shortNumber(value, 3)}`;
+  const write = (value: number) => `≈ ${isDifference(now) ? shortNumber(value, 3) : valueText(shown, value, 3)}`;
   const drawn = pane?.kind === "plane" ? drawnLayer(pane, now, second) : null;
   if (typeof drawn === "string" || (drawn === null && isDifference(now))) return ["…", ""];
   const picture = drawn?.picture;
@@ -176,11 +178,12 @@ function readout(): TemplateResult | typeof nothing {
   const [preview, of] = seenAt(isOfBoth ? undefined : panes.value[0], false, at);
   const value =
     served?.answer != null
-      ? html`<span data-served>${shortNumber(served.answer)}</span>`
+      ? html`<span data-served>${valueText(shown, served.answer)}</span>`
       : html`<span class="stale">${served?.error ? "refused" : preview}</span>`;
   const note = served?.answer == null && !served?.error && of !== "" ? ` · ${of}` : "";
   const valueB = servedValue(true)?.answer ?? null;
-  const textB = valueB !== null ? shortNumber(valueB) : refusalOf(view.value, true) !== null ? "refused" : "…";
+  const refusedB = refusalOf(view.value, true) !== null ? "refused" : "…";
+  const textB = valueB === null ? refusedB : valueText(shownOf(view.value, true) as Shown, valueB);
   const b = isCompared ? html` <span class="stale">B</span> <span data-second>${textB}</span>` : nothing;
   const difference =
     isOfBoth && served?.answer != null && valueB !== null
@@ -200,15 +203,18 @@ function paneViews(): TemplateResult[] {
     let label = `3-D view: surface of ${quantityOf(now.surface.what).symbol} coloured by ${quantityOf(now.colour).symbol}`;
     const shown = pane.kind === "plane" ? shownOf(now, pane.second) : null;
     if (pane.kind === "plane" && shown !== null) {
-      const volume = previewOf(shown);
-      const isRanged = now.ranges.has(shown.what) || volume !== null;
-      const range = isRanged ? rangeOf(now, shown.what, volume, shown.dataset) : null;
-      const symbol = now.show === "compare" ? labelOf(now, pane.second) : quantityOf(shown.what).symbol;
+      const isOfBoth = isDifference(now);
+      const drawn = isOfBoth ? drawnLayer(pane, now, false) : { range: rangeShown(shown) };
+      const range = drawn === null || typeof drawn === "string" ? null : drawn.range;
+      const labels = isOfBoth ? [labelOf(now, false), labelOf(now, true)] : [labelOf(now, pane.second)];
+      const symbol = now.show === "compare" ? labels.join(" − ") : quantityOf(shown.what).symbol;
       const ends = range === null ? [] : [range.low, range.high];
       const span = ends.map((one) => plainNumber(one, digitsOf(ends))).join(" to ") || "loading";
       const a = "xyz".indexOf(pane.plane);
-      const served = servedValue(pane.second)?.answer;
-      label = `${PLANE_NAMES[pane.plane]} at ${pane.plane} = ${placeText(set.axes[a], at[a])}, ${symbol} ${span}, crosshair ${served == null ? "loading" : shortNumber(served)}`;
+      const [served, other] = [servedValue(pane.second)?.answer, isOfBoth ? servedValue(true)?.answer : 0];
+      const size = ends.length === 0 ? 0 : ends[1] - ends[0];
+      const value = served == null || other == null ? "loading" : inSpan(served - other, size);
+      label = `${PLANE_NAMES[pane.plane]} at ${pane.plane} = ${placeText(set.axes[a], at[a])}, ${symbol} ${span}, crosshair ${value}`;
     }
     return html`<div class="pane" role="group" aria-label=${label} ${ref((element) => element instanceof HTMLElement && Object.assign(element.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` }))}>${title === undefined ? nothing : html`<p class=${title.isOnLight ? "title on-light" : "title"}><b>${title.title}</b>${[title.note, dyeNote(pane)].filter((one) => one !== "").map((note) => html`<small>${note}</small>`)}</p>${title.isPending ? html`<i class="pending"></i>` : nothing}`}</div>`;
   });
@@ -239,7 +245,7 @@ export function sampleTable(): TemplateResult | typeof nothing {
   const where = `${PLANE_NAMES[plane]} plane, ${plane} = ${placeText(axes[normal], at[normal])}`;
   return html`<table class="unseen"><caption>${quantityOf(shown.what).symbol} in the ${where}, t = ${timeText(shown.dataset, shown.time)}, ${shown.method}</caption>
     <tr><th>${"xyz"[v]} \\ ${"xyz"[h]}</th>${someOf(columns).map((i) => html`<th scope="col">${name(0, i)}</th>`)}</tr>
-    ${someOf(rows).map((j) => html`<tr><th scope="row">${name(1, j)}</th>${someOf(columns).map((i) => html`<td>${plainNumber(data[j * columns + i])}</td>`)}</tr>`)}
+    ${someOf(rows).map((j) => html`<tr><th scope="row">${name(1, j)}</th>${someOf(columns).map((i) => html`<td>${valueText(shown, data[j * columns + i])}</td>`)}</tr>`)}
   </table>`;
 }
 

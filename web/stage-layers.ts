@@ -366,8 +366,8 @@ export function linesOf({ low, high, dataset: set }: SurfaceLayer, place: Vec3, 
 
 export function brushTitle({ what, low, high }: Brush): string {
   const { symbol } = quantityOf(what);
-  const from = plainNumber(low, 3);
+  const from = plainNumber(low, 9);
   return high === Number.POSITIVE_INFINITY
     ? `${symbol} ≥ ${from}`
-    : `${symbol} from ${from} to ${plainNumber(high, 3)}`;
+    : `${symbol} from ${from} to ${plainNumber(high, 9)}`;
 }

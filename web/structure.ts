@@ -8,7 +8,7 @@ import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Wanted } from "./state/ask.js";
 import { type Dataset, nodeOf, type Vec3 } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
-import { dataset, frameOf, hasSpace, isBelow, setWants, store, view } from "./state/model.js";
+import { dataset, frameOf, hasSpace, isBelow, setWants, store, valueText, view } from "./state/model.js";
 import { quantityOf } from "./state/quantities.js";
 
 interface Structure {
@@ -107,7 +107,7 @@ export function structurePart(set: Dataset): TemplateResult | typeof nothing {
   const longest = Math.max(...sizes);
   return html`<section><h2>Structure ${label} of ${answer.structures.length}, by volume</h2><div class="rows">
       <span class="quiet">Volume</span><span>${shortNumber(structure.volume)}, ${plainNumber((100 * structure.volume) / whole, 2)} % of the box</span>
-      <span class="quiet">Peak of ${quantityOf(what).symbol}</span><span>${shortNumber(peak ?? Number.NaN)}</span>
+      <span class="quiet">Peak of ${quantityOf(what).symbol}</span><span>${valueText({ dataset: set, what, time: view.value.time ?? 0, method: "" }, peak ?? Number.NaN)}</span>
       <span class="quiet">Extent</span><span>${sizes.map((one2) => plainNumber(one2, 3)).join(" × ")}</span>
       ${eta === undefined ? nothing : html`<span class="quiet">Longest side</span><span>${plainNumber(longest / eta, 3)} η</span>`}
       ${structure.wraps.some(Boolean) ? html`<span class="quiet">Passes the seam</span><span>${structure.wraps.flatMap((is, a) => (is ? ["xyz"[a]] : [])).join(", ")}</span>` : nothing}

@@ -3,7 +3,7 @@
 import type { TemplateResult } from "lit-html";
 import { choice, into, textField } from "../controls.js";
 import { type Dataset, hasVelocity } from "../state/dataset.js";
-import { extremesText, shortNumber } from "../state/format.js";
+import { extremesText, inSpan } from "../state/format.js";
 import { view } from "../state/model.js";
 import { hasDerivatives, quantityOf } from "../state/quantities.js";
 import { type CardKind, resultsOf } from "./card.js";
@@ -64,7 +64,7 @@ export const around: CardKind = {
       },
       rows: [
         ["Events", String(events)],
-        ["At the event", shortNumber(values[Math.floor(values.length / 2)] ?? Number.NaN)],
+        ["At the event", inSpan(values[Math.floor(values.length / 2)], Math.max(...finite) - Math.min(...finite))],
         ["Least, greatest", extremesText(finite)],
       ],
     };

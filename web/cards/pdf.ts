@@ -4,7 +4,7 @@ import { signal } from "@preact/signals-core";
 import { html, nothing } from "lit-html";
 import type { Curve } from "../chart.js";
 import { toggle } from "../controls.js";
-import { shortNumber } from "../state/format.js";
+import { inSpan, shortNumber } from "../state/format.js";
 import { brushIn } from "../state/link.js";
 import { change, view } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
@@ -66,7 +66,7 @@ function pdfOf(what: string, answers: Answered): Facts {
       ...(brush === null || isByRms.value ? {} : { brush }),
     },
     rows: [
-      ["Mean", shortNumber(Math.abs(moments.mean) < 1e-9 * size ? 0 : moments.mean)],
+      ["Mean", inSpan(Math.abs(moments.mean) < 1e-9 * size ? 0 : moments.mean, 6 * size)],
       ["Standard deviation", shortNumber(size)],
       ["Skewness", shortNumber(moments.skewness)],
       ["Flatness", shortNumber(moments.flatness)],

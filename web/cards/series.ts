@@ -3,8 +3,8 @@ import { signal } from "@preact/signals-core";
 import type { Curve } from "../chart.js";
 import type { Rows } from "../state/ask.js";
 import { AXIS_NAMES, type AxisName, placeText, timeText } from "../state/dataset.js";
-import { extremesText, shortNumber } from "../state/format.js";
-import { cross, rested, view } from "../state/model.js";
+import { extremesText } from "../state/format.js";
+import { cross, rested, valueText, view } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
 import { axisButtons, type CardKind } from "./card.js";
 
@@ -33,6 +33,7 @@ export const series: CardKind = {
     const { symbol } = quantityOf(what);
     const mean = values.reduce((sum, one) => sum + one, 0) / values.length;
     const now = points.find(([at]) => at === time);
+    const write = (value: number) => valueText({ dataset: set, what, time, method: "" }, value);
     return {
       title: `${symbol} at ${restedPlace()
         .map((one, a) => placeText(set.axes[a], one))
@@ -44,8 +45,8 @@ export const series: CardKind = {
         mark: view.value.time ?? time,
       },
       rows: [
-        ...(now === undefined ? [] : [[`At t = ${timeText(set, time)}`, shortNumber(now[1])] as const]),
-        ["Mean of stored times", shortNumber(mean)],
+        ...(now === undefined ? [] : [[`At t = ${timeText(set, time)}`, write(now[1])] as const]),
+        ["Mean of stored times", write(mean)],
         ["Least, greatest", extremesText(values)],
       ],
     };

@@ -25,8 +25,10 @@ export function shortNumber(value: number, digits = 4): string {
   return (value < 0 ? MINUS : "") + (text.includes("e") ? String(Number(text)) : text);
 }
 
-export const extremesText = (values: readonly number[]): string =>
-  values.length === 0 ? "none" : [Math.min(...values), Math.max(...values)].map((one) => shortNumber(one)).join(", ");
+export function extremesText(values: readonly number[]): string {
+  const ends = [Math.min(...values), Math.max(...values)];
+  return values.length === 0 ? "none" : ends.map((one) => inSpan(one, ends[1] - ends[0])).join(", ");
+}
 
 export function plainNumber(value: number, digits = 4): string {
   const text = shortNumber(value, digits);
@@ -40,6 +42,10 @@ export const exactNumber = (value: number): string => String(exact(value));
 /** Digits that tell numbers of a size apart that differ by a gap, at least `least`. */
 export const digitsFor = (size: number, gap: number, least = 4): number =>
   gap > 0 && size > 0 ? Math.min(15, Math.max(least, Math.ceil(Math.log10(size / gap) - 1e-9) + 1)) : least;
+
+/** A number with four digits, or with more where the span of its quantity is small beside it, up to those of float32. */
+export const inSpan = (value: number, span: number, least = 4): string =>
+  shortNumber(value, Math.min(8, digitsFor(Math.abs(value), span / 100, least)));
 
 export const tidy = (value: number, span: number, digits: number): number =>
   Number(value.toPrecision(digitsFor(Math.abs(value), span / 5, digits)));

@@ -33,7 +33,7 @@ import {
   wrapped,
 } from "./dataset.js";
 import { asFlowMap, durationOf } from "./flow-map.js";
-import { exact, requireOne, tidy } from "./format.js";
+import { exact, inSpan, requireOne, tidy } from "./format.js";
 import { kept } from "./kept.js";
 import { type Brush, brushIn, type Plane, type Range, readLink, untaken, type View, writeLink } from "./link.js";
 import { firstQuantity, hasDerivatives, quantitiesOf, quantityOf } from "./quantities.js";
@@ -449,10 +449,23 @@ export function wantedValue(shown: Shown, at: Vec3, priority: number): Wanted<nu
 
 /** The range of a quantity: as the link states, else the range of 99.9 % of the volume. */
 export function rangeOf(now: View, what: string, volume: Volume | null, set: Dataset): Range {
-  return now.ranges.get(what) ?? (volume === null ? UNKNOWN : usualRange(volume, what, set));
+  return (
+    now.ranges.get(what) ?? (volume === null ? { low: 0, high: 1, scale: "linear" } : usualRange(volume, what, set))
+  );
 }
 
-const UNKNOWN: Range = { low: 0, high: 1, scale: "linear" };
+/** The range of a question; null until it is known. */
+export function rangeShown(shown: Shown): Range | null {
+  const volume = previewOf(shown);
+  const isKnown = volume !== null || view.value.ranges.has(shown.what);
+  return isKnown ? rangeOf(view.value, shown.what, volume, shown.dataset) : null;
+}
+
+export function valueText(shown: Shown, value: number, least = 4): string {
+  const { low, high } = rangeShown(shown) ?? { low: 0, high: 0 };
+  return inSpan(value, high - low, least);
+}
+
 export const usualRange = kept((volume: Volume, what: string, set: Dataset): Range => {
   const [least, low, middle, high] = quantilesOf(volume, set, [0.0005, 0.001, 0.5, 0.9995]);
   const { heavyTailed = false } = quantityOf(what);
