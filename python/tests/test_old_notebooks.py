@@ -162,8 +162,8 @@ def test_pyjhtdb(url, dataset):
         library.getData(0.5, POINTS, getFunction="getInvariants")
 
 
-def test_points_by_columns_are_refused():
+def test_points_by_columns_are_refused(dataset):
     by_columns = np.ones((3, 4))
     with pytest.raises(ValueError, match=r"not \(3, 4\)"):
-        former.places(by_columns)
-    np.testing.assert_array_equal(former.places(np.ones((2, 2, 3))), np.ones((4, 3)))
+        former.places(dataset, by_columns)
+    np.testing.assert_array_equal(former.places(dataset, np.ones((2, 2, 3))), np.ones((2, 2, 3)))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import DatasetReplaced, FieldprobeError
+from .labelled import CheckUnit, array_of, contradicts, is_rows, points_of
 from .transport import Answer, Transport
 
 What = Union[str, Sequence[str]]
@@ -25,74 +26,24 @@ _FEW = 1000
 #: Times that go into an address.
 _TIMES = 150
 _PARTS = re.compile(r"(\.[xyz]|(\[\d\])+)$")
+#: Members that are lengths or times, for the units of what states one.
+_KINDS = {
+    **dict.fromkeys(("x", "y", "z", "tolerance"), "length"),
+    **dict.fromkeys(("t", "time", "mean_time", "step", "drag"), "time"),
+}
 
 
-def array_of(value: Any) -> NDArray[Any]:
-    """An array without labels. What numpy would drop in silence is kept or refused: masks, and the order of x, y, z."""
-    value = _in_order(value)
-    if isinstance(value, (list, tuple)) and any(
-        hasattr(one, "reindex") or hasattr(one, "_fields") or np.ma.isMaskedArray(one) for one in value
-    ):
-        value = [array_of(one) for one in value]
-    if np.ma.is_masked(value):
-        raise ValueError("masked numbers have no value: leave them out, as in points[~mask]")
-    array = np.asarray(value)
-    if array.dtype.kind in "mM":
-        raise ValueError(f"{array.dtype} is no number: divide it by the unit of time of the dataset")
-    return array
-
-
-def _texts_of(labels: Any) -> List[Any]:
-    """Names of rows or columns: of several levels the last one, bytes as text."""
-    last = [one[-1] if isinstance(one, tuple) else one for one in labels]
-    return [one.decode() if isinstance(one, bytes) else one for one in last]
-
-
-def _is_named(labels: Any) -> bool:
-    return any(one in ("x", "y", "z") for one in _texts_of(labels))
-
-
-def _in_order(value: Any) -> Any:
-    """Columns of pandas, names of a namedtuple, or labels of a Series or of a dimension of xarray, as x, y, z (and t)."""
-    if hasattr(value, "columns"):
-        if not _is_named(value.columns) and _is_named(value.index):
-            value = value.T
-        names, take = _texts_of(value.columns), lambda at: value.iloc[:, at]
-    elif isinstance(getattr(value, "dims", None), tuple) and value.coords:
-        labels = [(one.dims[0], one.values.tolist()) for one in value.coords.values() if one.ndim == 1]
-        own = [(dim, texts) for dim, texts in labels if _is_named(texts)] or [one for one in labels if one[0] == value.dims[-1]]
-        if not own:
-            return value
-        dim, texts = own[0]
-        value = value.transpose(..., dim)
-        names, take = _texts_of(texts), lambda at: value.isel({dim: at})
-    elif isinstance(value, tuple) and hasattr(value, "_fields"):
-        names, take = [*value._fields], lambda at: [value[i] for i in at]
-    elif hasattr(value, "reindex") and hasattr(value, "index") and _is_named(value.index):
-        names, take = _texts_of(value.index), lambda at: value.iloc[at]
-    else:
-        return value
-    order = [name for name in "xyzt" if name in names]
-    if order == names or not any(isinstance(name, str) for name in names):
-        return value
-    if len(order) < len(names) or order[:3] != list("xyz"):
-        raise ValueError(f"points are named x, y, z (and t), not {', '.join(map(str, names))}")
-    return take([names.index(name) for name in order])
-
-
-def plain(value: Any) -> Any:
+def plain(value: Any, check: Optional[CheckUnit] = None, kind: str = "") -> Any:
     """A value as JSON holds it: slices as ranges, arrays and ranges as lists, numpy scalars as numbers."""
     if isinstance(value, slice):
         parts = [value.start, value.stop] + ([] if value.step is None else [value.step])
-        return ":".join("" if part is None else str(plain(part)) for part in parts)
-    if isinstance(value, np.generic):
-        return value.item()
+        return ":".join("" if part is None else str(plain(part, check, kind)) for part in parts)
     if hasattr(value, "__array__") and not isinstance(value, (str, bytes)):
-        return array_of(value).tolist()
+        return array_of(value, check, kind).tolist()
     if isinstance(value, Mapping):
-        return {key: plain(one) for key, one in value.items() if one is not None}
+        return {key: plain(one, check, _KINDS.get(key, kind)) for key, one in value.items() if one is not None}
     if isinstance(value, (list, tuple, range)):
-        return [plain(one) for one in value]
+        return [plain(one, check, kind) for one in value]
     return value
 
 
@@ -102,8 +53,8 @@ def _is_finite(value: Any) -> bool:
     return not isinstance(value, float) or math.isfinite(value)
 
 
-def _given(members: Mapping[str, Any]) -> Dict[str, Any]:
-    given = {name: plain(value) for name, value in members.items() if value is not None}
+def _given(members: Mapping[str, Any], check: CheckUnit) -> Dict[str, Any]:
+    given = {name: plain(value, check, _KINDS.get(name, "")) for name, value in members.items() if value is not None}
     for name, value in given.items():
         if not _is_finite(value):
             raise ValueError(f"{name} must be finite: JSON has no NaN and no infinity")
@@ -339,10 +290,36 @@ class Asking:
         """The name of the dataset."""
         raise NotImplementedError
 
+    def _units(self) -> Mapping[str, str]:
+        """The units that the dataset states, by measure."""
+        raise NotImplementedError
+
+    def _check_unit(self, kind: str, stated: str) -> None:
+        """Raises ValueError for a unit of lengths, times or velocities that is not that of the dataset."""
+        units = self._units()
+        own = units.get(kind)
+        if kind == "velocity" and own is None and "length" in units and "time" in units:
+            own = f"{units['length']}/{units['time']}"
+        if contradicts(stated, own):
+            many = {"length": "lengths", "time": "times", "velocity": "velocities"}[kind]
+            raise ValueError(f'{stated} is stated, and {many} of "{self.name}" are in {own or "no stated unit"}')
+
+    def _given(self, members: Mapping[str, Any]) -> Dict[str, Any]:
+        """The members of a question as JSON holds them, but points, as rows, are an array."""
+        points, found = members.get("points"), {**members, "points": None}
+        given = _given(found, self._check_unit)
+        if is_rows(points):
+            array = points_of(points, self._check_unit)
+            return {**given, "points": array.reshape(-1, array.shape[-1])}
+        if isinstance(points, Mapping):
+            groups = [name for name in ("pairs", "tetrads") if is_rows(points.get(name)) and np.ndim(points[name]) > 0]
+            points = {**points, **{name: points_of(points[name], self._check_unit).tolist() for name in groups}}
+        return given if points is None else {**given, "points": plain(points)}
+
     def ask(self, call: str, what: Optional[What] = None, *, format: str = "json", **members: Any) -> bytes:
         """Any call in any of its forms, as the bytes of the file: ``ds.ask("grid", "Q", z=1, time=0.5, format="png")``."""
-        question = {"dataset": self.name, "call": call, **_given({"what": what, **members}), "format": format}
-        return self._post(question, "*/*").body
+        question = {"dataset": self.name, "call": call, **self._given({"what": what, **members}), "format": format}
+        return self._post(_listed(question), "*/*").body
 
     def submit(self, call: str, what: Optional[What] = None, **members: Any) -> "Any":
         """Start a job: any call, which the service runs in idle time; ``.result()`` waits and is what the call returns.
@@ -353,16 +330,19 @@ class Asking:
 
         form = "json" if self._kinds.get(call) == "table" else "zarr"
         accept = JSON if self._kinds.get(call) == "table" else ZARR
-        points = _flat(members.get("points"))
-        given = _given({"what": what, **members, "points": points})
+        shape = None
+        if call == "values" and is_rows(members.get("points")):
+            array = points_of(members["points"], self._check_unit)
+            members, shape = {**members, "points": array}, array.shape[:-1]
+        given = self._given({"what": what, **members})
         path = self._path_of(call)
-        shape = np.shape(members["points"])[:-1] if call == "values" and isinstance(points, np.ndarray) else None
-        if _is_many(points) and len(_groups(given)) == 1:
-            given.pop("points")
+        if _is_many(given):
+            points = given.pop("points")
             query = {**_texts(given), "format": form}
             answer = self._transport.submit(path, _npy(points), NPY, query, accept)
         else:
-            answer = self._transport.submit(path, json.dumps({**given, "format": form}).encode(), JSON, None, accept)
+            question = {**_listed(given), "format": form}
+            answer = self._transport.submit(path, json.dumps(question).encode(), JSON, None, accept)
         return Job(self._transport, answer.json(), lambda body: self._decoded(call, what, body, shape, _is_list(given)))
 
     def _path_of(self, call: str) -> str:
@@ -392,17 +372,16 @@ class Asking:
         version: Optional[Version] = None,
     ) -> Any:
         points = members.get("points")
-        if call == "values" and points is not None and not isinstance(points, (str, Mapping)):
+        if call == "values" and is_rows(points):
             return self._values(what, points, members, progress, version or Version())
-        points = _flat(points)
         accept = JSON if self._kinds.get(call) == "table" else ZARR
-        given = _given({"what": what, **members, "points": points})
+        given = self._given({"what": what, **members})
         given["format"] = "json" if self._kinds.get(call) == "table" else "zarr"
-        if _is_many(points) and len(_groups(given)) == 1:
-            given.pop("points")
+        if _is_many(given):
+            points = given.pop("points")
             answer = self._post_points(call, points, _texts(given), accept, version)
         else:
-            answer = self._post({"dataset": self.name, "call": call, **given}, accept, version)
+            answer = self._post({"dataset": self.name, "call": call, **_listed(given)}, accept, version)
         return self._decoded(call, what, answer.body)
 
     def _decoded(
@@ -430,9 +409,11 @@ class Asking:
         version: Version,
     ) -> Any:
         """Values at points of shape (…, 3) or (…, 4), sent in parts, all of one version of the data."""
-        array = _places(points, 4 if _is_each(members.get("time")) else 3)
-        flat = array.reshape(-1, array.shape[-1])
-        given = _given({"what": what, **members, "points": None})
+        array, width = points_of(points, self._check_unit), 4 if _is_each(members.get("time")) else 3
+        if array.shape[-1] != width:
+            raise ValueError(f"points must have the shape (…, {width}), not {array.shape}")
+        flat = array.reshape(-1, width)
+        given = self._given({"what": what, **members, "points": None})
         groups = _groups(given)
         # A request has a limit of points at all its times together.
         step = max(1, self._points // self._times_of(groups[0]))
@@ -504,20 +485,16 @@ def _groups(given: Mapping[str, Any]) -> List[Dict[str, Any]]:
     return [{}]
 
 
-def _flat(points: Any) -> Any:
-    """Points as rows, whatever shape they are in; text and objects as they are."""
-    if points is None or isinstance(points, (str, Mapping)):
-        return points
-    array = array_of(points)
-    return array.reshape(-1, array.shape[-1]) if array.ndim > 0 else points
+def _is_many(given: Mapping[str, Any]) -> bool:
+    """Whether points are sent as a file, which holds no initial velocities; the times then go into an address."""
+    points = given.get("points")
+    is_long = isinstance(points, np.ndarray) and points.size > 3 * _FEW and points.shape[-1] <= 4
+    return is_long and len(_groups(given)) == 1
 
 
-def _is_many(points: Any) -> bool:
-    """Whether points are sent as a file, which holds no initial velocities."""
-    if points is None or isinstance(points, (str, Mapping)):
-        return False
-    array = np.asarray(points)
-    return array.size > 3 * _FEW and array.shape[-1] <= 4
+def _listed(given: Mapping[str, Any]) -> Dict[str, Any]:
+    """Members with points as lists."""
+    return {name: plain(value) for name, value in given.items()}
 
 
 def _texts(members: Mapping[str, Any]) -> Dict[str, str]:
@@ -531,23 +508,10 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _places(points: Any, width: int) -> NDArray[Any]:
-    array = array_of(points)
-    if array.ndim == 0 or array.shape[-1] != width:
-        raise ValueError(f"points must have the shape (…, {width}), not {array.shape}")
-    if array.size == 0:
-        raise ValueError("points must hold at least one point")
-    if not (np.issubdtype(array.dtype, np.floating) or np.issubdtype(array.dtype, np.integer)):
-        raise TypeError(f"points must be numbers, not {array.dtype}")
-    return array
-
-
-def _npy(points: Any) -> bytes:
-    """Points as a file of NumPy; times need float64."""
-    array = array_of(points)
-    flat = array.reshape(-1, array.shape[-1])
+def _npy(points: NDArray[Any]) -> bytes:
+    """Rows of points as a file of NumPy; times need float64."""
     file = io.BytesIO()
-    np.save(file, np.ascontiguousarray(flat, dtype="<f8" if flat.shape[1] == 4 else "<f4"))
+    np.save(file, np.ascontiguousarray(points, dtype="<f8" if points.shape[1] == 4 else "<f4"))
     return file.getvalue()
 
 

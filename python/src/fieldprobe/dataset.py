@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
 from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .asking import What, array_of
+from .asking import What
 from .calls import Calls
+from .labelled import array_of, broadcast, check_aligned
 from .transport import Transport
 
 #: Points in one request, unless the service takes fewer.
 POINTS_PER_REQUEST = 250_000
+
+
+#: Dims of components of vectors and tensors in answers to arrays of xarray.
+_COMPONENTS = ("component", "direction", "direction_2")
+
+
+def _is_one(time: Any) -> bool:
+    """Whether a time is not given, or one number."""
+    if isinstance(time, str):
+        return re.fullmatch(r"\s*[-+\d.eE]+\s*", time) is not None
+    return time is None or (not isinstance(time, (slice, range)) and np.ndim(time) == 0)
 
 
 class Axis(NamedTuple):
@@ -63,6 +76,10 @@ class Dataset(Calls):
     def times(self) -> NDArray[np.float64]:
         """The stored times."""
         return np.asarray(self.description["times"]["stored"], dtype=np.float64)
+
+    def _units(self) -> Mapping[str, str]:
+        """The units that the dataset states, by measure."""
+        return dict(self.description["units"])
 
     def _times_of(self, group: Mapping[str, Any]) -> int:
         """The number of times of a question: of a list, of a range, or of all."""
@@ -113,15 +130,19 @@ class Dataset(Calls):
         if t is not None and any(members.get(name) is not None for name in ("time", "frame")):
             raise ValueError("t is the time: leave out time and frame")
         coordinates = (x, y, z) if t is None else (x, y, z, t)
+        for one, kind in zip(coordinates, ("length", "length", "length", "time")):
+            array_of(one, self._check_unit, kind)
+        check_aligned(coordinates)
         labels = None
         if any(hasattr(one, "dims") for one in coordinates):
-            import xarray
-
-            if any(np.ndim(one) > 0 and not hasattr(one, "dims") for one in coordinates):
-                raise TypeError("x, y, z and t must all be DataArrays, or numbers, if one is: arrays without dims match by nothing")
-            broadcast = xarray.broadcast(*(xarray.DataArray(one) for one in coordinates))
-            labels = broadcast[0]
-            coordinates = tuple(one.values for one in broadcast)
+            several = [name for name in ("time", "frame") if not _is_one(members.get(name))]
+            if several:
+                raise ValueError(f"with DataArrays {several[0]} is one number: give several times as t, a DataArray with a dim of its own")
+            coordinates = broadcast(coordinates)
+            labels = coordinates[0]
+            taken = [dim for dim in labels.dims if dim in _COMPONENTS]
+            if taken:
+                raise ValueError(f"rename the dim {taken[0]}: the answer has one of that name for its components")
         if t is not None and np.ndim(t) == 0:
             coordinates, members = coordinates[:3], {**members, "time": t}
         elif t is not None:
@@ -134,7 +155,7 @@ class Dataset(Calls):
         def labelled(array: Any, name: Any) -> Any:
             import xarray
 
-            dims = (*labels.dims, *("component", "direction", "direction_2")[: array.ndim - labels.ndim])
+            dims = (*labels.dims, *_COMPONENTS[: array.ndim - labels.ndim])
             coords = {one: labels.coords[one] for one in labels.dims if one in labels.coords}
             return xarray.DataArray(array, dims=dims, coords=coords, name=name)
 

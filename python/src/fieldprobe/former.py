@@ -8,8 +8,9 @@ from typing import Any, Dict, Optional, Tuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .asking import Version, array_of
+from .asking import Version
 from .dataset import Dataset
+from .labelled import points_of
 
 #: Fields by the words in names of operations.
 FIELDS = {
@@ -63,20 +64,20 @@ def how(spatial: str, temporal: str) -> Dict[str, str]:
     return {"method": spatial, **times}
 
 
-def places(points: ArrayLike) -> NDArray[Any]:
-    """Points as rows; those of shape (3, n) are refused, not read in another order."""
-    array = array_of(points)
-    if array.ndim == 0 or array.shape[-1] != 3:
+def places(dataset: Dataset, points: ArrayLike) -> NDArray[Any]:
+    """Points of shape (…, 3); those of shape (3, n) without names are refused, not read in another order."""
+    array = points_of(points, dataset._check_unit)
+    if array.shape[-1] != 3:
         raise ValueError(f"points must have the shape (…, 3), not {array.shape}")
-    return array.reshape(-1, 3)
+    return array
 
 
 def components(
-    dataset: Dataset, field: str, operator: str, points: ArrayLike, version: Version, **members: Any
+    dataset: Dataset, field: str, operator: str, points: NDArray[Any], version: Version, **members: Any
 ) -> NDArray[np.float32]:
-    """Components of a quantity in the public order, shape (points, components); Hessians have six for each component."""
+    """Components of a quantity at `places`, shape (points, components), in the public order; Hessians have six for each."""
     what = OPERATORS[operator].format(field)
-    values = np.asarray(dataset._call("values", what, {"points": places(points), **members}, version=version))
+    values = np.asarray(dataset._call("values", what, {"points": points.reshape(-1, 3), **members}, version=version))
     flat = values.reshape(len(values), -1)
     if operator == "Hessian":
         flat = flat.reshape(len(values), -1, 9)[:, :, _UPPER].reshape(len(values), -1)
@@ -85,7 +86,7 @@ def components(
 
 def records(
     dataset: Dataset,
-    points: ArrayLike,
+    points: NDArray[Any],
     start: float,
     end: float,
     dt: float,
@@ -93,11 +94,11 @@ def records(
     every: Optional[int] = None,
     version: Optional[Version] = None,
 ) -> Tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """Positions of shape (points, records, 3) and their times, by Heun steps as the public service takes them."""
+    """Positions from `places`, shape (points, records, 3), and their times, by Heun steps as the public service takes them."""
     recorded: Dict[str, Any] = {"last": True} if every is None else {"every": every}
-    members = {"points": places(points), "time": slice(start, end), "step": abs(dt), "integrator": "heun"}
+    members = {"points": points.reshape(-1, 3), "time": slice(start, end), "step": abs(dt), "integrator": "heun"}
     how = {"method": check_method(method, "Position"), **recorded}
     rows = dataset._call("paths", None, {**members, **how}, version=version)
-    count = np.size(points) // 3
+    count = points.size // 3
     positions = np.stack([rows["x"], rows["y"], rows["z"]], axis=-1).reshape(count, -1, 3)
     return positions.astype(np.float32), np.asarray(rows["t"]).reshape(count, -1)[0]

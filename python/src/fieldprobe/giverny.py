@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from . import former
 from .asking import Version
@@ -67,6 +67,7 @@ def getData(  # noqa: N802
         return_times: whether the times come as a second result.
     """
     ask = dataset.dataset
+    places = former.places(ask, points)
     try:
         end, interval = map(float, option)
     except (TypeError, ValueError):
@@ -74,15 +75,15 @@ def getData(  # noqa: N802
     if not (np.isfinite(end) and np.isfinite(interval)):
         raise ValueError(f"option must be an end time and an interval, not {option!r}")
     if variable == "position":
-        frames = [former.records(ask, points, time, end, interval, _spatial(spatial_method))[0]]
-        return _answer(frames, [end], list("xyz"), points, return_times)
+        frames = [former.records(ask, places, time, end, interval, _spatial(spatial_method))[0]]
+        return _answer(frames, [end], list("xyz"), places, return_times)
     fields = {one["name"]: one["components"] for one in ask.description["fields"]}
     field, operator, columns = _quantity(variable, spatial_operator, fields)
     times = _times(time, end, interval)
     how = former.how(former.check_method(_spatial(spatial_method), operator), temporal_method)
     version = Version()
-    frames = [former.components(ask, field, operator, points, version, time=float(t), **how) for t in times]
-    return _answer(frames, times, columns, points, return_times)
+    frames = [former.components(ask, field, operator, places, version, time=float(t), **how) for t in times]
+    return _answer(frames, times, columns, places, return_times)
 
 
 def _times(start: float, end: float, interval: float) -> List[float]:
@@ -126,14 +127,13 @@ def _quantity(variable: str, operator: str, fields: Mapping[str, int]) -> Tuple[
     raise ValueError(f"spatial_operator must be field, gradient, hessian or laplacian, not {operator!r}")
 
 
-def _answer(frames: Sequence[Any], times: Sequence[float], columns: List[str], points: ArrayLike, return_times: bool) -> Any:
+def _answer(frames: Sequence[Any], times: Sequence[float], columns: List[str], places: NDArray[Any], return_times: bool) -> Any:
     flat = [np.asarray(frame).reshape(-1, len(columns)) for frame in frames]
     try:
         import pandas
     except ImportError:
         results: List[Any] = flat
     else:
-        places = former.places(points)
-        index = pandas.MultiIndex.from_arrays(places.T, names=list(_AXES))
+        index = pandas.MultiIndex.from_arrays(places.reshape(-1, 3).T, names=list(_AXES))
         results = [pandas.DataFrame(frame, columns=columns, index=index) for frame in flat]
     return (results, np.asarray(times)) if return_times else results

@@ -57,11 +57,12 @@ class libJHTDB:  # noqa: N801 (pyJHTDB's name)
         for _, operator in quantities:
             former.check_method(spatial, operator)
         how = former.how(spatial, _name(_TEMPORAL.get, tinterp))
+        dataset = self._dataset(data_set)
+        places = former.places(dataset, points)
         parts = [
-            former.components(self._dataset(data_set), field, operator, points, version, time=time, **how)
-            for field, operator in quantities
+            former.components(dataset, field, operator, places, version, time=time, **how) for field, operator in quantities
         ]
-        return np.concatenate(parts, axis=1).reshape(*np.shape(points)[:-1], -1)
+        return np.concatenate(parts, axis=1).reshape(*places.shape[:-1], -1)
 
     def getBoxFilter(  # noqa: N802
         self,
@@ -73,8 +74,10 @@ class libJHTDB:  # noqa: N801 (pyJHTDB's name)
     ) -> NDArray[np.float32]:
         """Means over cubes of side ``filter_width``, shape ``(…, components)``."""
         filtered = f"filter({former.FIELDS.get(field.capitalize(), field)})"
-        values = self._dataset(data_set).values(filtered, former.places(points), time=time, filter=f"box:{filter_width}", time_method="nearest")
-        return np.asarray(values).reshape(*np.shape(points)[:-1], -1)
+        dataset = self._dataset(data_set)
+        places = former.places(dataset, points)
+        values = dataset.values(filtered, places, time=time, filter=f"box:{filter_width}", time_method="nearest")
+        return np.asarray(values).reshape(*places.shape[:-1], -1)
 
     def getPosition(  # noqa: N802
         self,
@@ -92,18 +95,19 @@ class libJHTDB:  # noqa: N801 (pyJHTDB's name)
         if not (steps_to_keep >= 1 and steps_to_keep == int(steps_to_keep) and np.isfinite([starttime, endtime, dt]).all() and dt != 0):
             raise ValueError(f"steps_to_keep={steps_to_keep} must be a whole number from 1, dt={dt} not 0, and times finite")
         dataset, method, version = self._dataset(data_set), _name(_spatial, sinterp), Version()
+        places = former.places(dataset, point_coords)
         steps = abs((endtime - starttime) / dt)
         every = round(steps / steps_to_keep)
         if every > 0 and np.isclose(every * steps_to_keep, steps, rtol=1e-6):
-            positions, times = former.records(dataset, point_coords, starttime, endtime, dt, method, every)
+            positions, times = former.records(dataset, places, starttime, endtime, dt, method, every)
             found = list(np.moveaxis(positions, 1, 0))
         else:
             # As pyJHTDB: each record starts steps of its own, the last of them shortened.
             times = np.linspace(starttime, endtime, steps_to_keep + 1)
-            found = [former.places(point_coords).astype(np.float32)]
+            found = [places.reshape(-1, 3).astype(np.float32)]
             for span in zip(times[:-1], times[1:]):
                 found.append(former.records(dataset, found[-1], *span, dt, method, version=version)[0][:, 0])
-        return np.stack(found).reshape(len(found), *np.shape(point_coords)), times
+        return np.stack(found).reshape(len(found), *places.shape), times
 
     def _dataset(self, name: str) -> Dataset:
         if name not in self._datasets:

@@ -1,0 +1,207 @@
+"""Points, coordinates and times of numpy, pandas, xarray and netCDF4: read by their labels, in the dataset's units, or refused."""
+
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+from fieldprobe import giverny
+from fieldprobe.labelled import contradicts
+from fieldprobe.pyjhtdb import libJHTDB
+
+#: Three, so that an array that is taken for its transpose has the same shape.
+POINTS = np.array([[1.0, 2.0, 3.0], [2.5, 1.5, 0.5], [3.0, 3.5, 2.0]])
+Turned = namedtuple("Turned", "z y x")
+
+
+def containers(points):
+    """Containers of points by the names of what holds them, each with its labels in another order than x, y, z."""
+    turned = points[:, ::-1]
+    yield "namedtuples", [Turned(*row) for row in turned]
+    yield "nested namedtuples", [[Turned(*row)] for row in turned]
+    yield "a namedtuple of arrays", Turned(*turned.T)
+    yield "a dict", dict(zip("zyx", turned.T))
+    structured = np.rec.fromarrays(turned.T, names="z,y,x")
+    yield "a structured array", structured.view(np.ndarray)
+    yield "a record array", structured
+    yield "records", list(structured)
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(turned, columns=list("zyx"))
+    yield "a table", table
+    yield "a table of other letters", table.set_axis(["Z", "pos_y", "Points:0"], axis=1)
+    yield "its transpose", table.T
+    yield "its rows", [row for _, row in table.iterrows()]
+    yield "its columns", [table["z"], table["y"], table["x"]]
+    yield "its columns as a tuple", tuple(table[name] for name in "zyx")
+    yield "levels of columns", table.set_axis(pandas.MultiIndex.from_product([["a"], list("zyx")]), axis=1)
+    yield "an index of levels", pandas.MultiIndex.from_frame(table)
+    yield "octets", table.set_axis([b"z", b"y", b"x"], axis=1)
+    xarray = pytest.importorskip("xarray")
+    array = xarray.DataArray(turned, dims=("n", "axis"), coords={"axis": list("zyx")})
+    yield "an array", array
+    yield "its transpose too", array.T
+    yield "an array whose names are no index", xarray.DataArray(turned, dims=("n", "axis"), coords={"name": ("axis", list("zyx"))})
+    dataset = xarray.Dataset({name: ("n", column) for name, column in zip("zyx", turned.T)})
+    yield "a dataset", dataset
+    yield "its variables", [dataset.z, dataset.y, dataset.x]
+    yield "its array", dataset.to_array()
+
+
+def test_points_are_read_by_their_labels_everywhere(dataset, url):
+    u = dataset.values("u", POINTS, time=0.4)
+    track = {"time": slice(0.4, 0.5), "step": 0.05, "last": True}
+    ends = dataset.paths(points=POINTS, **track)["x"]
+    asked, library = giverny.turb_dataset("isotropic32", url=url), libJHTDB(url=url)
+    for name, points in containers(POINTS):
+        shape = (3, 1, 3) if name.startswith("nested") else (3, 3)
+        np.testing.assert_array_equal(dataset.values("u", points, time=0.4), u.reshape(shape), err_msg=name)
+        np.testing.assert_array_equal(dataset.paths(points=points, **track)["x"], ends, err_msg=name)
+        answer = library.getData(0.4, points, sinterp=8, tinterp=1)
+        np.testing.assert_array_equal(answer, u.reshape(shape), err_msg=name)
+        (answer,) = giverny.getData(asked, "velocity", 0.4, "pchip", "lag8", "field", points)
+        np.testing.assert_array_equal(np.asarray(answer), u, err_msg=name)
+
+
+def test_jobs_and_the_older_libraries_keep_the_shape_of_labelled_points(dataset, url):
+    xarray = pytest.importorskip("xarray")
+    points = np.random.default_rng(1).uniform(0, 6, (3, 2, 4))
+    array = xarray.DataArray(points, dims=("axis", "a", "b"), coords={"axis": list("xyz")})
+    expected = dataset.values("u", np.moveaxis(points, 0, -1), time=0.4)
+    assert expected.shape == (2, 4, 3)
+    np.testing.assert_array_equal(dataset.values("u", array, time=0.4), expected)
+    np.testing.assert_array_equal(dataset.submit("values", "u", points=array, time=0.4).result(), expected)
+    library = libJHTDB(url=url)
+    np.testing.assert_array_equal(library.getData(0.4, array, sinterp=8, tinterp=1), expected)
+    assert library.getBoxFilter(0.4, array, filter_width=1.0).shape == (2, 4, 3)
+    places, _ = library.getPosition(0.4, 0.5, 0.05, array, sinterp=8)
+    np.testing.assert_array_equal(places[0], np.moveaxis(points, 0, -1).astype(np.float32))
+
+
+def test_pairs_and_velocities_are_read_by_their_labels(dataset):
+    pandas = pytest.importorskip("pandas")
+    names = ["vz", "vy", "vx", "z", "y", "x"]
+    start = np.c_[POINTS, 0.1 * POINTS]
+    table = pandas.DataFrame(start[:, ::-1], columns=names)
+    track = {"time": slice(0.4, 0.5), "step": 0.05, "drag": 0.5}
+    np.testing.assert_array_equal(dataset.paths(points=table, **track)["x"], dataset.paths(points=start, **track)["x"])
+    pairs = np.r_[POINTS[:2], POINTS[1:]]
+    by_name = pandas.DataFrame(pairs[:, ::-1], columns=list("zyx"))
+    track = {"time": slice(0.4, 0.5), "step": 0.05}
+    tables = [dataset.dispersion({"pairs": one}, **track)["mean_square"] for one in (pairs, by_name)]
+    np.testing.assert_array_equal(*tables)
+
+
+def test_points_of_other_names_are_refused(dataset):
+    pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    table = pandas.DataFrame(POINTS, columns=list("xyz"))
+    for wrong in (
+        table.rename(columns={"z": "w"}),
+        table.assign(id=1),
+        table[["x", "y"]],
+        xarray.DataArray(POINTS, dims=("n", "axis"), coords={"axis": ["r", "phi", "z"]}),
+        {"x": [1.0], "y": [2.0]},
+        [table["x"], table["y"]],
+    ):
+        with pytest.raises(ValueError, match="points are named x, y, z"):
+            dataset.values("u", wrong, time=0.4)
+    with pytest.raises(ValueError, match="different rows"):
+        dataset.values("u", [table["x"], table["y"].iloc[::-1], table["z"]], time=0.4)
+    with pytest.raises(ValueError, match="more than one dimension"):
+        dataset.values("u", xarray.DataArray(POINTS, coords={"a": list("xyz"), "b": list("zyx")}), time=0.4)
+    for wrong in ([["1", "2", "3"]], np.array([[1, 2, None]]), [[True, False, True]], np.ones((1, 3), complex)):
+        for call in (lambda: dataset.values("u", wrong, time=0.4), lambda: dataset.paths(points=wrong, time=slice(0.4, 0.5))):
+            with pytest.raises(TypeError, match="points must be numbers"):
+                call()
+
+
+def test_masked_numbers_are_refused_wherever_they_are(dataset, tmp_path):
+    masked = np.ma.masked_array(POINTS, mask=[[0, 0, 0], [0, 1, 0], [0, 0, 0]])
+    structured = np.ma.array([(1.0, 2.0, 3.0)], mask=[(0, 1, 0)], dtype=[(name, float) for name in "xyz"])
+    points = [masked, list(masked), [list(masked)], structured]
+    netcdf = pytest.importorskip("netCDF4")
+    with netcdf.Dataset(tmp_path / "masked.nc", "w") as file:
+        file.createDimension("n", 3)
+        file.createDimension("c", 3)
+        variable = file.createVariable("points", "f8", ("n", "c"), fill_value=-999)
+        times = file.createVariable("times", "f8", ("n",), fill_value=0.4)
+        variable[:], times[:] = masked, [0.4, 0.6, 0.8]
+        for one in (*points, variable):
+            for call in (
+                lambda: dataset.values("u", one, time=0.4),
+                lambda: dataset.paths(points=one, time=slice(0.4, 0.5)),
+                lambda: dataset.submit("values", "u", points=one, time=0.4),
+            ):
+                with pytest.raises(ValueError, match="masked"):
+                    call()
+        for time in (times, [times], np.ma.masked, [0.4, np.ma.masked]):
+            with pytest.raises(ValueError, match="masked"):
+                dataset.values("u", POINTS, time=time)
+
+
+@pytest.mark.parametrize("type", ["timedelta64", "datetime64"])
+def test_dates_and_their_differences_are_no_numbers(dataset, type):
+    one = np.array([2], f"{type}[ns]")
+    for time in (one, one[0], [one[0]], slice(one[0], 3)):
+        for members in ({"time": time}, {"frame": time}, {"time": 0.4, "x": time}):
+            with pytest.raises(ValueError, match="is no number"):
+                dataset.grid("u", **members)
+
+
+class Quantity:
+    """A number with a unit, as astropy and pint have them."""
+
+    def __init__(self, value, unit):
+        self.value, self.unit = value, unit
+
+    def __array__(self, dtype=None):
+        return np.asarray(self.value, dtype)
+
+
+def test_units_are_those_of_the_dataset(named):
+    pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    expected = named.values("sgsenergy", POINTS, frame=0)
+
+    def array(unit, name="units"):
+        return xarray.DataArray(POINTS, dims=("n", "axis"), coords={"axis": list("xyz")}, attrs={name: unit})
+
+    table = pandas.DataFrame(POINTS, columns=["x [m]", "y", "z (metres)"])
+    for points in (array("m"), array("metre"), array(b"m", "unit"), array(np.array(["m"])), array(""), table, Quantity(POINTS, "m")):
+        np.testing.assert_array_equal(named.values("sgsenergy", points, frame=0), expected)
+    in_mm = table.set_axis(["x [m]", "y", "z [mm]"], axis=1)
+    series = [pandas.Series(column, name=f"{name} [mm]") for name, column in zip("xyz", POINTS.T)]
+    for points in (array("mm"), array("millimetres"), array(b"mm", "unit"), array("1"), in_mm, series, Quantity(POINTS, "mm")):
+        for call in (
+            lambda: named.values("sgsenergy", points, frame=0),
+            lambda: named.submit("values", "sgsenergy", points=points, frame=0),
+            lambda: named.ask("values", "sgsenergy", points=points, frame=0),
+            lambda: giverny.getData(asked, "sgsenergy", 0, "none", "lag4", "field", points),
+        ):
+            asked = giverny.turb_dataset("named", url=named._transport.url)
+            with pytest.raises(ValueError, match='lengths of "named" are in m'):
+                call()
+    places = {"x": 1.0, "y": 1.0, "z": 1.0}
+    for name in "xyz":
+        for stated in (xarray.DataArray([1.0], dims="a", attrs={"units": "mm"}), pandas.Series([1.0], name="r [mm]")):
+            with pytest.raises(ValueError, match="mm is stated, and lengths"):
+                named.interp("sgsenergy", **{**places, name: stated}, frame=0)
+            with pytest.raises(ValueError, match="mm is stated, and lengths"):
+                named.grid("sgsenergy", **{name: slice(stated, 2)}, frame=0)
+    with pytest.raises(ValueError, match='ms is stated, and times of "named" are in s'):
+        named.values("sgsenergy", POINTS, time=xarray.DataArray(0.0, attrs={"units": "ms"}))
+    assert [contradicts(one, own) for one, own in (("m", None), ("1", None), ("", "m"), ("1", "m"), ("µm", "um"))] == [True, False, False, True, False]
+
+
+def test_interp_names_times_of_labelled_arrays(dataset):
+    xarray, pandas = pytest.importorskip("xarray"), pytest.importorskip("pandas")
+    x = xarray.DataArray([2.0, 3.0, 4.0], dims="p", coords={"p": [10, 20, 30]})
+    for members in ({"frame": [0, 1, 2]}, {"time": slice(0.4, 0.6)}, {"time": [0.4]}, {"time": "all"}, {"frame": range(3)}):
+        with pytest.raises(ValueError, match="give several times as t"):
+            dataset.interp("p", x=x, y=1.0, z=2.0, **members)
+    series = dataset.interp("p", x=x, y=1.0, z=2.0, t=xarray.DataArray([0.4, 0.6], dims="t"))
+    assert series.dims == ("p", "t")
+    np.testing.assert_array_equal(series[:, 1], dataset.interp("p", x=x, y=1.0, z=2.0, time="0.6"))
+    with pytest.raises(ValueError, match="rename the dim component"):
+        dataset.interp("u", x=x.rename(p="component"), y=1.0, z=2.0, time=0.4)
+    columns = pandas.Series([1.0, 2.0]), pandas.Series([1.0, 2.0], index=[1, 0])
+    with pytest.raises(ValueError, match="different rows"):
+        dataset.interp("p", x=columns[0], y=columns[1], z=1.0, t=0.4)
