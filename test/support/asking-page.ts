@@ -60,7 +60,9 @@ with their limits. \`/api/docs\` of a running service describes all of them, and
 
 - In an address, \`+ & # %\` are encoded: with curl, use \`-G --data-urlencode\`. Objects are JSON, or leaves with dots: \`points.random=1000\`.
 - Points may be the body: CSV with a header of names, npy of shape (n, 3), or octets of float32. The other members are then in the query string.
-- CSV is text in UTF-8 or UTF-16. It may state units in brackets, \`x [m]\`: they have to be those of the dataset. Times and velocities that a call does not use are
+- CSV is text in UTF-8 or UTF-16. Lines before the first row that begin with # or % are comments. A first line \`0,1,2\` above other rows is refused, for pandas
+  writes it of columns without names: the point is written \`0.0,1.0,2.0\`.
+- CSV may state units in brackets, \`x [m]\`: they have to be those of the dataset. Times and velocities that a call does not use are
   refused. Columns of other names are ignored, but refused beside \`drag\` unless velocities are named: one of them may be meant.
 - A question has at most 65536 times; JSON at most 16 MiB and, beside rows of points, 200 000 values.
 - A wrong question is answered with all of its faults at once, in \`errors\`: \`code\`, \`member\`, \`detail\` and, if a known name is similar, \`nearest\`.
