@@ -86,6 +86,8 @@ export function readQuestion(call: CallName, given: GivenMembers, dataset: Datas
       if (name === "time" && given.has("frame")) continue;
       faults.add(wrong(name, `it is missing${exampleFor(call, dataset)}`));
     }
+  if (values.time !== undefined && values.frame !== undefined)
+    faults.add(wrong("frame", "give time or frame, not both"));
   faults.raise();
   return values as MemberValues;
 }

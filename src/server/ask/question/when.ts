@@ -64,7 +64,6 @@ function usual(dataset: Dataset, stored: readonly number[]): number {
 
 export function timesIn({ time, frame }: MemberValues, dataset: Dataset): Times {
   const stored = timesOf(dataset.time);
-  if (time !== undefined && frame !== undefined) throw wrong("frame", "give time or frame, not both");
   if (frame !== undefined) {
     const { frames, isList } = framesOf(frame, stored, dataset.name);
     return { times: frames.map((k) => stored[k] as number), isList };
@@ -84,8 +83,7 @@ function question(time: RequestedTimes, stored: readonly number[]): Times {
 /** Stored frames, from 0. Throws RequestError for a time that is not stored, and for repeated ones. */
 export function storedIn(values: MemberValues, dataset: Dataset): { frames: readonly number[]; isList: boolean } {
   const stored = timesOf(dataset.time);
-  const { time, frame } = values;
-  if (time !== undefined && frame !== undefined) throw wrong("frame", "give time or frame, not both");
+  const { frame } = values;
   const found =
     frame !== undefined
       ? framesOf(frame, stored, dataset.name)
