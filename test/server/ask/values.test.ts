@@ -356,6 +356,18 @@ it("answer GET with If-Match only if it names the answer", async () => {
 });
 
 describe("faults", () => {
+  const far = "points\\[1\\]: x is 60000000, so far that float32 does not tell nodes apart.";
+  it.each<[number, string, Record<string, string>, RegExp | string]>([
+    [422, "values", { points: "1,2,3;6e7,2,3", time: "0.4" }, far],
+    [422, "paths", { points: "1,2,3;-6e7,2,3", time: "0.4:0.5" }, far.replace("6", "-6")],
+    [422, "grid", { z: "1e17", time: "0.4" }, /^z: it is not in "isotropic32"/],
+    [422, "values", { points: '{"random": 2}', x: "1e17:1.1e17", time: "0.4" }, /^x: it is not in "isotropic32"/],
+    [400, "values", { points: "1,2,3,0.4", time: "each", frame: "1" }, "frame: give time or frame, not both."],
+  ])("are %i of %s for %j", async (status, call, members, detail) => {
+    const response = await get(service, "isotropic32", call, members);
+    expect([response.status, await faultOf(response)]).toEqual([status, expect.stringMatching(detail)]);
+  });
+
   it.each([
     ['"__proto__": 1, "constructor": 2', /^__proto__: there is no such member; values takes what, points/],
     ['"level": 1e400', /^level: Infinity is not a number\.$/],

@@ -4,10 +4,10 @@ import type { PointLines } from "../../../float32/point-lines.js";
 import { excerpt } from "../../../shared/errors.js";
 import { contradictionOf } from "../../../storage/dataset/units.js";
 import { type Context, checkFits } from "../context.js";
-import { wrong } from "../faults.js";
+import { outOfRange, wrong } from "../faults.js";
 import { randomPoints } from "../points/point-columns.js";
 import type { MemberValues, RequestedPoints } from "./member-values.js";
-import { boxIn } from "./where.js";
+import { boxIn, farthestOf } from "./where.js";
 
 export const REPEATED_POINTS = 1000;
 /** Points read between two checks of the clock. */
@@ -50,6 +50,7 @@ export async function openPoints(
     };
     return { count: random, read };
   }
+  const farthest = dataset.axes.map(farthestOf);
   for (const name of ["x", "y", "z", "i", "j", "k"] as const)
     if (values[name] !== undefined) throw wrong(name, "it is the box of random points, and the points are given");
   if ("input" in points) {
@@ -60,7 +61,7 @@ export async function openPoints(
     life.onEnd(() => void rows.close());
     const columns = columnNames(rows.width, isTimed);
     checkRows(rows.count, input, columns, context, values);
-    const read = async (from: number, to: number) => pointsIn(await rows.read(from, to), from, columns);
+    const read = async (from: number, to: number) => pointsIn(await rows.read(from, to), from, columns, farthest);
     return { count: rows.count, read };
   }
   const { rows, width } = points;
@@ -73,7 +74,8 @@ export async function openPoints(
   if (!isKnown || isTimed !== columns.includes("t")) throw wrong("points", row);
   if (columns.includes("vx") && values.drag === undefined)
     throw wrong("points", "initial velocities vx, vy, vz are of particles with drag");
-  const read = async (from: number, to: number) => pointsIn(rows.subarray(width * from, width * to), from, columns);
+  const read = async (from: number, to: number) =>
+    pointsIn(rows.subarray(width * from, width * to), from, columns, farthest);
   return { count: rows.length / width, read };
 }
 
@@ -140,8 +142,8 @@ export function sourceOf({ triples, times, velocities, count }: Points): PointSo
   return { count, read };
 }
 
-/** The points in rows. `first`: number of the first row, for messages. Throws RequestError. */
-function pointsIn(rows: Float64Array, first: number, columns: readonly string[]): Points {
+/** The points in rows. `first`: number of the first row, for messages. `farthest`: along each axis. Throws RequestError. */
+function pointsIn(rows: Float64Array, first: number, columns: readonly string[], farthest: readonly number[]): Points {
   const width = columns.length;
   const count = rows.length / width;
   const pick = <T extends Float32Array | Float64Array>(names: readonly string[], out: T): T => {
@@ -152,12 +154,12 @@ function pointsIn(rows: Float64Array, first: number, columns: readonly string[])
     return out;
   };
   const triples = pick(["x", "y", "z"], new Float32Array(3 * count));
-  const firstInvalid = triples.findIndex((one) => !Number.isFinite(one));
-  if (firstInvalid >= 0)
-    throw wrong(
-      `points[${first + Math.floor(firstInvalid / 3)}]`,
-      `${"xyz"[firstInvalid % 3]} is not a finite float32`,
-    );
+  const wrongAt = triples.findIndex((one, at) => !(Math.abs(one) <= (farthest[at % 3] as number)));
+  if (wrongAt >= 0) {
+    const [member, axis, value] = [`points[${first + Math.floor(wrongAt / 3)}]`, "xyz"[wrongAt % 3], triples[wrongAt]];
+    if (!Number.isFinite(value)) throw wrong(member, `${axis} is not a finite float32`);
+    throw outOfRange(member, `${axis} is ${value}, so far that float32 does not tell nodes apart`);
+  }
   return {
     ...{ triples, count },
     times: columns.includes("t") ? pick(["t"], new Float64Array(count)) : null,

@@ -86,6 +86,11 @@ export function nearness({ spacing }: Axis, ...places: readonly number[]): numbe
   return 1e-6 * spacing + Math.min(2 ** -22 * Math.max(...places.map(Math.abs)), spacing / 4);
 }
 
+/** The largest coordinate at which float32 still tells nodes of a periodic axis apart; points of others lie in their domain. */
+export function farthestOf({ periodic, nodes, origin, spacing }: Axis): number {
+  return periodic ? Math.max(2 ** 23 * spacing, Math.abs(origin) + nodes * spacing) : Number.MAX_VALUE;
+}
+
 /** The nodes of a part of an axis. Throws RequestError (OutOfRange) for a part without nodes. */
 function runOf(part: Part, a: number, axis: Axis, name: string): NodeRun {
   const { nodes, periodic } = axis;
@@ -153,6 +158,8 @@ export function boxOfAll({ axes }: Pick<Dataset, "axes">): Box {
 function endsOf(part: Part, a: number, axis: Axis, name: string): readonly [number, number] {
   const { first, length } = spanOf(axis);
   if (part === "whole") return [first, first + length];
+  if (!isByNode(part) && Object.values(part).some((at) => Math.abs(at) > farthestOf(axis)))
+    throw outside(part, a, axis, name);
   if ("at" in part) return [part.at, part.at];
   if (!isByNode(part)) {
     const near = nearness(axis, part.first, part.last);

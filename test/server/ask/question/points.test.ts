@@ -5,9 +5,14 @@ import type { RequestedPoints } from "../../../../src/server/ask/question/member
 import { openPoints, statedRows } from "../../../../src/server/ask/question/points.js";
 import { readMember } from "../../../../src/server/ask/question/read-member.js";
 
+const AXIS = { nodes: 8, origin: 0, spacing: 1, periodic: false };
 const SI = { length: "m", time: "s" };
 const context = (units = {}, jobs = {}) =>
-  ({ dataset: { name: "flow", units }, life: { onEnd: () => undefined }, jobs }) as unknown as Context;
+  ({
+    dataset: { name: "flow", units, axes: Array(3).fill(AXIS) },
+    life: { onEnd: () => undefined },
+    jobs,
+  }) as unknown as Context;
 const rows = (numbers: number[], width: number, more: object = {}) =>
   ({ points: { rows: new Float64Array(numbers), width, ...more } as RequestedPoints }) as const;
 
