@@ -76,7 +76,6 @@ function basis(fraction: number): number[] {
 
 /**
  * Derivatives of one component at a point, in the order of the layout's record.
- *
  * @param f        node value by index before wrapping
  * @param spacings of x, y, z; node 0 of each axis is at 0
  */

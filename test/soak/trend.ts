@@ -2,7 +2,6 @@
 
 /**
  * What a straight line through the later half of the samples gains from the first of them to the last, in their unit.
- *
  * @param samples figures at equal intervals, oldest first, four at least
  */
 export function laterGrowth(samples: readonly number[]): number {

@@ -72,7 +72,6 @@ function axisWeights(nodes: number, s: number, derivative: number, width: number
 
 /**
  * The flow that the stored values of a cube are samples of, if it has no energy at or above the Nyquist wavenumber.
- *
  * @param velocity [z][y][x][3]
  * @param pressure [z][y][x]
  */

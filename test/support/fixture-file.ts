@@ -5,7 +5,6 @@ import { gunzipSync } from "node:zlib";
 
 /**
  * Unpacks `fixtures/NAME.gz` beside a test into a folder.
- *
  * @param test `import.meta.url` of the test, or the folder of fixtures @returns the path of the file
  */
 export function unpackFixture(test: string | URL, name: string, folder: string): string {

@@ -64,7 +64,6 @@ const HEAP_BYTES = 4096;
 /**
  * Makes a contiguous dataset of the earliest format a virtual one: its layout message becomes version 4, class virtual
  * (HDF5 file format 3.0, IV.A.2.i), with its mapping in a global heap at the end of the file.
- *
  * @param bytes size of the values, by which the layout message is found
  */
 export function makeVirtual(path: string, bytes: number): void {

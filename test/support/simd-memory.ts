@@ -78,7 +78,6 @@ export function periodicAxes(nodes: Triple, spacing: Triple, origin: Triple): Ax
 
 /**
  * A field in `arena`, its bricks in a random order and surplus nodes NaN, so that reading one of those shows.
- *
  * @param value component c of node (i, j, k)
  */
 export function brickField(

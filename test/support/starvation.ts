@@ -195,7 +195,6 @@ export function timeLists(count: number, times: number): Bytes[] {
 
 /**
  * The largest requests that the limits allow, of every kind.
- *
  * @param scale 1: as large as they may be
  */
 export function largest(count: number, scale: number): Bytes[] {

@@ -2,7 +2,6 @@
 
 /**
  * A frame of Zstandard whose blocks repeat a byte, without and with a length of the content in its header.
- *
  * @param blocks of 128 KiB each
  */
 export function zstdBomb(blocks: number, isStated: boolean): Uint8Array {
