@@ -1,7 +1,7 @@
 /** `PointLines` reads points from lines of text, or from its bytes. */
 import { parseFloat32 } from "./parse.js";
 
-const SEPARATOR = /\s*[,;]\s*|\s+/;
+const [COMMAS, SEMICOLONS, TABS, BLANKS] = [/\s*,\s*/, /\s*;\s*/, / *\t */, /\s+/];
 /** Longest line, in letters. */
 export const LONGEST_LINE = 4096;
 /** A word that is meant as a number, so that its line is not a header: `1`, `"2"`, `0x10`, `nan`. */
@@ -41,11 +41,13 @@ export function encodingOf([first, second]: Uint8Array): "utf-8" | "utf-16le" | 
   return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0) ? "utf-16be" : "utf-8";
 }
 
+const separatorOf = (text: string): RegExp => (text.includes(",") ? COMMAS : text.includes(";") ? SEMICOLONS : BLANKS);
+
 /** Columns by a header; null for a comment that names none. Throws Error if it is open which cell is which number. */
 function columnsOf(header: string): Columns | null {
   const isComment = COMMENT.test(header);
   const text = header.replace(/^[#%]+\s*/, "");
-  const separator = text.includes(",") ? /\s*,\s*/ : text.includes(";") ? /\s*;\s*/ : /\s+/;
+  const separator = separatorOf(text) === BLANKS && text.includes("\t") ? TABS : separatorOf(text);
   const [units, unread]: [ColumnUnit[], string[]] = [[], []];
   const cells = text.split(separator).map((cell) => {
     const [, letter, digit, time, velocity, unit] = COLUMN.exec(cell.replace(/^["']|["']$/g, "").trim()) ?? [];
@@ -66,9 +68,10 @@ function columnsOf(header: string): Columns | null {
   return { isComment, count: cells.length, names, at, separator, units, unread };
 }
 
-/** The cells of a row in a line; none if it has another number of columns than the header. */
+/** The cells of a row; none if it has not as many as the header, by whose separator it is split if that occurs in it. */
 function cellsAt({ count, at, separator }: Columns, text: string, cells: readonly string[]): string[] {
-  const row = cells.length === count ? cells : text.split(separator);
+  const isFree = [BLANKS, separatorOf(text)].includes(separator) || !separator.test(text);
+  const row = isFree && cells.length === count ? cells : text.split(separator);
   return row.length === count ? at.map((column) => row[column] as string) : [];
 }
 
@@ -92,8 +95,7 @@ export class PointLines {
   #length = 0;
   #columns: Columns | null = null;
   #line = 0;
-  /** The first line of the file. */
-  #first = "";
+  #firstLine = "";
   /** The first number of the first point, and whether those of the others count on from it. */
   #start = 0;
   #isCounted = true;
@@ -114,16 +116,15 @@ export class PointLines {
     this.#line++;
     const text = line.replace(/^\uFEFF/, "").trim();
     if (text === "") return;
-    if (this.#line === 1) this.#first = text;
+    if (this.#line === 1) this.#firstLine = text;
     const isComment = COMMENT.test(text);
-    const cells = text.split(SEPARATOR);
+    const cells = text.split(separatorOf(text));
     const isHeader = isComment || (this.#line === 1 && !cells.some((cell) => NUMBER_LIKE.test(cell)));
     if (isHeader && this.#width === 0 && this.#columns === null) {
       this.#columns = columnsOf(text);
       return;
     }
-    const row = this.#columns === null ? cells : cellsAt(this.#columns, text, cells);
-    const values = row.map(numberOf);
+    const values = (this.#columns === null ? cells : cellsAt(this.#columns, text, cells)).map(numberOf);
     const width = values.length;
     const names = this.#columns?.names ?? UNNAMED;
     const fits = this.#width === 0 ? width >= 3 && width <= names.length : width === this.#width;
@@ -163,7 +164,7 @@ export class PointLines {
     const isIndex = this.#isCounted && (this.#start === 0 || this.#start === 1);
     if (isIndex && this.#width === 4 && this.#count > 1)
       throw new Error("the first of four columns counts lines; name the columns in a header: x,y,z,t or i,x,y,z");
-    if (/^"?0[",;\s]+1[",;\s]+2([",;\s]+3)?"?$/.test(this.#first) && this.#count > 1)
+    if (/^"?0[",;\s]+1[",;\s]+2([",;\s]+3)?"?$/.test(this.#firstLine) && this.#count > 1)
       throw new Error("line 1 numbers the columns as pandas does; write names, or 0.0,1.0,2.0 if it is a point");
   }
 

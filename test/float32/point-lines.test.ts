@@ -32,7 +32,8 @@ describe("lines of points", () => {
     expect(csv("z,y,x\n3,2,1\n")).toEqual([1, 2, 3]);
     expect(csv("id;x;name;y;z\n7;1;a b;2;3\n")).toEqual([1, 2, 3]);
     expect(csv('"Points:2","Points:1","Points:0","speed"\n3,2,1,nan\n')).toEqual([1, 2, 3]);
-    expect(csv("# Y X Z\n2 1 3\n")).toEqual([1, 2, 3]);
+    expect(csv("# Y X Z\n2 1 3\n2, 1, 3\n2;1; 3\n")).toEqual([1, 2, 3, 1, 2, 3, 1, 2, 3]);
+    expect(csv("name\tx\ty\tz\nsite 2\t1\t2\t3\n")).toEqual([1, 2, 3]);
     expect(csv("pos_x,pos_z,pos_y\n1,3,2")).toEqual([1, 2, 3]);
     expect(csv("VX,vz,vy,t,x,y,z\n5,7,6,0.1,1,2,3")).toEqual([1, 2, 3, 0.1, 5, 6, 7]);
   });
@@ -115,6 +116,10 @@ describe("lines of points", () => {
     ["1,2,3\n1,2,3,4\n", "line 2"],
     ["x,y,z,vx,vy,vz\n1,2,3,1e39,5,6\n", "line 2"],
     ["x,y,z\n1,two,3\n", "line 2"],
+    ["name,x,y,z\nsite 12,3.5,4.2\n", "line 2"],
+    ["name\tx\ty\tz\nsite 2\t11\t105\n", "line 2"],
+    ["id;x;y;z\n2;3,5;11\n", "line 2"],
+    ["1,5 2\n", "line 1"],
     ["1,2,\n", "line 1"],
     ["1,2,0x10\n", "line 1"],
     ["1,2,NaN\n", "line 1"],
