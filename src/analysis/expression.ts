@@ -355,9 +355,8 @@ class ExpressionCompiler {
     if (a < 0) throw this.#refuse(`${name} takes ${OPERATORS.get(name)}`, column);
     if (field === undefined) {
       const inner = this.#argumentOf(argument, depth);
-      return name === "d"
-        ? this.#derivedInput("gradient", inner, inner.shape, { order: 1, from: a, step: 3 })
-        : this.#derivedInput("second", inner, inner.shape, { order: 2, from: a, step: 3 });
+      const [kind, order] = name === "d" ? (["gradient", 1] as const) : (["second", 2] as const);
+      return this.#derivedInput(kind, inner, inner.shape, { order, from: a, step: 3 });
     }
     const shape = component === null && this.#names.fields[field] === 3 ? "vector" : "scalar";
     const index = component?.index ?? 0;
@@ -450,11 +449,9 @@ class ExpressionCompiler {
   }
 
   /** The component `u.x` or `u[0]` of a vector field; null for anything else. */
-  #componentOf({ type, object, property, computed }: SyntaxTree): FieldComponent | null {
-    if (type !== "MemberExpression" || (object as SyntaxTree).type !== "Identifier") return null;
-    const field = fieldOfName((object as SyntaxTree).name as string, this.#names);
-    const { name, value } = property as SyntaxTree;
-    const index = computed ? [0, 1, 2].indexOf(value as number) : ["x", "y", "z"].indexOf(name as string);
+  #componentOf(tree: SyntaxTree): FieldComponent | null {
+    if (tree.type !== "MemberExpression") return null;
+    const [field, index] = [this.#fieldOf(tree.object as SyntaxTree), indexIn(tree)];
     return field === undefined || this.#names.fields[field] !== 3 || index < 0 ? null : { field, index };
   }
 
@@ -637,19 +634,12 @@ class ExpressionCompiler {
 
   /** A component by `.x` or `[0]`; `[0]` of a tensor is its first row. */
   #member(tree: SyntaxTree, object: Subexpression): Subexpression {
-    const property = tree.property as SyntaxTree;
-    const text = tree.computed ? "[" : (property.name as string);
-    const column = this.#columnOf(text);
-    const index = tree.computed
-      ? property.type === "Literal"
-        ? [0, 1, 2].indexOf(property.value as number)
-        : -1
-      : "xyz".indexOf(text);
-    const isKnown = index >= 0 && (tree.computed || text.length === 1);
+    const column = this.#columnOf(tree.computed ? "[" : ((tree.property as SyntaxTree).name as string));
+    const index = indexIn(tree);
     if (object.shape === "scalar") throw this.#refuse("a scalar has no components", column);
-    if (object.shape === "tensor" && (!isKnown || !tree.computed))
+    if (object.shape === "tensor" && (index < 0 || !tree.computed))
       throw this.#refuse("components of a tensor are [0][0] to [2][2]", column);
-    if (!isKnown) throw this.#refuse("components of a vector are .x, .y and .z, or [0], [1] and [2]", column);
+    if (index < 0) throw this.#refuse("components of a vector are .x, .y and .z, or [0], [1] and [2]", column);
     const size = object.shape === "tensor" ? 3 : 1;
     if (object.source !== undefined) {
       const { key, step } = object.source;
@@ -660,6 +650,12 @@ class ExpressionCompiler {
     const pick = (block: BlockInputs): Components => object.run(block).slice(size * index, size * (index + 1));
     return partOf(key, size === 3 ? "vector" : "scalar", object.dimension, pick);
   }
+}
+
+/** The index of a component by `.x` or `[0]`; -1 for another one. */
+function indexIn({ computed, property }: SyntaxTree): number {
+  const { name, value } = property as SyntaxTree;
+  return computed ? [0, 1, 2].indexOf(value as number) : ["x", "y", "z"].indexOf(name as string);
 }
 
 /** A component of a vector field. */

@@ -128,9 +128,6 @@ export function inputNamed(name: string, { fields }: Pick<Names, "fields">): Inp
 /** Names that stand for expressions of inputs and of each other; they precede the quantities of pictures. */
 const FORMULAS: Readonly<Record<string, string>> = {
   u: "velocity",
-  ux: "u.x",
-  uy: "u.y",
-  uz: "u.z",
   p: "pressure",
   A: "grad_velocity",
   S: "(A + transpose(A)) / 2",

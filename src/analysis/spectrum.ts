@@ -172,7 +172,7 @@ export class SpectrumRows {
   #addTerm(term: SpectrumTerm, sums: Float64Array, own: ModeRow, others: ModeRow, y: number, z: number): void {
     const row = this.#row;
     if (term === "energy" && this.#list > 0)
-      for (const [c, one] of own.entries()) addSquares(row, one, sums, c * this.#list);
+      for (const [c, one] of own.entries()) addCross(row, one, one, sums.subarray(c * this.#list));
     else if (term === "co") addCross(row, own[0], own[1], sums);
     else if (term === "quad") addQuadrature(row, own[0], own[1], sums);
     else if (term === "energy") addEnergies(row, squaresOf(row, own, this.#squares), sums);
@@ -239,10 +239,6 @@ function squaresOf({ length, weights }: RowModes, columns: ModeRow, out: Float64
   for (const { re, im } of columns)
     for (let i = 0; i < length; i++) out[i] += weights[i] * (re[i] * re[i] + im[i] * im[i]);
   return out;
-}
-
-function addSquares({ length, bins, weights }: RowModes, { re, im }: Modes, sums: Float64Array, at: number): void {
-  for (let i = 0; i < length; i++) sums[at + bins[i]] += weights[i] * (re[i] * re[i] + im[i] * im[i]);
 }
 
 function addEnergies({ length, bins }: RowModes, squares: Float64Array, sums: Float64Array): void {

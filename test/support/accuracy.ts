@@ -19,11 +19,7 @@ const SECOND: readonly Derivative[] = [
   [0, 1, 1],
   [0, 0, 2],
 ];
-const PURE: readonly Derivative[] = [
-  [2, 0, 0],
-  [0, 2, 0],
-  [0, 0, 2],
-];
+const PURE = SECOND.filter((derivative) => derivative.includes(2));
 const VELOCITY = [0, 1, 2];
 const PRESSURE = [3];
 
