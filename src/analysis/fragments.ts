@@ -63,7 +63,7 @@ export function neighboursOf(connectivity: 6 | 18 | 26, earlier: boolean): reado
 }
 
 /** The root of a node in a union-find forest. Source: Tarjan, Journal of the ACM 22 (1975). */
-export function rootOf(parents: Int32Array, node: number): number {
+function rootOf(parents: Int32Array, node: number): number {
   let at = node;
   while (parents[at] !== at) {
     parents[at] = parents[parents[at]];
@@ -73,7 +73,7 @@ export function rootOf(parents: Int32Array, node: number): number {
 }
 
 /** Joins the sets of two nodes; the root is the lowest node of a set. */
-export function join(parents: Int32Array, a: number, b: number): void {
+function join(parents: Int32Array, a: number, b: number): void {
   const [i, j] = [rootOf(parents, a), rootOf(parents, b)];
   parents[Math.max(i, j)] = Math.min(i, j);
 }
@@ -125,14 +125,10 @@ export function fragmentsOf(options: StructureOptions, box: MarkedBox): PartFrag
 
 function borderOf(labels: Int32Array, [nx, ny, nz]: Three): Pick<PartFragments, "border" | "borderFragments"> {
   const isInside = (index: number, n: number): boolean => index > 0 && index < n - 1;
-  const found: number[] = [];
-  for (let i = 0; i < labels.length; i++) {
-    if (labels[i] < 0) continue;
+  const border = Int32Array.from(labels.keys()).filter((i) => {
     const row = Math.floor(i / nx);
-    if (isInside(i % nx, nx) && isInside(row % ny, ny) && isInside(Math.floor(row / ny), nz)) continue;
-    found.push(i);
-  }
-  const border = Int32Array.from(found);
+    return labels[i] >= 0 && !(isInside(i % nx, nx) && isInside(row % ny, ny) && isInside(Math.floor(row / ny), nz));
+  });
   return { border, borderFragments: border.map((i) => labels[i]) };
 }
 

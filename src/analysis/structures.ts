@@ -4,14 +4,12 @@ import {
   CENTRE,
   FIRST,
   HIGH,
-  join,
   LOW,
   type MarkedBox,
   NODES,
   neighboursOf,
   type PartFragments,
   PROPERTIES,
-  rootOf,
   SECOND,
   type StructureOptions,
   type Three,
@@ -27,7 +25,7 @@ export interface ConnectedSet {
   readonly low: readonly number[];
   readonly high: readonly number[];
   readonly wraps: readonly boolean[];
-  /** sum V r_a r_b / sum V by rows, r from the centroid; NaN if it covers a whole period of an axis that it wraps. */
+  /** sum V r_a r_b / sum V by rows, r from the centroid; NaN if it is connected with itself a period further. */
   readonly inertia: readonly number[];
   /** For each property: volume of its known nodes, integral, least and largest value. */
   readonly properties: readonly (readonly number[])[];
@@ -47,11 +45,18 @@ export interface RankedStructures {
 /** Fragments that a loop handles before it yields. */
 const STEP = 8192;
 
-type KeptPart = Pick<PartFragments, "from" | "shape" | "border" | "borderFragments"> & {
+type KeptPart = Pick<PartFragments, "shape" | "border" | "borderFragments"> & {
   readonly first: number;
   /** Number of neighbouring parts that have not been added. */
   awaited: number;
 };
+
+/** A place beside a part: the number of its part along the axis, -1 for none; its node next to the part; its shift. */
+interface AlongAxis {
+  readonly part: number;
+  readonly node: number;
+  readonly shift: number;
+}
 
 /**
  * Joins the fragments of parts, which may be added in any order. Parts are cut from a region at multiples of their
@@ -66,11 +71,14 @@ export class JoinedFragments {
   readonly #firsts: number[] = [];
   readonly #keys: number[] = [];
   readonly #kept = new Map<number, KeptPart>();
-  #parents = new Int32Array(1024);
-  /** By fragment, the axes, as bits, over whose seam it is joined to another. */
-  #crossed = new Uint8Array(1024);
+  /** By fragment, its part in the order of their addition, and its parent in the forest of joined fragments. */
+  readonly #partOf: number[] = [];
+  readonly #parents: number[] = [];
+  /** By fragment, how many periods further than its parent it is, as a sum of `PERIODS`. */
+  readonly #shifts: number[] = [];
+  /** By fragment, the axes, as bits, along which its set is connected with itself a period further. */
+  readonly #endless: number[] = [];
   readonly #edge: Three;
-  #count = 0;
   missing = 0;
   infinite = 0;
   /** 1 + the fragment of every node of the region, 0 for none; null if labels are not requested. */
@@ -88,20 +96,26 @@ export class JoinedFragments {
 
   /** Adds a part. Throws LimitError for too many fragments. */
   add(part: PartFragments): void {
-    const first = this.#count;
-    const { from, shape, rows, border, borderFragments, missing, infinite } = part;
+    const first = this.#parents.length;
+    const { shape, rows, border, borderFragments, missing, infinite } = part;
     this.missing += missing;
     this.infinite += infinite;
     this.#rows.push(rows);
     this.#firsts.push(first);
     this.#grow(first + rows.length / widthOf(this.#options.properties.length));
-    const key = this.#keyAt(from);
+    const along = [0, 1, 2].map((a) => [-1, 0, 1].map((step) => this.#along(part, a, step)));
+    // By side of z, y and x: 0 before the part, 1 inside, 2 after it.
+    const keys = along[2].flatMap((z) => along[1].flatMap((y) => along[0].map((x) => this.#keyOf(x, y, z))));
+    const key = keys[WITHIN];
     this.#keys.push(key);
-    const around = this.#partsAround(part);
-    around.delete(key);
-    const own: KeptPart = { from, shape, border, borderFragments, first, awaited: around.size };
+    const around = new Set(keys.filter((other) => other >= 0 && other !== key));
+    const own: KeptPart = { shape, border, borderFragments, first, awaited: around.size };
     this.#kept.set(key, own);
-    this.#joinBorder(own);
+    this.#joinBorder(
+      own,
+      along,
+      keys.map((other) => this.#kept.get(other)),
+    );
     if (this.labels !== null) this.#place(part, first, this.labels);
     for (const other of around) {
       const kept = this.#kept.get(other);
@@ -119,51 +133,27 @@ export class JoinedFragments {
         "analysis.numbers",
         `The structures have more than ${most} fragments: take another threshold or a smaller region.`,
       );
-    while (this.#parents.length < count) {
-      const [parents, crossed] = [this.#parents, this.#crossed];
-      this.#parents = new Int32Array(2 * parents.length);
-      this.#parents.set(parents);
-      this.#crossed = new Uint8Array(2 * crossed.length);
-      this.#crossed.set(crossed);
+    for (let fragment = this.#parents.length; fragment < count; fragment++) {
+      this.#partOf.push(this.#firsts.length - 1);
+      this.#parents.push(fragment);
+      this.#shifts.push(0);
+      this.#endless.push(0);
     }
-    while (this.#count < count) this.#parents[this.#count] = this.#count++;
   }
 
-  /** The number of the part that holds a node. */
-  #keyAt(node: readonly number[]): number {
-    const edge = this.#edge;
-    const [i, j, k] = node.map((n, a) => Math.floor(n / edge[a]));
-    return this.#keyOf(i, j, k);
-  }
-
-  #keyOf(i: number, j: number, k: number): number {
-    const edge = this.#edge;
-    const [nx, ny] = this.#extent;
-    return (k * Math.ceil(ny / edge[1]) + j) * Math.ceil(nx / edge[0]) + i;
-  }
-
-  /** The index of a neighbour along an axis; -1 outside the region. */
-  #wrap(index: number, a: number): number {
-    const n = this.#extent[a];
-    if (index >= 0 && index < n) return index;
-    return this.#options.wraps[a] ? (index + n) % n : -1;
-  }
-
-  /** Numbers of the parts that touch a part, and its own. */
-  #partsAround({ from, shape }: PartFragments): Set<number> {
-    const sides = from.map((low, a) =>
-      [low - 1, low, low + shape[a]].map((n) => this.#wrap(n, a)).filter((n) => n >= 0),
-    );
-    return new Set(sides[0].flatMap((x) => sides[1].flatMap((y) => sides[2].map((z) => this.#keyAt([x, y, z])))));
+  /** The number of the part at a place along each axis; -1 outside the region. */
+  #keyOf(...places: readonly AlongAxis[]): number {
+    const [nx, ny] = this.#extent.map((n, a) => Math.ceil(n / this.#edge[a]));
+    const [i, j, k] = places.map(({ part }) => part);
+    return Math.min(i, j, k) < 0 ? -1 : (k * ny + j) * nx + i;
   }
 
   /** Joins the fragments of a part with those on the other side of its faces, in parts that are kept. */
-  #joinBorder(own: KeptPart): void {
-    const { shape, border, borderFragments, first } = own;
-    const [nx, ny, nz] = shape;
-    const [alongX, alongY, alongZ] = [0, 1, 2].map((a) => [-1, 0, 1].map((step) => this.#along(own, a, step)));
-    // By side of z, y and x: 0 before the part, 1 inside, 2 after it.
-    const parts = alongZ.flatMap((z) => alongY.flatMap((y) => alongX.map((x) => this.#partAt(x, y, z))));
+  #joinBorder(
+    { shape: [nx, ny, nz], border, borderFragments, first }: KeptPart,
+    [alongX, alongY, alongZ]: readonly (readonly AlongAxis[])[],
+    parts: readonly (KeptPart | undefined)[],
+  ): void {
     for (let b = 0; b < border.length; b++) {
       const x = border[b] % nx;
       const row = Math.floor(border[b] / nx);
@@ -184,27 +174,45 @@ export class JoinedFragments {
         const other = fragmentAt(part, (atZ * part.shape[1] + atY) * part.shape[0] + atX);
         if (other < 0) continue;
         if (Math.abs(dx) + Math.abs(dy) + Math.abs(dz) === 1) known |= 1 << side;
-        this.#crossed[other] |= alongX[i].crossed | alongY[j].crossed | alongZ[k].crossed;
-        join(this.#parents, first + borderFragments[b], other);
+        this.#join(first + borderFragments[b], other, alongX[i].shift + alongY[j].shift + alongZ[k].shift);
       }
     }
   }
 
-  /**
-   * The part before (step -1), at (0) or after (1) a part along an axis: its number along the axis, -1 for none; its
-   * node next to this part; and the bit of the axis if a seam is between them.
-   */
-  #along({ from, shape }: KeptPart, a: number, step: number): { part: number; node: number; crossed: number } {
-    const index = step < 0 ? from[a] - 1 : step > 0 ? from[a] + shape[a] : from[a];
-    const wrapped = this.#wrap(index, a);
-    const edge = this.#edge[a];
-    const part = wrapped < 0 ? -1 : Math.floor(wrapped / edge);
-    return { part, node: wrapped - part * edge, crossed: wrapped === index ? 0 : 1 << a };
+  /** The lowest fragment of a fragment's set, and how many periods further than it the fragment is. */
+  #rootOf(fragment: number): { readonly root: number; readonly shift: number } {
+    const [parents, shifts] = [this.#parents, this.#shifts];
+    let [root, shift] = [fragment, 0];
+    while (parents[root] !== root) {
+      shifts[root] += shifts[parents[root]];
+      parents[root] = parents[parents[root]];
+      shift += shifts[root];
+      root = parents[root];
+    }
+    return { root, shift };
   }
 
-  #partAt(...along: readonly { readonly part: number }[]): KeptPart | undefined {
-    const [i, j, k] = along.map(({ part }) => part);
-    return i < 0 || j < 0 || k < 0 ? undefined : this.#kept.get(this.#keyOf(i, j, k));
+  /** Joins the sets of two fragments, the second of which is `shift` further than its nodes say. */
+  #join(one: number, other: number, shift: number): void {
+    const [a, b] = [this.#rootOf(one), this.#rootOf(other)];
+    const apart = a.shift + shift - b.shift;
+    if (a.root === b.root) {
+      this.#endless[a.root] |= bitsOf(periodsOf(apart));
+      return;
+    }
+    const [root, child] = [Math.min(a.root, b.root), Math.max(a.root, b.root)];
+    this.#parents[child] = root;
+    this.#shifts[child] = child === b.root ? apart : -apart;
+  }
+
+  /** What is before (step -1), at (0) or after (1) a part along an axis. */
+  #along({ from, shape }: PartFragments, a: number, step: number): AlongAxis {
+    const [n, edge] = [this.#extent[a], this.#edge[a]];
+    const index = step < 0 ? from[a] - 1 : step > 0 ? from[a] + shape[a] : from[a];
+    const isOutside = index < 0 || index === n;
+    const wrapped = !isOutside ? index : this.#options.wraps[a] ? (index + n) % n : -1;
+    const part = wrapped < 0 ? -1 : Math.floor(wrapped / edge);
+    return { part, node: wrapped - part * edge, shift: isOutside && n > 1 ? step * PERIODS[a] : 0 };
   }
 
   #place({ from, shape, labels }: PartFragments, first: number, out: Int32Array): void {
@@ -222,28 +230,23 @@ export class JoinedFragments {
    * least fewest nodes of a structure that is listed
    */
   *rank(least: number): Generator<undefined, RankedStructures> {
-    const count = this.#count;
+    const count = this.#parents.length;
     const width = widthOf(this.#options.properties.length);
     const inOrder = Array.from(this.#keys.keys()).sort((a, b) => this.#keys[a] - this.#keys[b]);
     // The number of the structure, first of the root of a set, then of every fragment.
     const structure = new Int32Array(count).fill(-1);
     const fragments = new Int32Array(count);
+    const [nodes, volumes, starts] = [new Float64Array(count), new Float64Array(count), new Int32Array(count + 1)];
     let all = 0;
     let at = 0;
     for (const part of inOrder)
-      for (let i = 0; i < this.#rows[part].length; i += width, at++) {
-        if (at % STEP === 0) yield;
-        fragments[at] = this.#firsts[part] + i / width;
-        const root = rootOf(this.#parents, fragments[at]);
-        if (structure[root] < 0) structure[root] = all++;
-        structure[fragments[at]] = structure[root];
-      }
-    const [nodes, volumes, starts] = [new Float64Array(all), new Float64Array(all), new Int32Array(all + 1)];
-    at = 0;
-    for (const part of inOrder)
       for (let row = 0; row < this.#rows[part].length; row += width, at++) {
         if (at % STEP === 0) yield;
-        const number = structure[fragments[at]];
+        fragments[at] = this.#firsts[part] + row / width;
+        const { root } = this.#rootOf(fragments[at]);
+        if (structure[root] < 0) structure[root] = all++;
+        const number = structure[root];
+        structure[fragments[at]] = number;
         nodes[number] += this.#rows[part][row + NODES];
         volumes[number] += this.#rows[part][row + VOLUME];
         starts[number + 1]++;
@@ -254,7 +257,7 @@ export class JoinedFragments {
       if (at % STEP === 0) yield;
       members[next[structure[fragments[at]]]++] = fragments[at];
     }
-    const order = yield* sortedBy(volumes);
+    const order = yield* sortedBy(volumes.subarray(0, all));
     const listed = order.filter((number) => nodes[number] >= least);
     return { count: all, nodes: nodes.reduce((sum, n) => sum + n, 0), listed, starts, members };
   }
@@ -267,39 +270,42 @@ export class JoinedFragments {
   ): ConnectedSet {
     const number = listed[place];
     const ofStructure = members.subarray(starts[number], starts[number + 1]);
-    const rows = Array.from(ofStructure, (fragment) => this.#rowOf(fragment));
-    const sum = new Float64Array(rows[0]);
-    for (const row of rows.slice(1)) addRow(row, sum);
-    let crossed = 0;
-    for (const fragment of ofStructure) crossed |= this.#crossed[fragment];
+    const sum = new Float64Array(this.#rowOf(ofStructure[0]));
+    const start = this.#rootOf(ofStructure[0]).shift;
+    // The axes, as bits, over whose seam it is connected, and those of `#endless`.
+    let [crossed, endless] = [0, this.#endless[ofStructure[0]]];
+    for (const fragment of ofStructure.subarray(1)) {
+      const by = periodsOf(this.#rootOf(fragment).shift - start);
+      addRow(movedRow(this.#rowOf(fragment), by, this.#extent, periods), sum);
+      crossed |= bitsOf(by);
+      endless |= this.#endless[fragment];
+    }
     const centre = coordinates.map((places, a) => {
       // On a periodic axis, the sums of the cosine and the sine of the angle.
       const [sumOrCosine, sine] = sum.subarray(CENTRE + 2 * a);
       if (periods[a] === 0) return sumOrCosine / sum[VOLUME];
       return places[0] + ((Math.atan2(sine, sumOrCosine) / (2 * Math.PI) + 1) % 1) * periods[a];
     });
-    const wraps = [0, 1, 2].map((a) => ((crossed >> a) & 1) === 1);
-    const bounds = wraps.map((wrapped, a) =>
-      wrapped ? arcOf(rows, a, this.#extent[a]) : [sum[LOW + a], sum[HIGH + a]],
+    const wraps = this.#extent.map((n, a) =>
+      n === 1 ? this.#options.wraps[a] : (((crossed | endless) >> a) & 1) === 1,
     );
+    const bounds = this.#extent.map((n, a) => {
+      const [from, to] = [sum[LOW + a], sum[HIGH + a]];
+      const low = ((from % n) + n) % n;
+      return to - from >= n - 1 || ((endless >> a) & 1) === 1 ? [0, n - 1] : [low, low + to - from];
+    });
     const [low, high] = [0, 1].map((end) => bounds.map((bound) => bound[end]));
-    const isWhole = wraps.some((on, a) => on && this.#extent[a] > 1 && high[a] - low[a] === this.#extent[a] - 1);
-    const inertia = isWhole ? new Array<number>(9).fill(Number.NaN) : secondMoments(rows, low, periods);
+    const inertia = endless === 0 ? secondMoments(sum) : new Array<number>(9).fill(Number.NaN);
     const properties = this.#options.properties.map((_, p) => [...sum.subarray(PROPERTIES + 4 * p).subarray(0, 4)]);
     const [nodes, volume] = sum;
     return { nodes, volume, centre, low, high, wraps, inertia, properties };
   }
 
   #rowOf(fragment: number): Float64Array {
+    const part = this.#partOf[fragment];
     const width = widthOf(this.#options.properties.length);
-    let [low, high] = [0, this.#firsts.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.#firsts[middle] <= fragment) low = middle;
-      else high = middle - 1;
-    }
-    const at = (fragment - this.#firsts[low]) * width;
-    return this.#rows[low].subarray(at, at + width);
+    const at = (fragment - this.#firsts[part]) * width;
+    return this.#rows[part].subarray(at, at + width);
   }
 }
 
@@ -353,32 +359,38 @@ function addRow(row: Float64Array, sum: Float64Array): void {
   }
 }
 
-/** The arc of a circle of `n` nodes that fragments cover along an axis: all but the longest gap between them. */
-function arcOf(rows: readonly Float64Array[], a: number, n: number): readonly [number, number] {
-  const sorted = rows.map((row) => [row[LOW + a], row[HIGH + a]] as const).sort(([one], [other]) => one - other);
-  const first = sorted[0][0];
-  let reached = sorted[0][1];
-  let [gap, low, high] = [0, 0, n - 1];
-  for (const [from, to] of [...sorted.slice(1), [first + n, first + n] as const]) {
-    if (from - reached - 1 > gap) [gap, low, high] = [from - reached - 1, from % n, reached];
-    reached = Math.max(reached, to);
-  }
-  return [low, high < low ? high + n : high];
+/** Shifts of one period along each axis: sums keep apart up to 2^15 periods along each. */
+const PERIODS: Three = [1, 2 ** 16, 2 ** 32];
+
+/** The periods along each axis of a sum of `PERIODS`. */
+function periodsOf(shift: number): Three {
+  const z = Math.round(shift / PERIODS[2]);
+  const y = Math.round((shift - z * PERIODS[2]) / PERIODS[1]);
+  return [shift - z * PERIODS[2] - y * PERIODS[1], y, z];
 }
 
-/** Second moments about the centroid, by rows; fragments before the lowest node `low` are a period further. */
-function secondMoments(rows: readonly Float64Array[], low: readonly number[], periods: Three): readonly number[] {
-  const volume = rows.reduce((sum, row) => sum + row[VOLUME], 0);
-  // The first moments, then those of xx, xy, xz, yy, yz and zz.
-  const sums = new Float64Array(9);
-  for (const row of rows) {
-    const by = low.map((node, a) => (row[LOW + a] < node ? periods[a] : 0));
-    for (let a = 0, m = 0; a < 3; a++) {
-      sums[a] += row[FIRST + a] + row[VOLUME] * by[a];
-      for (let b = a; b < 3; b++, m++)
-        sums[3 + m] += row[SECOND + m] + row[FIRST + a] * by[b] + row[FIRST + b] * by[a] + row[VOLUME] * by[a] * by[b];
-    }
+/** The axes, as bits, along which periods are not 0. */
+function bitsOf(periods: Three): number {
+  return periods.reduce((bits, n, a) => bits | (n === 0 ? 0 : 1 << a), 0);
+}
+
+/** A copy of a fragment's row, `by` periods further along each axis. */
+function movedRow(row: Float64Array, by: Three, extent: Three, periods: Three): Float64Array {
+  const moved = new Float64Array(row);
+  const [volume, ...lengths] = [row[VOLUME], ...by.map((n, a) => n * periods[a])];
+  for (let a = 0, m = SECOND; a < 3; a++) {
+    moved[FIRST + a] += volume * lengths[a];
+    moved[LOW + a] += by[a] * extent[a];
+    moved[HIGH + a] += by[a] * extent[a];
+    for (let b = a; b < 3; b++, m++)
+      moved[m] += row[FIRST + a] * lengths[b] + row[FIRST + b] * lengths[a] + volume * lengths[a] * lengths[b];
   }
-  const means = sums.map((sum) => sum / volume);
+  return moved;
+}
+
+/** Second moments about the centroid, by rows, of a sum of rows. */
+function secondMoments(sum: Float64Array): readonly number[] {
+  // Means of the first moments, then of those of xx, xy, xz, yy, yz and zz.
+  const means = sum.subarray(FIRST, LOW).map((moment) => moment / sum[VOLUME]);
   return [3, 4, 5, 4, 6, 7, 5, 7, 8].map((m, ab) => means[m] - means[Math.floor(ab / 3)] * means[ab % 3]);
 }

@@ -10,6 +10,8 @@ interface Case {
   readonly wraps: readonly [boolean, boolean, boolean];
   readonly connectivity: 6 | 18 | 26;
   readonly share: number;
+  /** Direction and length of a tube, in place of random values. */
+  readonly tube?: readonly [Three, number];
 }
 
 let seed = 7;
@@ -18,36 +20,52 @@ function random(): number {
   return seed / 2 ** 32;
 }
 
-/** Nodes of each set, by a flood fill from every node that has none yet. */
-function flood(marked: readonly boolean[], { extent, wraps, connectivity }: Case): number[][] {
+/**
+ * The nodes of each set, by a flood fill from every node that has none yet, with their places in the set made whole
+ * across seams; null for a set that meets itself a period further.
+ */
+function flood(marked: readonly boolean[], { extent, wraps, connectivity }: Case) {
   const [nx, ny] = extent;
-  const seen = new Set<number>();
+  const seen = new Map<number, readonly number[]>();
   const reach = { 6: 1, 18: 2, 26: 3 }[connectivity];
-  const sets: number[][] = [];
+  const sets: { readonly nodes: readonly number[]; readonly places: readonly (readonly number[])[] | null }[] = [];
   marked.forEach((isMarked, start) => {
     if (!isMarked || seen.has(start)) return;
     const set = [start];
-    seen.add(start);
+    let isEndless = false;
+    seen.set(start, [start % nx, Math.floor(start / nx) % ny, Math.floor(start / (nx * ny))]);
     for (const node of set) {
-      const place = [node % nx, Math.floor(node / nx) % ny, Math.floor(node / (nx * ny))];
+      const place = seen.get(node) as readonly number[];
       for (let k = 0; k < 27; k++) {
         const step = [(k % 3) - 1, (Math.floor(k / 3) % 3) - 1, Math.floor(k / 9) - 1];
+        if (step.some((one, a) => one !== 0 && extent[a as 0] === 1)) continue;
         if (step.reduce((sum, one) => sum + Math.abs(one), 0) > reach) continue;
-        const to = place.map((at, a) => {
+        const next = place.map((at, a) => at + (step[a] as number));
+        const to = next.map((at, a) => {
           const n = extent[a as 0];
-          const next = at + (step[a] as number);
-          return wraps[a as 0] ? (next + n) % n : next;
+          return wraps[a as 0] ? ((at % n) + n) % n : at;
         }) as unknown as Three;
         if (to.some((at, a) => at < 0 || at >= (extent[a as 0] as number))) continue;
         const other = (to[2] * ny + to[1]) * nx + to[0];
-        if (!marked[other] || seen.has(other)) continue;
-        seen.add(other);
-        set.push(other);
+        if (!marked[other]) continue;
+        if (!seen.has(other)) set.push(other);
+        else if (seen.get(other)?.some((at, a) => at !== next[a])) isEndless = true;
+        seen.set(other, seen.get(other) ?? next);
       }
     }
-    sets.push(set);
+    sets.push({ nodes: set, places: isEndless ? null : set.map((node) => seen.get(node) as readonly number[]) });
   });
   return sets;
+}
+
+/** Values along a thin tube of `length` from a node on in a direction, around all seams, on the background 0. */
+function tube({ extent }: Case, [dx, dy, dz]: Three, length: number): Float64Array {
+  const values = new Float64Array(extent[0] * extent[1] * extent[2]);
+  for (let s = 0; s < length; s += 0.1) {
+    const [x, y, z] = [dx, dy, dz].map((d, a) => Math.floor(9 + s * d) % (extent[a as 0] as number)) as never as Three;
+    values[(z * extent[1] + y) * extent[0] + x] = 1;
+  }
+  return values;
 }
 
 /** Joins the structures of values that are cut into parts of `edge` nodes. */
@@ -92,6 +110,13 @@ function joinParts(values: Float64Array, one: Case, coordinates: readonly [Float
   return { structures, labels: joined.labels as Int32Array };
 }
 
+const OBLIQUE: Case = {
+  extent: [24, 20, 16],
+  edge: [7, 20, 5],
+  wraps: [true, true, true],
+  connectivity: 26,
+  share: 0.5,
+};
 const CASES: readonly Case[] = [
   { extent: [12, 10, 8], edge: [5, 4, 3], wraps: [true, true, true], connectivity: 6, share: 0.3 },
   { extent: [12, 10, 8], edge: [12, 10, 8], wraps: [true, true, true], connectivity: 26, share: 0.08 },
@@ -99,12 +124,15 @@ const CASES: readonly Case[] = [
   { extent: [9, 9, 9], edge: [2, 2, 2], wraps: [false, false, false], connectivity: 26, share: 0.1 },
   { extent: [7, 1, 2], edge: [3, 1, 1], wraps: [true, true, true], connectivity: 18, share: 0.5 },
   { extent: [6, 6, 6], edge: [3, 3, 3], wraps: [true, true, true], connectivity: 6, share: 1 },
+  { ...OBLIQUE, tube: [[1, 0.3, 0.21], 70] },
+  { ...OBLIQUE, edge: [24, 20, 16], tube: [[-0.13, -0.2, 0.9], 75] },
+  { ...OBLIQUE, tube: [[0.5, 0.25, 0], 100] },
 ];
 
 describe("structures joined from parts", () => {
   it.each(CASES)("are those of a flood fill: %j", (one) => {
     const [nx, ny, nz] = one.extent;
-    const values = Float64Array.from({ length: nx * ny * nz }, random);
+    const values = one.tube ? tube(one, ...one.tube) : Float64Array.from({ length: nx * ny * nz }, random);
     values[3] = Number.NaN;
     const coordinates = [nx, ny, nz].map((n) => Float64Array.from({ length: n }, (_, i) => i)) as never;
     const { structures, labels } = joinParts(values, one, coordinates);
@@ -114,11 +142,9 @@ describe("structures joined from parts", () => {
     );
     const sum = (set: readonly number[], of: (node: number) => number) => set.reduce((all, node) => all + of(node), 0);
     const volumeOf = (set: readonly number[]) => 0.5 * sum(set, (node) => 1 + (node % 3));
-    expect(structures.map(({ nodes }) => nodes).sort()).toEqual(sets.map((set) => set.length).sort());
-    const numbers = new Map(
-      structures.flatMap(({ fragments }, i) => fragments.map((fragment) => [fragment + 1, i] as const)),
-    );
-    for (const set of sets) {
+    expect(structures.map(({ nodes }) => nodes).sort()).toEqual(sets.map(({ nodes }) => nodes.length).sort());
+    const numbers = new Map(structures.flatMap(({ fragments }, i) => fragments.map((one) => [one + 1, i] as const)));
+    for (const { nodes: set, places: whole } of sets) {
       const found = new Set(set.map((node) => numbers.get(labels[node] as number)));
       expect(found.size).toBe(1);
       const structure = structures[[...found][0] as number] as (typeof structures)[number];
@@ -127,62 +153,41 @@ describe("structures joined from parts", () => {
       expect(volume).toBe(structure.volume);
       expect(integral).toBeCloseTo(0.5 * sum(set, (node) => node * (1 + (node % 3))), 9);
       expect([min, max]).toEqual([Math.min(...set), Math.max(...set)]);
+      const weight = sum(set, (node) => 1 + (node % 3));
+      const mean = (of: (node: number) => number) => sum(set, (node) => (1 + (node % 3)) * of(node)) / weight;
+      const along = [0, 1, 2].map((a) => (node: number) => whole?.[set.indexOf(node)]?.[a] as number);
+      const middle = along.map(mean);
+      const arms = along.map((place, a) => (node: number) => place(node) - (middle[a] as number));
+      for (const [ab, moment] of structure.inertia.entries()) {
+        const [one, other] = [arms[Math.floor(ab / 3)], arms[ab % 3]] as [(typeof arms)[0], (typeof arms)[0]];
+        if (whole === null) expect(moment).toBeNaN();
+        else
+          expect(moment).toBeCloseTo(
+            mean((node) => one(node) * other(node)),
+            9,
+          );
+      }
       for (const a of [0, 1, 2] as const) {
-        const places = new Set(
-          set.map((node) => [node % nx, Math.floor(node / nx) % ny, Math.floor(node / (nx * ny))][a]),
-        );
-        const [low, high] = [structure.low[a] as number, structure.high[a] as number];
-        // The box holds the places of the structure and no others.
-        expect(high - low + 1).toBe(places.size);
-        for (let at = low; at <= high; at++) expect(places.has(at % (one.extent[a] as number))).toBe(true);
-        // The centre is a mean of places, or of directions in a period, of which a structure around it has none.
         const n = one.extent[a] as number;
         const place = (node: number) =>
           [node % nx, Math.floor(node / nx) % ny, Math.floor(node / (nx * ny))][a] as number;
-        const mean = (of: (place: number) => number) =>
-          sum(set, (node) => (1 + (node % 3)) * of(place(node))) / sum(set, (node) => 1 + (node % 3));
-        const [cosine, sine] = [Math.cos, Math.sin].map((f) => mean((at) => f((2 * Math.PI * at) / n))) as [
-          number,
-          number,
-        ];
-        if (!one.wraps[a]) expect(structure.centre[a]).toBeCloseTo(mean(Number), 9);
+        const places = new Set(set.map(place));
+        const [low, high] = [structure.low[a] as number, structure.high[a] as number];
+        // The box holds the places of the structure and no others.
+        expect(high - low + 1).toBe(places.size);
+        for (let at = low; at <= high; at++) expect(places.has(at % n)).toBe(true);
+        // The centre is a mean of places, or of directions in a period, of which a structure around it has none.
+        const [cosine = 0, sine = 0] = [Math.cos, Math.sin].map((f) => mean((at) => f((2 * Math.PI * place(at)) / n)));
+        if (!one.wraps[a]) expect(structure.centre[a]).toBeCloseTo(mean(place), 9);
         else if (Math.hypot(cosine, sine) > 1e-9) {
           const away = (structure.centre[a] as number) / n - Math.atan2(sine, cosine) / (2 * Math.PI);
           expect(Math.abs(away - Math.round(away))).toBeLessThan(1e-9);
         }
       }
     }
-    expect([...labels].filter((label) => label > 0)).toHaveLength(
-      sum(
-        sets.map(({ length }) => length),
-        (n) => n,
-      ),
-    );
-    expect(structures.map(({ volume }) => volume)).toEqual(
-      structures.map(({ volume }) => volume).toSorted((a, b) => b - a),
-    );
-  });
-
-  it("have the second moments of an ellipsoid over seams, and none if they span a period", () => {
-    const one: Case = { ...(CASES[0] as Case), extent: [24, 16, 12], share: 0.5 };
-    const away = Array.from({ length: 24 * 16 * 12 }, (_, i) =>
-      [i % 24, Math.floor(i / 24) % 16, Math.floor(i / 384)].map((at, a) => ((at + 6) % (one.extent[a] as number)) - 6),
-    );
-    const inside = ([x = 0, y = 0, z = 0]) => (x + y) ** 2 / 80 + (x - y - 1) ** 2 / 30 + (z + 1.4) ** 2 / 9 < 1;
-    const coordinates = one.extent.map((n) => Float64Array.from({ length: n }, (_, i) => i + 0.3)) as never;
-    const momentsOf = (isIn: (r: readonly number[]) => boolean) => {
-      const values = Float64Array.from(away, (r) => Number(isIn(r)));
-      return joinParts(values, one, coordinates).structures[0]?.inertia;
-    };
-    const weights = away.map((r, i) => (inside(r as never) ? 1 + (i % 3) : 0));
-    const mean = (of: (r: readonly number[]) => number) =>
-      away.reduce((sum, r, i) => sum + (weights[i] as number) * of(r), 0) / weights.reduce((sum, w) => sum + w, 0);
-    const centre = [0, 1, 2].map((a) => mean((r) => r[a] as number));
-    for (const [i, moment] of momentsOf(inside as never)?.entries() ?? []) {
-      const product = mean((r) => (r[Math.floor(i / 3)] as number) * (r[i % 3] as number));
-      expect(moment).toBeCloseTo(product - (centre[Math.floor(i / 3)] as number) * (centre[i % 3] as number), 9);
-    }
-    expect(momentsOf(([, , z]) => z === 0)?.every(Number.isNaN)).toBe(true);
+    expect([...labels].filter((label) => label > 0)).toHaveLength(sets.flatMap(({ nodes }) => nodes).length);
+    const volumes = structures.map(({ volume }) => volume);
+    expect(volumes).toEqual(volumes.toSorted((a, b) => b - a));
   });
 
   it("are ranked in steps, the largest volume first, with the same bits in whatever order their parts come", () => {
@@ -205,17 +210,14 @@ describe("structures joined from parts", () => {
       ...{ labels: false, most: 1 },
     };
     const coordinates = [Float64Array.of(0, 1, 2), Float64Array.of(0), Float64Array.of(0)] as const;
-    const fragments = fragmentsOf(options, {
-      ...{
-        columns: [Float64Array.of(0, 1, 0)],
-        weights: null,
-        cell: 1,
-        from: [0, 0, 0],
-        shape: [3, 1, 1],
-        coordinates,
-      },
-      periods: [0, 0, 0],
-    });
+    const box = {
+      columns: [Float64Array.of(0, 1, 0)],
+      weights: null,
+      cell: 1,
+      from: [0, 0, 0],
+      shape: [3, 1, 1],
+    } as const;
+    const fragments = fragmentsOf(options, { ...box, coordinates, periods: [0, 0, 0] });
     expect(() => new JoinedFragments(options, [3, 1, 1], [3, 1, 1]).add(fragments)).toThrow("more than 1 fragments");
   });
 });
