@@ -174,7 +174,7 @@ def test_units_are_those_of_the_dataset(named):
             lambda: named.values("sgsenergy", points, frame=0),
             lambda: named.submit("values", "sgsenergy", points=points, frame=0),
             lambda: named.ask("values", "sgsenergy", points=points, frame=0),
-            lambda: giverny.getData(asked, "sgsenergy", 0, "none", "lag4", "field", points),
+            lambda: giverny.getData(asked, "sgsenergy", 1, "none", "lag4", "field", points),
         ):
             asked = giverny.turb_dataset("named", url=named._transport.url)
             with pytest.raises(ValueError, match='lengths of "named" are in m'):

@@ -42,15 +42,32 @@ def test_giverny_hessians_have_six_columns_for_each_component(url, dataset):
 def test_giverny_asks_any_field_by_its_name(url, named):
     asked = giverny.turb_dataset("named", url=url)
     for name, columns in (("sgsenergy", ["sgsenergy"]), ("heatflux", ["heatfluxx", "heatfluxy", "heatfluxz"])):
-        (answer,) = giverny.getData(asked, name, 0, "none", "lag4", "field", POINTS / 2)
+        (answer,) = giverny.getData(asked, name, 1, "none", "lag4", "field", POINTS / 2)
         values = named.values(name, POINTS / 2, frame=0, method="Lag4").reshape(2, -1)
         np.testing.assert_array_equal(np.asarray(answer), values)
         if hasattr(answer, "columns"):
             assert list(answer.columns) == columns
-    (slope,) = giverny.getData(asked, "heatflux", 0, "none", "fd4lag4", "gradient", POINTS / 2)
+    (slope,) = giverny.getData(asked, "heatflux", 1, "none", "fd4lag4", "gradient", POINTS / 2)
     np.testing.assert_allclose(np.asarray(slope), np.tile(np.eye(3).ravel(), (2, 1)), atol=1e-5)
     with pytest.raises(ValueError, match="position, heatflux, sgsenergy, not 'soil'"):
         giverny.getData(asked, "soil", 0, "none", "lag4", "field", POINTS)
+
+
+def test_giverny_counts_frames_where_its_clients_do(url, dataset):
+    asked = giverny.turb_dataset("named", url=url)
+    with pytest.raises(ValueError, match="time is 0, but this dataset takes numbers of frames, 1 to 1"):
+        giverny.getData(asked, "sgsenergy", 0, "none", "lag4", "field", POINTS / 2)
+    counted = giverny.turb_dataset("isotropic32", url=url)
+    assert (asked.counts_frames, counted.counts_frames) == (True, False)
+    counted.counts_frames = True
+    answers, times = giverny.getData(counted, "pressure", 2, "none", "lag4", "field", POINTS, (4, 2), True)
+    for answer, time, frame in zip(answers, times, (1, 3)):
+        assert time == frame + 1
+        np.testing.assert_array_equal(np.asarray(answer)[:, 0], dataset.values("p", POINTS, frame=frame, method="Lag4"))
+    with pytest.raises(ValueError, match="time is 2.5, but"):
+        giverny.getData(counted, "pressure", 2.5, "none", "lag4", "field", POINTS)
+    with pytest.raises(ValueError, match="has no tracks"):
+        giverny.getData(counted, "position", 1, "none", "lag4", "field", POINTS, (2, 0.1))
 
 
 def test_giverny_series_of_times(url, dataset):
@@ -160,6 +177,14 @@ def test_pyjhtdb(url, dataset):
             library.getPosition(0.0, 0.2, dt, POINTS, sinterp=6, steps_to_keep=steps)
     with pytest.raises(ValueError, match="getFunction must be a name"):
         library.getData(0.5, POINTS, getFunction="getInvariants")
+
+
+@pytest.mark.parametrize("time", [[0.4, 0.6], np.array([0.4]), "0.4:0.6", "all", slice(0.4, 0.6), None])
+def test_pyjhtdb_takes_one_time(url, time):
+    library = libJHTDB(url=url)
+    for call in (library.getData, library.getBoxFilter):
+        with pytest.raises(ValueError, match="time must be one number"):
+            call(time, POINTS)
 
 
 def test_points_by_columns_are_refused(dataset):

@@ -33,7 +33,7 @@ async function writeNamed(folder: string): Promise<void> {
   const axis = { nodes: 16, origin: 0, spacing: 0.25 };
   writeDescriptor(folder, {
     ...{ schemaVersion: 1, name: "named", axes: { x: axis, y: axis, z: axis }, time: { count: 1 } },
-    units: { length: "m", time: "s" },
+    ...{ units: { length: "m", time: "s" }, times: "frames" },
     fields: {
       sgsenergy: { file: "fields.h5", path: "/energy", dimensions: scalar },
       heatflux: { file: "fields.h5", path: "/flux", dimensions: vector },

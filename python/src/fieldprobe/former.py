@@ -72,6 +72,13 @@ def places(dataset: Dataset, points: ArrayLike) -> NDArray[Any]:
     return array
 
 
+def one_time(time: Any) -> float:
+    """A time. Raises ValueError for several, which only series of giverny have."""
+    if np.ndim(time) != 0 or isinstance(time, (str, slice)) or time is None:
+        raise ValueError(f"time must be one number, not {time!r}")
+    return float(time)
+
+
 def components(
     dataset: Dataset, field: str, operator: str, points: NDArray[Any], version: Version, **members: Any
 ) -> NDArray[np.float32]:

@@ -12,7 +12,7 @@ DataFrames with giverny's column names.
 
 from __future__ import annotations
 
-from typing import Any, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,6 +41,10 @@ class turb_dataset:  # noqa: N801 (giverny's name)
         self.dataset_title = dataset_title
         self.output_path = output_path
         self.dataset: Dataset = connect(url, auth_token)[dataset_title]
+        # As giverny, which reads there whether times are numbers of frames, from 1.
+        known = self.dataset._transport.get("/jhtdb_config.json").json()["datasets"]
+        shifts = {one["code"].lower(): one["simulation"]["tlims"]["timeIndexShift"]["getdata"] for one in known}
+        self.counts_frames: bool = shifts.get(dataset_title.lower(), 0) != 0
 
 
 def getData(  # noqa: N802
@@ -58,6 +62,7 @@ def getData(  # noqa: N802
     """Values of ``variable`` at points by giverny's arguments.
 
     Args:
+        time: a time, or the number of a frame from 1 for datasets whose clients count frames, as giverny does.
         variable: velocity, pressure, magneticfield, vectorpotential, force, density, temperature, position, or any
             other field of the dataset by its name, such as sgsenergy.
         temporal_method: none or pchip.
@@ -75,6 +80,8 @@ def getData(  # noqa: N802
     if not (np.isfinite(end) and np.isfinite(interval)):
         raise ValueError(f"option must be an end time and an interval, not {option!r}")
     if variable == "position":
+        if dataset.counts_frames:
+            raise ValueError(f"{dataset.dataset_title} counts its frames, so it has no tracks")
         frames = [former.records(ask, places, time, end, interval, _spatial(spatial_method))[0]]
         return _answer(frames, [end], list("xyz"), places, return_times)
     fields = {one["name"]: one["components"] for one in ask.description["fields"]}
@@ -82,7 +89,8 @@ def getData(  # noqa: N802
     times = _times(time, end, interval)
     how = former.how(former.check_method(_spatial(spatial_method), operator), temporal_method)
     version = Version()
-    frames = [former.components(ask, field, operator, places, version, time=float(t), **how) for t in times]
+    whens = [_frame(t, len(ask.times)) for t in times] if dataset.counts_frames else [{"time": float(t)} for t in times]
+    frames = [former.components(ask, field, operator, places, version, **when, **how) for when in whens]
     return _answer(frames, times, columns, places, return_times)
 
 
@@ -93,6 +101,13 @@ def _times(start: float, end: float, interval: float) -> List[float]:
     if interval == 0 or (end - start) / interval < 0:
         raise ValueError(f"option must lead from the time {start} to its end time, not {end} by {interval}")
     return [start + k * interval for k in range(int((end - start) / interval + 1e-6) + 1)]
+
+
+def _frame(number: float, count: int) -> Dict[str, int]:
+    """The frame of a number from 1, as the service counts them."""
+    if number != int(number) or not 1 <= number <= count:
+        raise ValueError(f"time is {number}, but this dataset takes numbers of frames, 1 to {count}, instead of times")
+    return {"frame": int(number) - 1}
 
 
 def _spatial(method: str) -> str:

@@ -56,11 +56,11 @@ class libJHTDB:  # noqa: N801 (pyJHTDB's name)
         spatial, version, quantities = _name(_spatial, sinterp), Version(), _quantities(getFunction)
         for _, operator in quantities:
             former.check_method(spatial, operator)
-        how = former.how(spatial, _name(_TEMPORAL.get, tinterp))
+        when = {"time": former.one_time(time), **former.how(spatial, _name(_TEMPORAL.get, tinterp))}
         dataset = self._dataset(data_set)
         places = former.places(dataset, points)
         parts = [
-            former.components(dataset, field, operator, places, version, time=time, **how) for field, operator in quantities
+            former.components(dataset, field, operator, places, version, **when) for field, operator in quantities
         ]
         return np.concatenate(parts, axis=1).reshape(*places.shape[:-1], -1)
 
@@ -76,7 +76,8 @@ class libJHTDB:  # noqa: N801 (pyJHTDB's name)
         filtered = f"filter({former.FIELDS.get(field.capitalize(), field)})"
         dataset = self._dataset(data_set)
         places = former.places(dataset, points)
-        values = dataset.values(filtered, places, time=time, filter=f"box:{filter_width}", time_method="nearest")
+        how = {"time": former.one_time(time), "filter": f"box:{filter_width}", "time_method": "nearest"}
+        values = dataset.values(filtered, places, **how)
         return np.asarray(values).reshape(*places.shape[:-1], -1)
 
     def getPosition(  # noqa: N802
