@@ -17,32 +17,29 @@ import { extended, type GenerationFor, goesOn, type JobQueue, OF_JOB, restarted,
 
 /** The stream of tasks and the bucket of jobs. */
 const NAME = `${ROOT}-jobs`;
-/** The subject on which processes announce the marks of their folders, and the time for which they do. */
+/** Subject on which processes compare the marks of their folders; how long answers are awaited. */
 const FOLDER = `${ROOT}.folder`;
 const MARKS = { strategy: "stall", stall: 300, maxWait: 1_000 } as const;
-/** What a process that has joined takes off its start: it was there before all that come. */
+/** Subtracted from the start time of a process that has joined: it then precedes newcomers. */
 const JOINED_MS = 1e13;
 /** Silence of a process after which its tasks go to others. */
 const SILENCE_MS = 15_000;
-const SIGN_MS = 5_000;
+const HEARTBEAT_MS = 5_000;
 const ANSWER_MS = 5_000;
 /** Seconds after which a caller should try again while the queue cannot be reached. */
 const RETRY_S = 5;
-const NANOS = 1e6;
+const NS_PER_MS = 1e6;
 /** The server's code for a change of a revision that is not the last. */
 const WRONG_LAST_SEQUENCE = 10071;
 const MOST_SENT = 256;
 
-/** The stored form of a job, with a bit for each task that is done. */
+/** The stored form of a job. `done`: a bit for each task, in base64. */
 interface KeptJob {
   readonly job: Job;
   readonly done: string;
 }
 
-interface SentTask {
-  readonly number: number;
-  readonly attempts: number;
-}
+type SentTask = Pick<TakenTask, "number" | "attempts">;
 
 interface ReadJob extends KeptJob {
   readonly revision: number;
@@ -79,22 +76,22 @@ class JetStreamQueue implements JobQueue {
   readonly #options: NatsOptions;
   readonly #folder: string;
   #opened: Promise<OpenQueue> | null = null;
-  readonly #heard = new Map<string, ReadJob>();
+  readonly #jobs = new Map<string, ReadJob>();
   /** The messages of the tasks that this process has. */
   readonly #taken = new Map<string, Msg>();
-  readonly #signs: NodeJS.Timeout;
+  readonly #heartbeat: NodeJS.Timeout;
   #watcher: (id: string) => void = () => undefined;
-  #told = "";
+  #announcement = "";
 
   constructor(options: NatsOptions, folder: string) {
     this.#folder = folder;
     this.#options = { ...options, name: NAME };
-    this.#signs = setInterval(() => {
-      for (const message of this.#taken.values()) message.respond("+WPI");
+    this.#heartbeat = setInterval(() => {
+      for (const message of this.#taken.values()) message.respond("+WPI"); // Work in progress.
       // Tasks of a process that has fallen silent become available without a message.
       for (const { id } of this.#unfinished()) this.#watcher(id);
       void this.#opened?.then((open) => this.#repair(open)).catch(() => undefined);
-    }, SIGN_MS).unref();
+    }, HEARTBEAT_MS).unref();
   }
 
   watch(changed: (id: string) => void): void {
@@ -122,7 +119,7 @@ class JetStreamQueue implements JobQueue {
   }
 
   #unfinished(): readonly Job[] {
-    return [...this.#heard.values()].flatMap(({ job }) => (UNFINISHED.includes(job.state) ? [job] : []));
+    return [...this.#jobs.values()].flatMap(({ job }) => (UNFINISHED.includes(job.state) ? [job] : []));
   }
 
   async #connect(): Promise<OpenQueue> {
@@ -142,47 +139,45 @@ class JetStreamQueue implements JobQueue {
   }
 
   /**
-   * Compares a mark in the folder with other processes', and ends the connection if one that answers later has another.
-   * @throws DataError if one that came before has another folder
+   * Compares the mark of the folder with the peers: whoever started later and has another one gives up, also after joining.
+   * @throws DataError if a peer that started before has another folder, or the mark cannot be stored
    */
   async #compareFolder(connection: NatsConnection): Promise<void> {
     const file = join(this.#folder, "mark");
-    makeFolder(this.#folder);
-    await writeFile(file, newId(), { flag: "wx" }).catch(() => undefined);
+    const own = await storedMark(this.#folder, file);
     const read = (): Promise<string> => readFile(file, "utf8").catch(() => "");
-    const own = await read();
-    const start = Date.now() + Math.random();
-    let since = start;
+    let since = Date.now() + Math.random();
     let refused = false;
-    const compare = (said: string): void => {
-      const [theirs, mark] = said.split(" ");
-      refused ||= mark !== undefined && mark !== own && Number(theirs) < since;
+    const compare = (text: string): void => {
+      const [start, mark] = text.split(" ");
+      refused ||= mark !== undefined && mark !== own && Number(start) < since;
     };
     connection.subscribe(FOLDER, {
       callback: (error, message) => {
         if (error) return;
         compare(message.string());
-        if (refused && since < 0) void connection.close();
+        const hasJoined = since < 0;
+        if (refused && hasJoined) void connection.close();
         else void read().then((mark) => message.respond(`${since} ${mark}`));
       },
     });
-    for await (const answer of await connection.requestMany(FOLDER, `${start} ${own}`, MARKS)) compare(answer.string());
+    for await (const answer of await connection.requestMany(FOLDER, `${since} ${own}`, MARKS)) compare(answer.string());
     if (refused)
       throw new DataError(
         `jobs: ${this.#folder} is not the folder of other processes of the cluster: FIELDPROBE_RESULTS has to be shared`,
       );
     since -= JOINED_MS;
-    this.#told = `${since} ${own}`;
+    this.#announcement = `${since} ${own}`;
   }
 
   async #join(connection: NatsConnection): Promise<OpenQueue> {
     const manager = await jetstreamManager(connection);
-    const kept = { storage: StorageType.File, num_replicas: 1 };
     await manager.streams.add({
-      ...kept,
       name: NAME,
       subjects: [subjectOf("*")],
       retention: RetentionPolicy.Workqueue,
+      storage: StorageType.File,
+      num_replicas: 1,
     });
     const jobs = await new Kvm(connection).create(NAME, { storage: StorageType.File, history: 1 });
     const client = jetstream(connection);
@@ -198,7 +193,7 @@ class JetStreamQueue implements JobQueue {
           durable_name: nameOf(job),
           filter_subject: subjectOf(nameOf(job)),
           ack_policy: AckPolicy.Explicit,
-          ack_wait: SILENCE_MS * NANOS,
+          ack_wait: SILENCE_MS * NS_PER_MS,
         }),
       end: async (job) => {
         await manager.consumers.delete(NAME, nameOf(job)).catch(() => undefined);
@@ -210,23 +205,23 @@ class JetStreamQueue implements JobQueue {
       },
       forget: (id) => manager.streams.purge(`KV_${NAME}`, { filter: `$KV.${NAME}.output.${id}.>` }),
     };
-    await this.#hear(jobs);
+    await this.#follow(jobs);
     await this.#repair(open);
     return open;
   }
 
   /** Reads all jobs and follows their changes. Earlier state is kept until the jobs have been read. */
-  async #hear(jobs: KV): Promise<void> {
+  async #follow(jobs: KV): Promise<void> {
     const entries = await jobs.watch({ key: "job.*" });
-    const found = new Set<string>();
+    const present = new Set<string>();
     const all = new Promise<void>((resolve) => {
       const follow = async (): Promise<void> => {
         if ((await jobs.status()).values === 0) resolve();
         for await (const { key, operation, value, revision, delta } of entries) {
           const id = key.slice("job.".length);
-          found.add(id);
-          if (operation !== "PUT") this.#heard.delete(id);
-          else this.#note(id, { ...(JSON.parse(Buffer.from(value).toString()) as KeptJob), revision });
+          present.add(id);
+          if (operation !== "PUT") this.#jobs.delete(id);
+          else this.#remember(id, { ...(JSON.parse(Buffer.from(value).toString()) as KeptJob), revision });
           if (delta === 0) resolve();
           this.#watcher(id);
         }
@@ -236,16 +231,16 @@ class JetStreamQueue implements JobQueue {
     });
     // If all values are outputs of tasks, no entry of a job arrives.
     await Promise.race([all, new Promise((resolve) => setTimeout(resolve, ANSWER_MS).unref())]);
-    for (const id of this.#heard.keys()) if (!found.has(id)) this.#heard.delete(id);
+    for (const id of this.#jobs.keys()) if (!present.has(id)) this.#jobs.delete(id);
   }
 
-  #note(id: string, read: ReadJob): void {
-    if (read.revision >= (this.#heard.get(id)?.revision ?? 0)) this.#heard.set(id, read);
+  #remember(id: string, read: ReadJob): void {
+    if (read.revision >= (this.#jobs.get(id)?.revision ?? 0)) this.#jobs.set(id, read);
   }
 
-  /** Tells the mark again, and publishes tasks again that were lost because a process ended between two steps. */
+  /** Announces the mark again, and publishes tasks again that were lost because a process ended between two steps. */
   async #repair(open: OpenQueue): Promise<void> {
-    open.connection.publish(FOLDER, this.#told);
+    open.connection.publish(FOLDER, this.#announcement);
     for (const { id } of this.#unfinished()) {
       const read = await this.#read(open, id);
       if (read === null || !UNFINISHED.includes(read.job.state)) continue;
@@ -274,12 +269,12 @@ class JetStreamQueue implements JobQueue {
   /** Changes the entry of a job, again if another process was faster. Returns null if there is no job or no change. */
   async #update(open: OpenQueue, id: string, change: (kept: KeptJob) => KeptJob | null): Promise<ReadJob | null> {
     for (;;) {
-      const found = await this.#read(open, id);
-      const changed = found === null ? null : change({ job: found.job, done: found.done });
-      if (found === null || changed === null) return null;
+      const current = await this.#read(open, id);
+      const changed = current === null ? null : change({ job: current.job, done: current.done });
+      if (current === null || changed === null) return null;
       try {
-        const revision = await open.jobs.update(jobKey(id), JSON.stringify(changed), found.revision);
-        this.#note(id, { ...changed, revision });
+        const revision = await open.jobs.update(jobKey(id), JSON.stringify(changed), current.revision);
+        this.#remember(id, { ...changed, revision });
         return { ...changed, revision };
       } catch (error) {
         if ((error as { code?: number }).code !== WRONG_LAST_SEQUENCE) throw error;
@@ -292,7 +287,7 @@ class JetStreamQueue implements JobQueue {
       const kept: KeptJob = { job, done: noneDone(job.tasks) };
       await open.addConsumer(job);
       const revision = await open.jobs.create(jobKey(job.id), JSON.stringify(kept));
-      this.#note(job.id, { ...kept, revision });
+      this.#remember(job.id, { ...kept, revision });
       await this.#publishMissing(open, { ...kept, revision });
     });
   }
@@ -302,15 +297,15 @@ class JetStreamQueue implements JobQueue {
       return await this.#use(async (open) => (await this.#read(open, id))?.job ?? null);
     } catch (error) {
       // A job that has ended does not change: its result is available without the queue.
-      const heard = this.#heard.get(id)?.job;
-      if (heard !== undefined && !UNFINISHED.includes(heard.state)) return heard;
+      const cached = this.#jobs.get(id)?.job;
+      if (cached !== undefined && !UNFINISHED.includes(cached.state)) return cached;
       throw error;
     }
   }
 
   async list(owner?: string | null): Promise<readonly Job[]> {
     return this.#use(async () => {
-      const all = [...this.#heard.values()].map(({ job }) => job);
+      const all = [...this.#jobs.values()].map(({ job }) => job);
       if (owner === undefined) return all;
       return all.filter((job) => job.owner === owner).sort((one, other) => other.createdAt - one.createdAt);
     });
@@ -336,8 +331,7 @@ class JetStreamQueue implements JobQueue {
       for (const job of jobs.sort((one, other) => one.spentMs - other.spentMs || one.createdAt - other.createdAt)) {
         const generation = generationFor(job);
         if (generation === null) continue;
-        const isNew = generation !== OF_JOB(job);
-        const current = isNew ? await this.#restart(open, job, generation) : job;
+        const current = generation === OF_JOB(job) ? job : await this.#restart(open, job, generation);
         const task = current === null ? null : await this.#next(open, current);
         if (task !== null) return task;
       }
@@ -460,17 +454,30 @@ class JetStreamQueue implements JobQueue {
       await open.end((await this.#read(open, id))?.job ?? { id });
       await open.forget(id);
       await open.jobs.purge(jobKey(id));
-      this.#heard.delete(id);
+      this.#jobs.delete(id);
     });
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#signs);
+    clearInterval(this.#heartbeat);
     const open = await this.#opened?.catch(() => null);
     if (!open) return;
     for (const message of this.#taken.values()) message.respond("-NAK");
     await open.connection.flush().catch(() => undefined);
     await open.connection.close();
+  }
+}
+
+/** The mark of a folder, which the first process writes. Throws DataError if it cannot be written or read. */
+async function storedMark(folder: string, file: string): Promise<string> {
+  try {
+    makeFolder(folder);
+    await writeFile(file, newId(), { flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+    return await readFile(file, "utf8");
+  } catch (error) {
+    throw new DataError(`jobs: ${file} cannot be written and read: ${reasonOf(error)}`);
   }
 }
 

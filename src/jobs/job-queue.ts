@@ -35,7 +35,7 @@ export interface JobQueue {
   watch?(changed: (id: string) => void): void;
   add(job: Job): Promise<void>;
   find(id: string): Promise<Job | null>;
-  /** The jobs of an owner, or of everyone, latest first. */
+  /** The jobs of an owner, latest first, or of everyone, in any order. */
   list(owner?: string | null): Promise<readonly Job[]>;
   /** The number of jobs in some states, of an owner or of everyone. */
   count(states: readonly JobState[], owner?: string | null): Promise<number>;

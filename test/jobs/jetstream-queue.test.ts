@@ -1,4 +1,5 @@
 /** The queue of a cluster passes the suite of all queues, and goes on where another process has stopped. */
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openSharedQueue } from "../../src/jobs/jetstream-queue.js";
@@ -51,6 +52,16 @@ describe.skipIf(NO_NATS)("beside a NATS server with JetStream", () => {
     const lists = await Promise.allSettled(queues.map((queue) => queue.list()));
     expect(lists.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
     for (const queue of queues) await queue.close();
+  });
+
+  it.each([
+    ["read", () => mkdirSync(join(folder, "jobs", "mark"), { recursive: true })],
+    ["written", () => writeFileSync(join(folder, "jobs"), "")],
+  ])("refuses a process whose folder's mark cannot be %s", async (_, prevent) => {
+    prevent();
+    const queue = open();
+    await expect(queue.list()).rejects.toThrow(/^jobs: .*mark cannot be written and read: /);
+    await queue.close();
   });
 
   it("refuses it too if the others, of whom it had heard nothing, tell their folder later", async () => {
