@@ -248,17 +248,22 @@ it("bounds the files that a list of references names", async () => {
 
 it("bounds the pages of a bucket's list and the bytes of each", async () => {
   let pages = 0;
-  const next = "<ListBucketResult><NextContinuationToken>more</NextContinuationToken></ListBucketResult>";
+  const empty = "<ListBucketResult><NextContinuationToken>more</NextContinuationToken></ListBucketResult>";
+  const folders = "<CommonPrefixes><Prefix>runs/a/</Prefix></CommonPrefixes>".repeat(STORE_BOUNDS.listed / 100);
+  const full = empty.replace(">", `>${folders}`);
   const fetch = async (_address: string, _range: unknown, most: number) => {
     expect(most).toBe(STORE_BOUNDS.pageBytes);
     pages++;
-    return { bytes: Buffer.from(next) };
+    return { bytes: Buffer.from(page) };
   };
   const place = { bucket: "https://cubes.example", prefix: "https://cubes.example/runs", key: "runs" };
   const objects = { fetch } as unknown as RemoteObjects;
-  const listed = listFolder(objects, { ...place, sign: async (request) => request }, "");
-  expect(await failure(listed)).toMatch(/holds more than 1000000 objects/);
+  const list = () => failure(listFolder(objects, { ...place, sign: async (request) => request }, ""));
+  let page = empty;
+  expect(await list()).toMatch(/runs is listed on more than 1000 pages/);
   expect(pages).toBe(STORE_BOUNDS.listed / 1000);
+  page = full;
+  expect(await list()).toMatch(/runs holds more than 1000000 objects/);
 });
 
 it("says nothing of a bound that is met exactly", () => {

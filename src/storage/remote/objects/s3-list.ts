@@ -5,7 +5,8 @@ import type { RemoteObjects, Stamp } from "./remote-objects.js";
 import { plainPath, type S3Place } from "./s3.js";
 import { readXml, textsIn, type XmlElement } from "./xml.js";
 
-const MOST_PAGES = STORE_BOUNDS.listed / 1000;
+const { listed: MOST_ENTRIES } = STORE_BOUNDS;
+const MOST_PAGES = MOST_ENTRIES / 1000;
 
 export interface ListedObject {
   readonly name: string;
@@ -24,10 +25,10 @@ export interface FolderListing {
  * Source: Amazon S3 API reference, ListObjectsV2.
  *
  * @param folder below the prefix of the place; empty for the prefix itself
- * @throws DataError beyond a million entries, or when the host does not list, BusyError
+ * @throws DataError beyond a million entries or a thousand pages, or when the host does not list, BusyError
  */
 export async function listFolder(
-  objects: RemoteObjects,
+  client: RemoteObjects,
   { bucket, key }: S3Place,
   folder: string,
 ): Promise<FolderListing> {
@@ -38,7 +39,7 @@ export async function listFolder(
   for (let page = 0; page < MOST_PAGES; page++) {
     const query = new URLSearchParams({ "list-type": "2", delimiter: "/", prefix: start, "encoding-type": "url" });
     if (token !== null) query.set("continuation-token", token);
-    const answer = await objects.fetch(`${bucket}?${query}`, null, STORE_BOUNDS.pageBytes);
+    const answer = await client.fetch(`${bucket}?${query}`, null, STORE_BOUNDS.pageBytes);
     if (answer === null) throw new DataError(`${bucket} does not exist`);
     const list = pageOf(bucket, answer.bytes);
     const about = textsIn(list);
@@ -48,17 +49,19 @@ export async function listFolder(
       const members = textsIn(element);
       if (element.name === "CommonPrefixes") found.folders.push(decode(members.get("Prefix")).slice(0, -1));
       if (element.name !== "Contents") continue;
-      const name = alone(decode(members.get("Key")));
+      const name = copyOf(decode(members.get("Key")));
       if (name !== "") found.objects.push({ name, version: stampOf(members) });
     }
-    if (found.objects.length + found.folders.length > STORE_BOUNDS.listed) break;
+    if (found.objects.length + found.folders.length > MOST_ENTRIES)
+      throw new DataError(`${bucket}/${prefix} holds more than ${MOST_ENTRIES} objects`);
     token = about.get("NextContinuationToken") ?? null;
     if (token === null) return found;
   }
-  throw new DataError(`${bucket}/${prefix} holds more than ${STORE_BOUNDS.listed} objects`);
+  throw new DataError(`${bucket}/${prefix} is listed on more than ${MOST_PAGES} pages`);
 }
 
-const alone = (text: string): string => Buffer.from(text).toString();
+/** A copy, which does not keep the page in memory. */
+const copyOf = (text: string): string => Buffer.from(text).toString();
 
 /** @throws DataError if it is not a list */
 function pageOf(bucket: string, bytes: Uint8Array): XmlElement {
@@ -73,12 +76,10 @@ function pageOf(bucket: string, bytes: Uint8Array): XmlElement {
 }
 
 function stampOf(entry: ReadonlyMap<string, string>): Stamp | null {
-  const [etag, size, modifiedMs] = [
-    entry.get("ETag"),
-    Number(entry.get("Size")),
-    Date.parse(entry.get("LastModified") ?? ""),
-  ];
+  const etag = entry.get("ETag");
+  const size = Number(entry.get("Size"));
+  const modifiedMs = Date.parse(entry.get("LastModified") ?? "");
   if (etag === undefined || !Number.isSafeInteger(size) || Number.isNaN(modifiedMs)) return null;
   // Objects are sent with times in whole seconds.
-  return { etag: alone(etag), size, modifiedMs: Math.floor(modifiedMs / 1000) * 1000 };
+  return { etag: copyOf(etag), size, modifiedMs: Math.floor(modifiedMs / 1000) * 1000 };
 }
