@@ -155,8 +155,8 @@ function serverOptions(
 }
 
 /**
- * Ends an idle connection, unless another request has begun, or has arrived and was not read yet: the parser refuses an
- * incomplete request after `headersTimeout`.
+ * Ends a connection on which nothing moves: at once while a request is pending; else unless another one is arriving,
+ * which the parser refuses after `headersTimeout` if it stays incomplete.
  */
 function endTimedOut(socket: Socket, connections: Connections, headersTimeout: number): void {
   if (connections.hasPending(socket)) {
