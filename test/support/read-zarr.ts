@@ -7,7 +7,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as zlib from "node:zlib";
-import { crc32c } from "./zarr.js";
+import { crc32c, indices } from "./zarr.js";
 
 /** An array as the store says it is, with its values in C order. */
 export interface ReadArray {
@@ -136,14 +136,6 @@ function place(
     if (at.some((index, axis) => index >= (whole[axis] as number))) continue;
     out[at.reduce((rank, index, axis) => rank * (whole[axis] as number) + index, 0)] = box[number] as number;
   }
-}
-
-/** Indices of an array of that shape in C order. */
-function indices(shape: readonly number[]): number[][] {
-  return shape.reduce<number[][]>(
-    (found, length) => found.flatMap((at) => Array.from({ length }, (_, index) => [...at, index])),
-    [[]],
-  );
 }
 
 const product = (lengths: readonly number[]): number => lengths.reduce((total, length) => total * length, 1);

@@ -149,19 +149,19 @@ function pieces(version: 2 | 3, spec: ArraySpec): Map<string, Uint8Array> {
   const grid = shape.map((length, axis) => Math.ceil(length / (chunks[axis] as number)));
   const nameOf = (at: readonly number[]) => (version === 2 ? at.join(".") : ["c", ...at].join("/"));
   const found = new Map<string, Uint8Array>();
-  const encoded = all(grid)
+  const encoded = indices(grid)
     .filter((at) => !skip(at))
     .map((at) => [at, encode(spec, at)] as const);
   if (shard === undefined) {
     for (const [at, bytes] of encoded) found.set(nameOf(at), bytes);
     return found;
   }
-  for (const place of all(grid.map((count, axis) => Math.ceil(count / (shard[axis] as number))))) {
+  for (const place of indices(grid.map((count, axis) => Math.ceil(count / (shard[axis] as number))))) {
     const first = place.map((index, axis) => index * (shard[axis] as number));
     const parts: Uint8Array[] = [];
     const index = new BigUint64Array(2 * shard.reduce((a, b) => a * b, 1)).fill(2n ** 64n - 1n);
     let offset = 0;
-    for (const [number, inside] of all(shard).entries()) {
+    for (const [number, inside] of indices(shard).entries()) {
       const name = first.map((start, axis) => start + (inside[axis] as number)).join();
       const bytes = encoded.find(([at]) => at.join() === name)?.[1];
       if (bytes === undefined) continue;
@@ -178,7 +178,7 @@ function pieces(version: 2 | 3, spec: ArraySpec): Map<string, Uint8Array> {
 }
 
 /** Indices of an array of that shape in C order. */
-function all(shape: readonly number[]): number[][] {
+export function indices(shape: readonly number[]): number[][] {
   return shape.reduce<number[][]>(
     (found, length) => found.flatMap((at) => Array.from({ length }, (_, index) => [...at, index])),
     [[]],
@@ -197,7 +197,7 @@ function encode(spec: ArraySpec, chunk: readonly number[]): Uint8Array {
     int16: (at: number, value: number) => view.setInt16(at, value, !bigEndian),
     int64: (at: number, value: number) => view.setBigInt64(at, BigInt(value), !bigEndian),
   }[type];
-  for (const inside of all(chunks)) {
+  for (const inside of indices(chunks)) {
     const at = inside.map((index, axis) => index + (chunk[axis] as number) * (chunks[axis] as number));
     const isThere = at.every((index, axis) => index < (shape[axis] as number));
     const value = isThere ? (values[rank(at, shape)] as number) : 7;
