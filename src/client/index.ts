@@ -2,7 +2,7 @@
  * Typed client: a method for every operation of SOAP, which sends any number of points in parts and returns one typed
  * array, and a method for every call.
  */
-import { ALL_OPERATIONS, dialectOf, type Member, RECORDS } from "../shared/operations.js";
+import { ALL_OPERATIONS, dialectOf, RECORDS, type WireMember } from "../shared/operations.js";
 import { ClientError } from "./error.js";
 import { jobsOf } from "./jobs.js";
 import { questionsOf } from "./questions.js";
@@ -31,7 +31,7 @@ export interface ConnectOptions {
 type Request = Readonly<Record<string, unknown>>;
 
 interface List {
-  readonly member: Member;
+  readonly member: WireMember;
   readonly flat: Float32Array;
 }
 

@@ -1,14 +1,14 @@
 /** Types of requests and answers, derived from the operation table. */
 import type {
   ALL_OPERATIONS,
-  Member,
-  MemberType,
   OperationName,
   PlainOperationName,
   RECORDS,
   RecordName,
   SpatialInterpolation,
   TemporalInterpolation,
+  WireMember,
+  WireType,
 } from "../shared/operations.js";
 import type { JobMethods } from "./jobs.js";
 import type { QuestionMethods } from "./questions.js";
@@ -34,9 +34,9 @@ type RecordOf<N extends OperationName> =
   | (Row<N> extends { readonly scalar: { readonly result: infer R extends RecordName } } ? R : never);
 type MemberOf<N extends OperationName> = Row<N>["request"][number];
 /** The type of a member; only spatial options that the operation accepts. */
-type ValueOf<N extends OperationName, M extends Member> = M["type"] extends "SpatialInterpolation"
+type ValueOf<N extends OperationName, M extends WireMember> = M["type"] extends "SpatialInterpolation"
   ? Row<N>["spatial"][number]
-  : MemberValues[M["type"] & MemberType];
+  : MemberValues[M["type"] & WireType];
 
 export type RequestOf<N extends OperationName> = {
   readonly [M in MemberOf<N> as M["required"] extends true ? M["name"] : never]: ValueOf<N, M>;

@@ -1,5 +1,5 @@
 /** Turns points into request members, and response elements into typed arrays. */
-import { type Member, RECORDS, type RecordName } from "../shared/operations.js";
+import { RECORDS, type RecordName, type WireMember } from "../shared/operations.js";
 import { ClientError } from "./error.js";
 import type { Points, TableRow } from "./request-types.js";
 
@@ -27,11 +27,11 @@ export function floatLists(member: string, lists: readonly ArrayLike<number>[]):
   return { ArrayOfFloat: rows.map((row) => ({ float: (row as number[]).map(floatText) })) };
 }
 
-export function isList(member: Member): boolean {
+export function isList(member: WireMember): boolean {
   return member.type === "ArrayOfPoint3" || member.type === "ArrayOfVector3";
 }
 
-export function triples(member: Member, flat: Float32Array, first: number, count: number): object {
+export function triples(member: WireMember, flat: Float32Array, first: number, count: number): object {
   const items = Array.from({ length: count }, (_, i) => {
     const [x, y, z] = flat.subarray(3 * (first + i));
     return { x: floatText(x as number), y: floatText(y as number), z: floatText(z as number) };

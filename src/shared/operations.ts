@@ -151,7 +151,7 @@ export type TemporalInterpolation = (typeof TEMPORAL_INTERPOLATION)[number];
 export const INTEGRATORS = ["heun", "rk4", "dopri5"] as const;
 export type Integrator = (typeof INTEGRATORS)[number];
 
-export type MemberType =
+export type WireType =
   | "string"
   | "float"
   | "int"
@@ -162,9 +162,9 @@ export type MemberType =
   | "ArrayOfArrayOfFloat";
 
 /** A member of a request element. */
-export interface Member {
+export interface WireMember {
   readonly name: string;
-  readonly type: MemberType;
+  readonly type: WireType;
   readonly required: boolean;
 }
 
@@ -219,7 +219,7 @@ const CUTOUT = [TOKEN, DATASET, FIELD, int("T"), ...CORNERS, ...STRIDES] as cons
  * Requests that client libraries from before 2019 send under the present names: boxes by corner and widths, counted from
  * 0, and cutouts at a time. The members of a request tell the two apart.
  */
-const EARLIER = new Map<readonly Member[], readonly Member[]>([
+const BEFORE_2019 = new Map<readonly WireMember[], readonly WireMember[]>([
   [RAW_CUTOUT, [TOKEN, DATASET, float("time"), ...WIDTHS]],
   [SEARCH, [TOKEN, DATASET, FIELD, float("time"), float("threshold"), SPATIAL, ...WIDTHS]],
   [CUTOUT, [TOKEN, DATASET, FIELD, int("T"), ...WIDTHS, ...STRIDES]],
@@ -282,7 +282,7 @@ export interface Operation {
   readonly name: string;
   /** Its name in SOAP messages. Two operations may share it if the members of their requests differ. */
   readonly wire: string;
-  readonly request: readonly Member[];
+  readonly request: readonly WireMember[];
   readonly result: RecordName;
   readonly family: Family;
   /** A row of the kernel table (`kernels/table.ts`); for tracking, the kernel that samples the flow. */
@@ -353,7 +353,7 @@ const filtered = <const N extends string, const R extends RecordName>(
   addr: true as const,
 });
 /** A row of tracking; its kernel samples the flow. */
-const tracked = <const N extends string, const Q extends readonly Member[]>(
+const tracked = <const N extends string, const Q extends readonly WireMember[]>(
   name: N,
   request: Q,
   wire: string = name,
@@ -397,7 +397,7 @@ const raw = <const N extends string>(name: N, fields: readonly KnownField[]) => 
   addr: true as const,
 });
 /** A row of the array forms: numbers in lists, the function by its name. */
-const arrays = <const N extends string, const Q extends readonly Member[]>(name: N, request: Q) => ({
+const arrays = <const N extends string, const Q extends readonly WireMember[]>(name: N, request: Q) => ({
   name,
   wire: name,
   request,
@@ -625,13 +625,13 @@ export function functionNamed(form: Operation, name: unknown): OperationRow | nu
 }
 
 /** The members of an operation among those of an array form. */
-export function ownMembers<T>({ request }: Operation, members: Readonly<Record<string, T>>): Record<string, T> {
+export function pickMembers<T>({ request }: Operation, members: Readonly<Record<string, T>>): Record<string, T> {
   const entries = request.flatMap(({ name }) => (members[name] === undefined ? [] : [[name, members[name]] as const]));
   return Object.fromEntries(entries);
 }
 
 /** The members of a request in a WSDL. */
-export function membersIn({ request, addr }: Operation, dialect: Dialect): readonly Member[] {
+export function membersIn({ request, addr }: Operation, dialect: Dialect): readonly WireMember[] {
   return dialect === "later" && addr ? [...request, { name: "addr", type: "string", required: false }] : request;
 }
 
@@ -644,7 +644,7 @@ const ROWS: ReadonlyMap<string, OperationRow> = new Map(ALL_OPERATIONS.map((row)
 
 const WIRE_ROWS = new Map<string, OperationRow[]>();
 for (const row of [...OPERATIONS, ...LATER_OPERATIONS] as readonly OperationRow[]) {
-  const request = EARLIER.get(row.request);
+  const request = BEFORE_2019.get(row.request);
   const forms = request === undefined ? [row] : [row, { ...row, request }];
   WIRE_ROWS.set(row.wire, [...(WIRE_ROWS.get(row.wire) ?? []), ...forms]);
 }
@@ -676,7 +676,7 @@ export interface DatasetTraits {
 }
 
 /** What a dataset lacks for an operation, as a clause; null if nothing is missing. */
-export function lacking({ family, fields }: Operation, dataset: DatasetTraits): string | null {
+export function missingFor({ family, fields }: Operation, dataset: DatasetTraits): string | null {
   if (family === "force") return dataset.forcing.kind === "none" ? "nothing says what forces it" : null;
   for (const field of fields) if (dataset.fields[field] === undefined) return `it has no ${TITLES[field] ?? field}`;
   if (family === "track" && dataset.time.count === 1) return "it is a snapshot";
@@ -685,7 +685,7 @@ export function lacking({ family, fields }: Operation, dataset: DatasetTraits): 
 }
 
 /** The message of the public service for an operation that a dataset cannot answer. */
-export function unavailable({ family, fields, kernel }: Operation): string {
+export function refusalOf({ family, fields, kernel }: Operation): string {
   if (family === "box") {
     const methods = kernel === "covariance" ? "Box filter methods are" : "GetBoxFilter is";
     return `${methods} not available for the channel flow datasets!`;

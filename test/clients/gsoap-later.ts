@@ -3,14 +3,14 @@ import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type Member, type OperationRow, RECORDS } from "../../src/shared/operations.js";
+import { type OperationRow, RECORDS, type WireMember } from "../../src/shared/operations.js";
 
 type Members = Readonly<Record<string, unknown>>;
 
 /** An XML name as gSOAP writes it in C. */
 const inC = (name: string): string => name.replaceAll("_", "_USCORE");
 
-function valueInC({ name, type }: Member, value: unknown): string {
+function valueInC({ name, type }: WireMember, value: unknown): string {
   switch (type) {
     case "string":
       return JSON.stringify(value);

@@ -2,11 +2,11 @@
 import { createClientAsync, type IOptions } from "soap";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
-  type Member,
   OLDER_INTERPOLATION,
   OPERATIONS,
   RECORDS,
   TEMPORAL_INTERPOLATION,
+  type WireMember,
 } from "../../src/shared/operations.js";
 import { fakeValue } from "../support/fake-engine.js";
 import { exchange } from "../support/raw-http.js";
@@ -138,7 +138,9 @@ describe("WSDL", () => {
   });
 
   it("R99: requests, results and records as the table has them", () => {
-    const simple = { string: "s:string", float: "s:float", int: "s:int" } as Partial<Record<Member["type"], string>>;
+    const simple = { string: "s:string", float: "s:float", int: "s:int" } as Partial<
+      Record<WireMember["type"], string>
+    >;
     for (const { name, request, result } of OPERATIONS) {
       const members = request.map(({ name, type, required }) => [
         name,

@@ -2,10 +2,11 @@
 import {
   ALL_OPERATIONS,
   dialectOf,
-  type Member,
   type OperationRow,
   TEMPORAL_INTERPOLATION,
+  type WireMember,
 } from "../../src/shared/operations.js";
+import { FIELDS } from "../support/later.js";
 import { envelope, NAMESPACE, TYPES, VERSIONS, type Version } from "../support/soap-service.js";
 
 export interface RecordedRequest {
@@ -48,13 +49,7 @@ const lists = (points: readonly Point[]) =>
     .join("");
 
 /** The fields of a dataset by the letters of the later interface. */
-const FIELD_OF: Readonly<Record<string, string>> = {
-  GetThreshold: "omega",
-  GetThreshold_Python: "vorticity",
-  GetBoxFilterSGStensor: "ub",
-  GetBoxFilterSGSvector: "up",
-  GetBoxFilterSGSscalar: "pp",
-};
+const FIELD_OF: Readonly<Record<string, string>> = { ...FIELDS, GetThreshold: "omega" };
 
 interface Choice {
   readonly domain: Domain;
@@ -82,7 +77,7 @@ function membersOf(row: OperationRow, { domain, spatial, temporal, points, time 
       "Vector3",
     ),
   };
-  const whole = ({ name }: Member) =>
+  const whole = ({ name }: WireMember) =>
     name.endsWith("width") || name.endsWith("_end") ? "4" : /^[XYZ]$/.test(name) ? "0" : "1";
   return Object.fromEntries(
     row.request

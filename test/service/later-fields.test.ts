@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { type Member, membersIn, operationsIn, RECORDS } from "../../src/shared/operations.js";
+import { membersIn, operationsIn, RECORDS, type WireMember } from "../../src/shared/operations.js";
 import { writeCube } from "../../tools/generate/cube.js";
 import { soapRecords } from "../support/operation-questions.js";
 import { scratchFolder } from "../support/scratch.js";
@@ -139,7 +139,7 @@ describe("requests as the MATLAB toolbox writes them: SOAP 1.1 by hand, numbers 
       GetBoxFilterSGSscalar: "pp",
     },
   };
-  const textOf = (row: (typeof TOOLBOX)[number], { name, type }: Member): string => {
+  const textOf = (row: (typeof TOOLBOX)[number], { name, type }: WireMember): string => {
     if (type === "ArrayOfPoint3") {
       const written = POINTS.map((at) =>
         axes.map((axis, a) => `<${axis}>${float(at[a] as number)}</${axis}>`).join(""),
@@ -170,7 +170,7 @@ describe("requests as the MATLAB toolbox writes them: SOAP 1.1 by hand, numbers 
   it("has 43 of them", () => expect(TOOLBOX).toHaveLength(43));
 
   it.each(TOOLBOX.map((row) => [row.wire, row] as const))("%s", async (wire, row) => {
-    const addr: Member[] = row.addr ? [{ name: "addr", type: "string", required: false }] : [];
+    const addr: WireMember[] = row.addr ? [{ name: "addr", type: "string", required: false }] : [];
     const members = [...row.request, ...addr].map((member) => {
       const { name, type } = member;
       const qualified = ["string", "float", "int"].includes(type) ? `xs:${type}` : `n:${type}`;

@@ -1,12 +1,12 @@
 /** All operations over a real socket, both SOAP versions, against the engine in process. */
 import { afterAll, describe, expect, it } from "vitest";
 import type { Query } from "../../src/engine/contract/query.js";
-import { type Member, OPERATIONS, type Operation, RECORDS } from "../../src/shared/operations.js";
+import { OPERATIONS, type Operation, RECORDS, type WireMember } from "../../src/shared/operations.js";
 import { generator, runQuery } from "../support/run-query.js";
 import { serveTestData } from "../support/service.js";
 import { callOperation, VERSIONS } from "../support/soap-service.js";
 
-function memberValue(operation: Operation, { name }: Member): string | number {
+function memberValue(operation: Operation, { name }: WireMember): string | number {
   const values: Readonly<Record<string, string | number>> = {
     dataset: "isotropic32",
     time: Math.fround(0.37),
@@ -43,7 +43,7 @@ describe("every operation over SOAP", () => {
     async (name, count, operation) => {
       const random = generator(count + 1);
       const points = Float32Array.from({ length: 3 * count }, () => (random() - 0.5) * 20);
-      const members: readonly Member[] = operation.request;
+      const members: readonly WireMember[] = operation.request;
       const given = members.filter(({ name }) => !["authToken", "points", "InitialV"].includes(name));
       const values = Object.fromEntries(given.map((member) => [member.name, memberValue(operation, member)]));
       const results: string[] = [];

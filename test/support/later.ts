@@ -16,7 +16,7 @@ export async function serveLaterFields(): Promise<RunningService> {
 }
 
 /** Fields of the operations that do not take the velocity. */
-const FIELDS: Readonly<Record<string, string>> = {
+export const FIELDS: Readonly<Record<string, string>> = {
   GetThreshold: "vorticity",
   GetThreshold_Python: "vorticity",
   GetBoxFilterSGStensor: "ub",

@@ -1,5 +1,5 @@
 /** A good request of every operation, from its row of the table; the shipped data answer it. */
-import { type Member, OLDER_INTERPOLATION, type Operation } from "../../src/shared/operations.js";
+import { OLDER_INTERPOLATION, type Operation, type WireMember } from "../../src/shared/operations.js";
 import { items, NAMESPACE } from "./soap-service.js";
 
 const VALUES: Readonly<Record<string, string>> = {
@@ -10,7 +10,7 @@ const VALUES: Readonly<Record<string, string>> = {
 };
 
 /** A member with its content; that of a good request unless another is given. */
-export function memberOf(row: Operation, { name }: Member, content = VALUES[name] ?? plainOption(row)): string {
+export function memberOf(row: Operation, { name }: WireMember, content = VALUES[name] ?? plainOption(row)): string {
   if (content === undefined) throw new Error(`no value for ${name} of ${row.name}`);
   return `<${name}>${content}</${name}>`;
 }

@@ -1,7 +1,7 @@
 /** `fieldprobe soap`: one operation over SOAP by the typed client, its records as CSV. */
 import { Command } from "commander";
 import { type Answer, connect } from "../../client/index.js";
-import { ALL_OPERATIONS, dialectOf, type Member, type OperationName } from "../../shared/operations.js";
+import { ALL_OPERATIONS, dialectOf, type OperationName, type WireMember } from "../../shared/operations.js";
 import { withAnswers } from "../input/answer-flags.js";
 import { MisuseError, NUMBER } from "../input/arguments.js";
 import { readPoints } from "../input/points.js";
@@ -21,14 +21,16 @@ const NEEDED: readonly string[] = ["dataset", "field", "points"];
 /** `spatialInterpolation` -> `spatial-interpolation`, `x_start` -> `x-start`, `Xwidth` -> `xwidth`. */
 const flagOf = (name: string): string => name.replaceAll(/(?<=[a-z])(?=[A-Z])|_/g, "-").toLowerCase();
 const camel = (flag: string): string => flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-const isList = ({ type }: Member): boolean => type.startsWith("ArrayOf");
+const isList = ({ type }: WireMember): boolean => type.startsWith("ArrayOf");
 
-const MEMBERS: ReadonlyMap<string, Member> = new Map(
-  OPERATIONS.flatMap(({ request }) => (request as readonly Member[]).map((member) => [member.name, member] as const)),
+const MEMBERS: ReadonlyMap<string, WireMember> = new Map(
+  OPERATIONS.flatMap(({ request }) =>
+    (request as readonly WireMember[]).map((member) => [member.name, member] as const),
+  ),
 );
 
-const membersOf = ({ request }: Row): readonly Member[] =>
-  (request as readonly Member[]).filter(({ name }) => name !== "authToken");
+const membersOf = ({ request }: Row): readonly WireMember[] =>
+  (request as readonly WireMember[]).filter(({ name }) => name !== "authToken");
 
 export function soapCommand(): Command {
   const names = OPERATIONS.map(({ name }) => name);

@@ -1,7 +1,7 @@
 /** REST interface for today's clients of the public turbulence database, under each of its public prefixes. */
 import type { FastifyInstance } from "fastify";
 import { NotFoundError } from "../../shared/errors.js";
-import { lacking, spatialOf } from "../../shared/operations.js";
+import { missingFor, spatialOf } from "../../shared/operations.js";
 import { UNDOCUMENTED } from "../http/api-docs.js";
 import { problemHandler } from "../http/describe-problem.js";
 import { guardReads } from "../http/origins.js";
@@ -27,7 +27,7 @@ function routes(scope: FastifyInstance, service: Service): void {
   scope.get("/jhtdb_config.json", hidden, () =>
     describeForClients(
       service.engine.datasets(),
-      (dataset, operation) => (lacking(operation, dataset) === null ? spatialOf(operation, dataset) : []),
+      (dataset, operation) => (missingFor(operation, dataset) === null ? spatialOf(operation, dataset) : []),
       service.config.limits,
     ),
   );

@@ -1,7 +1,7 @@
 /** Array forms of requests: the name of a function, and coordinates as three lists. */
 import type { Query, TripleSink } from "../../engine/contract/query.js";
 import { excerpt, LimitError, type RequestError } from "../../shared/errors.js";
-import { functionNamed, functionsOf, type OperationRow, ownMembers } from "../../shared/operations.js";
+import { functionNamed, functionsOf, type OperationRow, pickMembers } from "../../shared/operations.js";
 import type { Steps } from "../../text/steps.js";
 import { readFloat } from "../http/read-number.js";
 import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";
@@ -18,7 +18,7 @@ export function requestedFunction(form: OperationRow, name: string | undefined):
 }
 
 export function queryOf(target: OperationRow, members: Readonly<Record<string, unknown>>): Query {
-  return { ...ownMembers(target, members), operation: target.name } as Query;
+  return { ...pickMembers(target, members), operation: target.name } as Query;
 }
 
 export function* readLists(reader: XmlReader, expected: RequestDialect, most: number): Steps<readonly Float32Array[]> {

@@ -2,11 +2,11 @@
 import type { Evaluation, Query, TripleSink } from "../../engine/contract/query.js";
 import { excerpt, type RequestError } from "../../shared/errors.js";
 import {
-  type Member,
   type OperationRow,
   operationsNamed,
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
+  type WireMember,
 } from "../../shared/operations.js";
 import type { Steps } from "../../text/steps.js";
 import { readFloat, readInt } from "../http/read-number.js";
@@ -175,12 +175,12 @@ class Decoder {
     return this.#evaluation;
   }
 
-  #typeName(member: Member): string {
+  #typeName(member: WireMember): string {
     const simple = member.type === "string" || member.type === "float" || member.type === "int";
     return simple ? schemaType(member.type) : `{${this.#context.namespace}}${member.type}`;
   }
 
-  #scalar(member: Member, text: string): void {
+  #scalar(member: WireMember, text: string): void {
     switch (member.type) {
       case "string":
         if (member.name === "authToken") this.#authorise(text);

@@ -1,7 +1,6 @@
 /** WSDL 1.1 of the operation table, with bindings of SOAP 1.1 and 1.2. */
 import {
   type Dialect,
-  type Member,
   membersIn,
   OLDER_INTERPOLATION,
   type OperationRow,
@@ -11,6 +10,7 @@ import {
   type RecordName,
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
+  type WireMember,
 } from "../../shared/operations.js";
 import { element, textElement } from "./xml/writer.js";
 
@@ -107,7 +107,7 @@ function arrayType(name: string, item: string, type: string): string {
   return complexType(name, [items]);
 }
 
-function typeName({ type }: Member): string {
+function typeName({ type }: WireMember): string {
   return type === "string" || type === "float" || type === "int" ? `s:${type}` : `tns:${type}`;
 }
 

@@ -13,7 +13,7 @@ import {
 } from "../../engine/contract/dataset.js";
 import type { LevelSet } from "../../engine/contract/query.js";
 import { version } from "../../shared/build.js";
-import { lacking, operationOf, type SpatialInterpolation, spatialOf } from "../../shared/operations.js";
+import { missingFor, operationOf, type SpatialInterpolation, spatialOf } from "../../shared/operations.js";
 import { formulaText, QUANTITIES, type Quantity } from "../../shared/quantities.js";
 import { DESCRIPTOR_ATTRIBUTE, STORE_ITSELF } from "../../storage/recognise/converted-store.js";
 import { portableDescriptor } from "../../storage/tools/portable.js";
@@ -172,7 +172,7 @@ function methodAtNodes(
 ): SpatialInterpolation | undefined {
   if (needsViscosity === true && dataset.viscosity === undefined) return undefined;
   const operation = operationOf(name);
-  if (lacking(operation, dataset) !== null || operation.fields.some((name) => isStaggered(dataset, name)))
+  if (missingFor(operation, dataset) !== null || operation.fields.some((name) => isStaggered(dataset, name)))
     return undefined;
   const offered = spatialOf(operation, dataset);
   return AT_NODES.find((method) => methods.includes(method) && offered.includes(method));

@@ -1,6 +1,12 @@
 /** Queries of every operation of the table, by family: what a cluster divides, and in which ways. */
 import type { Engine, Query } from "../../../src/engine/contract/query.js";
-import { ALL_OPERATIONS, type Family, lacking, type OperationRow, spatialOf } from "../../../src/shared/operations.js";
+import {
+  ALL_OPERATIONS,
+  type Family,
+  missingFor,
+  type OperationRow,
+  spatialOf,
+} from "../../../src/shared/operations.js";
 import type { Dataset, Triple } from "../../../src/storage/dataset/dataset.js";
 import { generator, writeTriples } from "../../support/run-query.js";
 
@@ -129,7 +135,7 @@ function tracked(common: Common, { name, request }: OperationRow): Asked[] {
 /** Queries of all operations that a dataset can answer. */
 export function everyOperation(dataset: Dataset): Asked[] {
   return (ALL_OPERATIONS as readonly OperationRow[]).flatMap((row) => {
-    if (lacking(row, dataset) !== null) return [];
+    if (missingFor(row, dataset) !== null) return [];
     return QUERIES[row.family]?.({ operation: row.name, dataset: dataset.name }, row, dataset) ?? [];
   });
 }
