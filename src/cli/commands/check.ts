@@ -31,9 +31,10 @@ const print = (text: string) => process.stdout.write(`${text}\n`);
 async function check(folder: string, flags: AnswerOptions & { readonly descriptors?: string }): Promise<void> {
   await openStorage();
   const descriptors = flags.descriptors ?? descriptorFolder(readConfig().config);
-  const [answers, chunkBytes] = [answersOf(flags), LIMITS["engine.chunkBytes"]];
+  const answers = answersOf(flags);
+  const chunkBytes = LIMITS["engine.chunkBytes"];
   const isAnswered = Object.keys(answers).length > 0;
-  if (isAnswered && isFolder(folder)) throw new MisuseError(`answers such as --dims are for a file; ${folder} is none`);
+  if (isAnswered && isFolder(folder)) throw new MisuseError(`answers like --dims are for files; ${folder} is a folder`);
   const { datasets, problems } = isAnswered
     ? { datasets: [openSource(folder, chunkBytes, answers, descriptors)], problems: [] }
     : scanFolders([folder], { chunkBytes, descriptors });
@@ -57,24 +58,24 @@ async function checkDataset(dataset: Dataset): Promise<number> {
 async function checkSums({ location, name, files }: Dataset): Promise<{ faults: number; manifest: string | null }> {
   // A converted store has a manifest of its objects.
   const folder = location.endsWith(DESCRIPTOR_NAME) ? dirname(location) : location;
-  const found = hasHdf5Name(folder) || isReferences(folder) ? null : readManifest(folder, MANIFEST_BYTES);
-  if (found !== null && "problems" in found) {
-    for (const problem of found.problems) print(`  ${problem}`);
-    return { faults: found.problems.length, manifest: null };
+  const stored = hasHdf5Name(folder) || isReferences(folder) ? null : readManifest(folder, MANIFEST_BYTES);
+  if (stored !== null && "problems" in stored) {
+    for (const problem of stored.problems) print(`  ${problem}`);
+    return { faults: stored.problems.length, manifest: null };
   }
-  if (found === null) {
+  if (stored === null) {
     print("  checksums: none, there is no manifest.json (fieldprobe convert writes one)");
     return { faults: 0, manifest: null };
   }
-  const entries = Object.entries(found.manifest.files);
+  const entries = Object.entries(stored.manifest.files);
   const progress = progressOf(`${name} checksums`);
   let faults = 0;
   try {
     for (const [index, [file, { bytes, sha256 }]] of entries.entries()) {
-      const found = await digestIn(folder, file);
-      if (found.bytes !== bytes || found.sha256 !== sha256) {
+      const read = await digestIn(folder, file);
+      if (read.bytes !== bytes || read.sha256 !== sha256) {
         faults++;
-        print(`  ${file}: its SHA-256 is ${found.sha256}, ${MANIFEST_NAME} says ${sha256}`);
+        print(`  ${file}: its SHA-256 is ${read.sha256}, ${MANIFEST_NAME} says ${sha256}`);
       }
       progress.update((index + 1) / entries.length);
     }
@@ -86,14 +87,14 @@ async function checkSums({ location, name, files }: Dataset): Promise<{ faults: 
   const described = [MANIFEST_NAME, DESCRIPTOR_NAME].map((file) => join(folder, file));
   const isCompared = ({ path }: FileStamp): boolean =>
     described.includes(path) || compared.some((file) => file === path || file.startsWith(`${path}/`));
-  return { faults, manifest: faults === 0 && files.every(isCompared) ? found.text : null };
+  return { faults, manifest: faults === 0 && files.every(isCompared) ? stored.text : null };
 }
 
 /** Statistics of a frame of a field, or why there are none. */
 interface ReadFrame {
   readonly field: FieldName;
   readonly frame: number;
-  readonly found: FrameStatistics | string;
+  readonly statistics: FrameStatistics | string;
 }
 
 /** Reads every value, prints a line per field and frame, and then what is wrong. */
@@ -111,14 +112,14 @@ async function checkValues(dataset: Dataset): Promise<number> {
           progress.update((done + fraction) / (frames * fields.length));
           await setImmediate();
         };
-        read.push({ field, frame, found: await frameStatistics(dataset, open, field, frame, turn).catch(textOf) });
+        read.push({ field, frame, statistics: await frameStatistics(dataset, open, field, frame, turn).catch(textOf) });
       }
   } finally {
     progress.stop();
     open.close();
   }
   print("  frame field             min          max          rms  rms div / rms grad");
-  for (const { field, frame, found } of read) {
+  for (const { field, frame, statistics: found } of read) {
     const head = `  ${String(frame).padStart(5)} ${field.padEnd(10)}`;
     print(`${head}${typeof found === "string" ? `  ${found}` : statisticsText(found)}`);
   }
@@ -127,7 +128,7 @@ async function checkValues(dataset: Dataset): Promise<number> {
 
 function printFaults(read: readonly ReadFrame[]): number {
   const byFrame = new Map(
-    read.flatMap(({ frame, found }) => (typeof found === "string" ? [] : [[frame, found] as const])),
+    read.flatMap(({ frame, statistics: found }) => (typeof found === "string" ? [] : [[frame, found] as const])),
   );
   const known = [...byFrame.values()];
   const doubtful = known.map(({ divergence }) => divergence).find(isDoubtful);
@@ -136,7 +137,7 @@ function printFaults(read: readonly ReadFrame[]): number {
   // A block with one value in all frames is no damage of a frame: it is a body, or fluid at rest.
   const always = (text: string) => known.length > 1 && known.every(({ places }) => places.constant.includes(text));
   let faults = read.length - known.length;
-  for (const { field, frame, found } of read) {
+  for (const { field, frame, statistics: found } of read) {
     if (typeof found === "string") continue;
     const { constant, others } = found.places;
     const wrong = [

@@ -23,14 +23,11 @@ const flagOf = (name: string): string => name.replaceAll(/(?<=[a-z])(?=[A-Z])|_/
 const camel = (flag: string): string => flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 const isList = ({ type }: WireMember): boolean => type.startsWith("ArrayOf");
 
-const MEMBERS: ReadonlyMap<string, WireMember> = new Map(
-  OPERATIONS.flatMap(({ request }) =>
-    (request as readonly WireMember[]).map((member) => [member.name, member] as const),
-  ),
+const MEMBERS = new Map<string, WireMember>(
+  OPERATIONS.flatMap(({ request }) => request.map((member) => [member.name, member] as const)),
 );
 
-const membersOf = ({ request }: Row): readonly WireMember[] =>
-  (request as readonly WireMember[]).filter(({ name }) => name !== "authToken");
+const membersOf = ({ request }: Row): readonly WireMember[] => request.filter(({ name }) => name !== "authToken");
 
 export function soapCommand(): Command {
   const names = OPERATIONS.map(({ name }) => name);
