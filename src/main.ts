@@ -1,12 +1,11 @@
 /** Assembles and runs the service: storage, engine, server, plug-ins, signals, and warnings at the start. */
 import { lookup } from "node:dns/promises";
-import type { AddressInfo } from "node:net";
 import { setTimeout as delay, setImmediate as nextTick } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Engine } from "./engine/contract/query.js";
 import { openEngine } from "./engine/main/engine.js";
 import { apiPlugin } from "./server/ask/plugin.js";
-import { createApp } from "./server/http/app.js";
+import { createApp, listeningUrl } from "./server/http/app.js";
 import { checkExposure } from "./server/http/auth.js";
 import { createLog } from "./server/http/log.js";
 import { pagePlugin } from "./server/http/page-files.js";
@@ -43,7 +42,7 @@ export interface RunningService {
  * The events are opened afterwards: they are optional, and nothing about them keeps the fields from being served.
  *
  * @param fieldsOnly without the events interface and without jobs
- * @throws ConfigError if it would be open to everyone although no setting allows that, and what `listen` throws
+ * @throws ConfigError if it would be open to everyone without a setting that allows it; errors of `listen`
  */
 export async function startService(config: Config, log: Logger, fieldsOnly = false): Promise<RunningService> {
   checkExposure(config);
@@ -54,11 +53,10 @@ export async function startService(config: Config, log: Logger, fieldsOnly = fal
     const plugins: Plugin[] = [soapPlugin, apiPlugin, jhtdbPlugin, zarrPlugin, pagePlugin];
     if (events) plugins.push(events.eventsPlugin);
     app = await createApp({ config, engine, logger: log, plugins, jobs: !fieldsOnly });
-    // For "localhost" fastify would open a second server, whose requests are not counted; of other names it takes one
-    // address too.
+    // For "localhost" fastify would open a second server, whose requests are not counted.
     const host = config.host === "localhost" ? (await lookup(config.host)).address : config.host;
     await app.listen({ host, port: config.port });
-    return running(config, engine, app);
+    return runningService(config, engine, app);
   } catch (error) {
     await Promise.all([app?.close(), engine.close(0)]);
     throw error;
@@ -72,13 +70,11 @@ async function openFields(config: Config, log: Logger): Promise<Engine> {
   return openEngine(config, log, undefined, new Cluster(config, log));
 }
 
-function running(config: Config, engine: Engine, app: Awaited<ReturnType<typeof createApp>>): RunningService {
-  const { port } = app.server.address() as AddressInfo;
-  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+function runningService(config: Config, engine: Engine, app: Awaited<ReturnType<typeof createApp>>): RunningService {
   let stuck = false;
   const openOptional = () => Promise.all([...app.optional.values()].map((plugin) => plugin.open()));
   return {
-    url: `${config.tls ? "https" : "http"}://${host}:${port}`,
+    url: listeningUrl(app, config),
     engine,
     // The service is ready before their work begins.
     optionalOpened: nextTick().then(openOptional),
@@ -105,7 +101,7 @@ function running(config: Config, engine: Engine, app: Awaited<ReturnType<typeof 
 }
 
 /** Warnings at the start of a service: settings that are allowed, but seldom intended. */
-export function remarks({ baseUrl, nats, data, host, port, tls }: Config, datasets: number): string[] {
+export function startWarnings({ baseUrl, nats, data, host, port, tls }: Config, datasets: number): string[] {
   const everywhere = host === "0.0.0.0" || host === "::";
   const { servers, credentials, ca, cert, key } = nats;
   return [
@@ -119,7 +115,7 @@ export function remarks({ baseUrl, nats, data, host, port, tls }: Config, datase
   ].filter((text) => text !== "");
 }
 
-/** Runs the service until SIGTERM or SIGINT, also during start-up, which drain it; SIGHUP reads files again. */
+/** Runs the service. SIGTERM and SIGINT drain it, also during start-up; SIGHUP reads files again. */
 export async function runService(config: Config): Promise<void> {
   const log = createLog(config);
   const starting = startService(config, log);
@@ -152,7 +148,7 @@ export async function runService(config: Config): Promise<void> {
   process.on("unhandledRejection", fail);
   service = await starting;
   if (ending.begun) return;
-  for (const remark of remarks(config, service.engine.datasets().length)) log.warn(remark);
+  for (const remark of startWarnings(config, service.engine.datasets().length)) log.warn(remark);
   process.stdout.write(`fieldprobe listening on ${service.url}\n`);
 }
 

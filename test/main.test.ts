@@ -5,13 +5,14 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { pino } from "pino";
 import { expect, it, vi } from "vitest";
-import { remarks, startService } from "../src/main.js";
+import { startService, startWarnings } from "../src/main.js";
 import { loadConfig } from "../src/shared/config.js";
 import { scratchFolder } from "./support/scratch.js";
 
 const folder = scratchFolder();
 
-const remarksOn = (settings: Record<string, string>, datasets: number) => remarks(loadConfig(settings, {}), datasets);
+const remarksOn = (settings: Record<string, string>, datasets: number) =>
+  startWarnings(loadConfig(settings, {}), datasets);
 
 it("remarks that there is nothing to serve", () => {
   expect(remarksOn({ DATA: "/srv/runs" }, 0)).toEqual(["there is no dataset in /srv/runs"]);

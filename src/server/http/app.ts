@@ -124,7 +124,7 @@ function serverOptions(
     requestTimeout: limits["http.requestTimeoutMs"],
     keepAliveTimeout: limits["http.keepAliveTimeoutMs"],
     connectionsCheckingInterval: Math.min(500, headersTimeout),
-    // `checkFraming` refuses these, with the headers that every answer has.
+    // `checkFraming` refuses requests without a host, with the usual headers.
     requireHostHeader: false,
   };
   const base = pathOfBase(baseUrl);
@@ -237,7 +237,8 @@ function createService(
   };
 }
 
-function listeningUrl(app: FastifyInstance, config: Config): string {
+/** The address of the listening socket, without a slash at its end. */
+export function listeningUrl(app: FastifyInstance, config: Config): string {
   const address = app.server.address() as AddressInfo | null;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   return `${config.tls === null ? "http" : "https"}://${host}:${address?.port ?? config.port}`;
@@ -272,13 +273,13 @@ function observeRequests(app: FastifyInstance, service: Service, log: FastifyBas
     const { raw } = reply;
     const { socket } = request.raw;
     const sentBefore = socket.bytesWritten;
-    // A request of the service to itself has no real socket, and its bytes do not count.
-    const isSentHere = sentBefore === undefined;
+    // An injected request has no socket: its bytes do not count.
+    const isInjected = sentBefore === undefined;
     const client = request.ip;
     raw.on("close", () => {
-      if (closing && !isSentHere && !app.connections.hasPending(socket)) socket.destroySoon();
+      if (closing && !isInjected && !app.connections.hasPending(socket)) socket.destroySoon();
       const status = raw.statusCode;
-      const outcome = outcomeOf(facts, isSentHere ? raw.writableEnded : raw.writableFinished, status);
+      const outcome = outcomeOf(facts, isInjected ? raw.writableEnded : raw.writableFinished, status);
       const ms = performance.now() - since;
       service.metrics.observe({ ...facts, outcome, seconds: ms / 1000 });
       log.info({
@@ -293,7 +294,7 @@ function observeRequests(app: FastifyInstance, service: Service, log: FastifyBas
         outcome,
         points: facts.points,
         token: facts.token,
-        bytes: isSentHere ? 0 : socket.bytesWritten - sentBefore,
+        bytes: isInjected ? 0 : socket.bytesWritten - sentBefore,
         queueMs: hundredths(facts.queueMs),
         computeMs: hundredths(facts.computeMs),
         encodeMs: hundredths(facts.encodeMs),
