@@ -1,7 +1,7 @@
 /** Reads the items of a large request on worker threads, in chunks, while later items arrive. */
 import { copyToShared } from "../shared/read-memory.js";
 import type { Steps } from "./steps.js";
-import type { ItemForm, QueryTexts } from "./text-task.js";
+import type { ItemForm, TextWorkers } from "./text-task.js";
 
 /** Bytes in order; unused ones are put back. */
 export interface ByteQueue {
@@ -44,10 +44,10 @@ interface Chunk {
 export function readAhead(
   bytes: ByteQueue,
   form: ItemForm,
-  texts: QueryTexts,
+  textThreads: TextWorkers,
   deliver: TripleReceiver,
 ): Steps<boolean> {
-  return new Ahead(bytes, form, texts, deliver).run();
+  return new Ahead(bytes, form, textThreads, deliver).run();
 }
 
 export function copyFloats(from: Float32Array, to: Float32Array, at: number): void {
@@ -60,7 +60,7 @@ class Ahead {
   readonly #form: ItemForm;
   readonly #end: string;
   readonly #shortest: number;
-  readonly #texts: QueryTexts;
+  readonly #textThreads: TextWorkers;
   readonly #deliver: TripleReceiver;
   readonly #chunks: Chunk[] = [];
   #memory: Uint8Array<SharedArrayBuffer> | null = null;
@@ -70,12 +70,12 @@ class Ahead {
   #ended = false;
   #last = false;
 
-  constructor(bytes: ByteQueue, form: ItemForm, texts: QueryTexts, deliver: TripleReceiver) {
+  constructor(bytes: ByteQueue, form: ItemForm, textThreads: TextWorkers, deliver: TripleReceiver) {
     this.#bytes = bytes;
     this.#form = form;
     this.#end = endOf(form);
     this.#shortest = shortestItem(form);
-    this.#texts = texts;
+    this.#textThreads = textThreads;
     this.#deliver = deliver;
   }
 
@@ -89,7 +89,7 @@ class Ahead {
           yield* this.#deliver(oldest.triples, oldest.read.count, oldest.read.bytes);
           isOdd = oldest.read.bytes < oldest.text.length;
           if (!isOdd) this.#drop(oldest);
-        } else if (this.#last || this.#chunks.length > this.#texts.parallelism) {
+        } else if (this.#last || this.#chunks.length > this.#textThreads.parallelism) {
           if (oldest === undefined) break;
           yield oldest.done;
         } else yield* this.#gather(oldest);
@@ -124,7 +124,7 @@ class Ahead {
   }
 
   #takeMemory(): Uint8Array<SharedArrayBuffer> | null {
-    const memory = this.#texts.take(this.#room + 12 * this.#mostItems);
+    const memory = this.#textThreads.take(this.#room + 12 * this.#mostItems);
     if (memory !== null || this.#room === FIRST_BYTES) return memory;
     this.#room = FIRST_BYTES;
     return this.#takeMemory();
@@ -173,7 +173,7 @@ class Ahead {
       text: bytes,
       triples,
       read: null,
-      done: this.#texts.read({ bytes, ...this.#form, out: triples }).then(
+      done: this.#textThreads.read({ bytes, ...this.#form, out: triples }).then(
         (read) => {
           chunk.read = read;
         },
@@ -195,11 +195,11 @@ class Ahead {
 
   #drop(chunk: Chunk): void {
     this.#chunks.shift();
-    this.#texts.give(chunk.memory);
+    this.#textThreads.give(chunk.memory);
   }
 
   #release(): void {
-    if (this.#memory !== null) this.#texts.give(this.#memory);
-    for (const { done, memory } of this.#chunks) void done.then(() => this.#texts.give(memory));
+    if (this.#memory !== null) this.#textThreads.give(this.#memory);
+    for (const { done, memory } of this.#chunks) void done.then(() => this.#textThreads.give(memory));
   }
 }

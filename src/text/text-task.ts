@@ -45,7 +45,7 @@ export interface CompressTask {
 }
 
 /** Worker threads as one query uses them for its request and answer. */
-export interface QueryTexts {
+export interface TextWorkers {
   readonly parallelism: number;
   /** Lends shared memory; null if none is left: then the caller does the work. */
   take(bytes: number): Uint8Array<SharedArrayBuffer> | null;

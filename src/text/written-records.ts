@@ -1,6 +1,6 @@
 /** Results as text, written here, or on worker threads a few chunks ahead of the reader. */
 import { recordBytes, textModule } from "./text-module.js";
-import type { QueryTexts, RecordForm } from "./text-task.js";
+import type { RecordForm, TextWorkers } from "./text-task.js";
 
 const WORTH_THREADS = 16_384;
 /** Text of a chunk of a thread, and of one that is written here. */
@@ -22,7 +22,7 @@ export function isLarge({ values }: { readonly values: readonly Float32Array[] }
 export async function* writtenRecords(
   values: readonly Float32Array[],
   form: RecordForm,
-  texts: QueryTexts,
+  textThreads: TextWorkers,
   spent: (ms: number) => void,
 ): AsyncGenerator<Buffer, undefined> {
   const numbers = form.separators.length - 1;
@@ -30,10 +30,10 @@ export async function* writtenRecords(
   const ahead: RecordChunk[] = [];
   try {
     for (;;) {
-      while (ahead.length <= texts.parallelism) {
+      while (ahead.length <= textThreads.parallelism) {
         const next = parts.next();
         if (next.done) break;
-        ahead.push(begin(next.value, form, texts));
+        ahead.push(begin(next.value, form, textThreads));
       }
       const [chunk] = ahead;
       if (chunk === undefined) return;
@@ -43,10 +43,10 @@ export async function* writtenRecords(
       if (bytes === null || chunk.text === null) yield* writeHere(chunk.values, form);
       else yield Buffer.from(chunk.text.memory.buffer, chunk.text.memory.byteOffset, bytes);
       ahead.shift();
-      giveBack(chunk, texts);
+      giveBack(chunk, textThreads);
     }
   } finally {
-    for (const chunk of ahead) giveBack(chunk, texts);
+    for (const chunk of ahead) giveBack(chunk, textThreads);
   }
 }
 
@@ -68,15 +68,15 @@ function* cut(values: readonly Float32Array[], most: number): Generator<Float32A
   if (chunk.length > 0) yield chunk;
 }
 
-function begin(values: readonly Float32Array[], form: RecordForm, texts: QueryTexts): RecordChunk {
-  const memory = texts.take(CHUNK_BYTES);
+function begin(values: readonly Float32Array[], form: RecordForm, textThreads: TextWorkers): RecordChunk {
+  const memory = textThreads.take(CHUNK_BYTES);
   if (memory === null) return { values, text: null };
-  const bytes = texts.write({ values, ...form, out: memory }).catch(() => null);
+  const bytes = textThreads.write({ values, ...form, out: memory }).catch(() => null);
   return { values, text: { memory, bytes } };
 }
 
-function giveBack({ text }: RecordChunk, texts: QueryTexts): void {
-  void text?.bytes.then(() => texts.give(text.memory));
+function giveBack({ text }: RecordChunk, textThreads: TextWorkers): void {
+  void text?.bytes.then(() => textThreads.give(text.memory));
 }
 
 export function* writeHere(values: readonly Float32Array[], form: RecordForm): Generator<Buffer, undefined> {

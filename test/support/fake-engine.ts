@@ -17,7 +17,7 @@ import {
 } from "../../src/shared/errors.js";
 import { OPERATIONS, RECORDS } from "../../src/shared/operations.js";
 import { readJsonBody } from "../../src/text/json-body.js";
-import type { QueryTexts } from "../../src/text/text-task.js";
+import type { TextWorkers } from "../../src/text/text-task.js";
 
 export interface FakeOptions {
   /** Points per slab; small ones make several commits. */
@@ -67,7 +67,7 @@ export class FakeEngine implements Engine {
   /** Set to make every `finish` reject with it. */
   failure: Error | null = null;
   /** Set to have large answers written by these threads. */
-  texts: QueryTexts | null = null;
+  textThreads: TextWorkers | null = null;
   /** Set to hold every `finish` until it resolves. */
   gate: Promise<void> | null = null;
   /** Whether deadlines are missed: a query ends only when the gate opens or it is aborted. */
@@ -256,7 +256,7 @@ export class FakeEngine implements Engine {
       itemsPerPoint,
       components,
       values,
-      ...(this.texts === null ? {} : { texts: this.texts }),
+      ...(this.textThreads === null ? {} : { textThreads: this.textThreads }),
       release: () => {
         this.open--;
       },

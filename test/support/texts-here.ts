@@ -3,10 +3,10 @@
  */
 import { setImmediate as moment } from "node:timers/promises";
 import { textModule } from "../../src/text/text-module.js";
-import type { QueryTexts } from "../../src/text/text-task.js";
+import type { TextWorkers } from "../../src/text/text-task.js";
 
 /** Text threads, with what a test looks at. */
-export interface TextsHere extends QueryTexts {
+export interface TextsHere extends TextWorkers {
   /** Buffers that are lent now, and tasks done so far. */
   readonly state: { lent: number; done: number };
 }

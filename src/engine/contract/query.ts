@@ -18,7 +18,7 @@ import type { DiskCounts, StoreStatus } from "../../storage/remote/objects/store
 import type { StorePort } from "../../storage/remote/store-port.js";
 import type { DraftRequest } from "../../storage/tools/drafts.js";
 import type { DraftView } from "../../storage/tools/report.js";
-import type { QueryTexts } from "../../text/text-task.js";
+import type { TextWorkers } from "../../text/text-task.js";
 import type { ReducedParts } from "./reduced-parts.js";
 
 /** A box of nodes of one frame of a field. */
@@ -187,7 +187,7 @@ export interface Evaluation {
   /** Records of the answer so far, beyond one per point; 0 for a bad query. */
   readonly extraRecords: number;
   /** Threads that read and write large texts; absent: the caller's thread does both. */
-  readonly texts?: QueryTexts;
+  readonly textThreads?: TextWorkers;
   /**
    * Ends the input and waits for the result. Rejects with the first error of the check order (dataset, time,
    * availability, options, coordinates), DeadlineError, BusyError, DataError, WorkerError, or CancelledError.
@@ -216,7 +216,7 @@ export interface Result {
   /** With `recordEvery`: the time of each record of a particle. */
   readonly recordTimes?: Float64Array;
   /** Threads that write a large result in shared memory as text; absent: the caller's thread writes it. */
-  readonly texts?: QueryTexts;
+  readonly textThreads?: TextWorkers;
   release(): void;
 }
 

@@ -110,7 +110,7 @@ class FieldEngine implements Engine {
       pool,
       sharing,
       buffers,
-      texts: new TextThreads(pool, buffers),
+      textThreads: new TextThreads(pool, buffers),
       limits: config.limits,
       scratch: new ScratchSpace(config, buffers),
       sourceOf: (dataset) => catalog.sourceOf(dataset),

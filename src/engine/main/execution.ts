@@ -1,7 +1,7 @@
 /** Execution of one query at points: plans batches as points arrive, runs them, and returns the result. */
 import { FieldprobeError, LimitError, RequestError, tooManyPoints, WorkerError } from "../../shared/errors.js";
 import { operationOf, RECORDS } from "../../shared/operations.js";
-import type { QueryTexts } from "../../text/text-task.js";
+import type { TextWorkers } from "../../text/text-task.js";
 import { recordOf, recordTimes } from "../contract/particle-records.js";
 import { particleNumbers } from "../contract/particle-state.js";
 import { frameShift, notFiniteError, slabOutsideError } from "../contract/positions.js";
@@ -97,8 +97,8 @@ export class Execution implements Evaluation {
     this.velocities = new Collector(context.buffers, keepsPoints, () => {}, points);
   }
 
-  get texts(): QueryTexts {
-    return this.#life.texts;
+  get textThreads(): TextWorkers {
+    return this.#life.textThreads;
   }
 
   get work(): number {

@@ -8,7 +8,7 @@ import { frameTime } from "../../kernels/time.js";
 import { CancelledError, FieldprobeError, LimitError, WorkerError } from "../../shared/errors.js";
 import { RECORDS } from "../../shared/operations.js";
 import { componentsOf, type Dataset } from "../../storage/dataset/dataset.js";
-import type { QueryTexts } from "../../text/text-task.js";
+import type { TextWorkers } from "../../text/text-task.js";
 import { firstNumber, type NodeRegion, partOf } from "../contract/node-region.js";
 import type { DerivedQuery, Evaluation, ReductionQuery, RegionBox, Result, SpectrumQuery } from "../contract/query.js";
 import { framesOf } from "../contract/query-frames.js";
@@ -102,8 +102,8 @@ export class RegionExecution implements Evaluation {
     });
   }
 
-  get texts(): QueryTexts {
-    return this.#life.texts;
+  get textThreads(): TextWorkers {
+    return this.#life.textThreads;
   }
 
   /** Work of all frames; of whole frames if transforms read them. */

@@ -3,7 +3,7 @@ import { setMaxListeners } from "node:events";
 import type { Limits } from "../../shared/config.js";
 import { busyStore, CancelledError, DeadlineError, type FieldprobeError } from "../../shared/errors.js";
 import { type Dataset, storeOf } from "../../storage/dataset/dataset.js";
-import type { QueryTexts } from "../../text/text-task.js";
+import type { TextWorkers } from "../../text/text-task.js";
 import type { Result, StartControl } from "../contract/query.js";
 import type { Task } from "../contract/task.js";
 import type { BufferPool } from "./buffers.js";
@@ -21,7 +21,7 @@ export interface QueryContext {
   readonly pool: ThreadPool;
   readonly sharing: Sharing | null;
   readonly buffers: BufferPool;
-  readonly texts: TextThreads;
+  readonly textThreads: TextThreads;
   readonly limits: Limits;
   readonly scratch: ScratchSpace;
   /** Numbers in the brick cache: of the dataset's first field, and of the combined bricks of a query. */
@@ -76,8 +76,8 @@ export class QueryLife {
     this.share = createShare(control.client, (waits) => this.#reportWait(waits), control.background);
   }
 
-  get texts(): QueryTexts {
-    return this.#context.texts.of(this.share);
+  get textThreads(): TextWorkers {
+    return this.#context.textThreads.of(this.share);
   }
 
   get over(): boolean {
@@ -184,7 +184,7 @@ export class QueryLife {
       if (!this.#over) this.#end();
       this.#releaseIfUnused();
     };
-    return { ...result, texts: this.texts, release };
+    return { ...result, textThreads: this.textThreads, release };
   }
 
   /** Ends the query: asks running tasks to end, and terminates the threads of tasks that do not. */

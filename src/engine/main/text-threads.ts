@@ -1,5 +1,5 @@
 /** Text work of queries on the worker threads: text into points, results into text, in shared memory. */
-import type { QueryTexts } from "../../text/text-task.js";
+import type { TextWorkers } from "../../text/text-task.js";
 import type { Task } from "../contract/task.js";
 import type { BufferPool } from "./buffers.js";
 import type { QueryShare } from "./fair-queue.js";
@@ -25,7 +25,7 @@ export class TextThreads {
   }
 
   /** The threads for a query, which may use them by its share. */
-  of(share: QueryShare): QueryTexts {
+  of(share: QueryShare): TextWorkers {
     const pool = this.#pool;
     const run = <T>(task: Task) => pool.run<T>(task, { share });
     return {

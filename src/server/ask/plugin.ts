@@ -57,18 +57,18 @@ function catalogueRoutes(api: FastifyInstance, service: Service): void {
   });
 }
 
-function callRoutes(api: FastifyInstance, doors: CallServices, call: CallName): void {
+function callRoutes(api: FastifyInstance, services: CallServices, call: CallName): void {
   const { summary, description } = callOf(call);
   const members = membersSchema(call);
   const common = { summary, description, params: NAME, response: { 200: answerSchema(call), ...FAILURES } };
   const url = `/datasets/:name/${call}`;
   const answer = (request: FastifyRequest<Named>, reply: FastifyReply) =>
-    serveCall(doors, call, request.params.name, request as never, reply);
+    serveCall(services, call, request.params.name, request as never, reply);
   api.get<Named>(url, { schema: { ...common, querystring: members } }, answer);
   api.post<Named>(url, { schema: { ...common, body: members } }, answer);
 }
 
-function askRoute(api: FastifyInstance, doors: CallServices): void {
+function askRoute(api: FastifyInstance, services: CallServices): void {
   api.post(
     "/ask",
     {
@@ -83,11 +83,11 @@ function askRoute(api: FastifyInstance, doors: CallServices): void {
       },
       serializerCompiler: () => (answer) => JSON.stringify(answer),
     },
-    (request, reply) => serveAsk(doors, request as never, reply as never),
+    (request, reply) => serveAsk(services, request as never, reply as never),
   );
 }
 
-/** The interface; its parsers, error form and documentation stay inside. */
+/** Routes of `/api`, with parsers, error handler and documentation of their own. */
 async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> {
   guardReads(api, service.config);
   // Schemas only document: the readers of questions and inputs report every wrong member.
@@ -121,13 +121,13 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
     typeof payload === "string" && !payload.endsWith("\n") ? `${payload}\n` : payload,
   );
   catalogueRoutes(api, service);
-  const thread = new CutoutThread((connection) => service.engine.connectStores?.(connection));
-  api.addHook("onClose", () => thread.close());
-  const doors = { service, thread, jobs: await jobRoutes(api, service) };
-  for (const call of CALL_NAMES) callRoutes(api, doors, call);
-  levelRoutes(api, service, doors.jobs);
+  const cutoutThread = new CutoutThread((connection) => service.engine.connectStores?.(connection));
+  api.addHook("onClose", () => cutoutThread.close());
+  const services = { service, thread: cutoutThread, jobs: await jobRoutes(api, service) };
+  for (const call of CALL_NAMES) callRoutes(api, services, call);
+  levelRoutes(api, service, services.jobs);
   draftRoutes(api, service);
-  askRoute(api, doors);
+  askRoute(api, services);
 }
 
 export const apiPlugin: Plugin = async (app, service) => {

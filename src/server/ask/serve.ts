@@ -36,7 +36,7 @@ import { requireLevel } from "./levels/grid-levels.js";
 import type { MemberValues } from "./question/member-values.js";
 import { JSON_BYTES, JSON_TOO_LARGE, readBodyMembers } from "./question/read-body.js";
 import type { GivenMembers } from "./question/read-question.js";
-import { callNamed, joined, membersOfJson, membersOfQuery, readQuestion } from "./question/read-question.js";
+import { callNamed, joinMembers, membersOfJson, membersOfQuery, readQuestion } from "./question/read-question.js";
 import { restate } from "./restate.js";
 
 /** Most questions of a list; lists of more than FEW_QUESTIONS are large requests. */
@@ -161,7 +161,7 @@ export function serveCall(
       const dataset = life.dataset(name);
       const query = membersOfQuery(request.query);
       const body = await readBodyMembers(life, request, call, query, service.config.limits["http.bodyBytes"]);
-      const given = joined(query, body);
+      const given = joinMembers(query, body);
       const isJob = takeJobFlag(given);
       if (isJob && request.method !== "POST") throw wrong("job", "jobs are started by POST");
       const question = readQuestion(call, given, dataset);
@@ -197,14 +197,14 @@ function wholeQuestion(
 }
 
 /** Answers `POST /ask`: a whole question in any format, or a list of questions with a JSON list of answers. */
-export function serveAsk(doors: CallServices, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  return compute(doors.service, { name: "ask" }, request, reply, (life) =>
+export function serveAsk(services: CallServices, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  return compute(services.service, { name: "ask" }, request, reply, (life) =>
     withFaultList(async () => {
       if (request.headers["content-type"] === undefined) throw new HttpRefusal(415, "A question is application/json.");
       const body = await life.readJson(await readWhole(life, JSON_BYTES, JSON_TOO_LARGE));
-      if (Array.isArray(body)) return answerList(doors, life, body, request, reply);
+      if (Array.isArray(body)) return answerList(services, life, body, request, reply);
       const { dataset, call, members } = wholeQuestion(life, body);
-      const context = { ...doors, life, dataset, part: null };
+      const context = { ...services, life, dataset, part: null };
       return runAndSend(context, call, readQuestion(call, members, dataset), reply, request, members);
     }),
   );
@@ -212,7 +212,7 @@ export function serveAsk(doors: CallServices, request: FastifyRequest, reply: Fa
 
 /** Answers questions one after another, each with an answer or a problem. */
 async function answerList(
-  doors: CallServices,
+  services: CallServices,
   life: RequestLife,
   questions: readonly unknown[],
   request: FastifyRequest,
@@ -233,7 +233,7 @@ async function answerList(
       const question = readQuestion(call, members, dataset);
       if (question.format !== undefined && question.format !== "json")
         throw wrong("format", `answers of a list are json, not ${excerpt(question.format)}`);
-      answers.push(await runCall({ ...doors, life, dataset, part: null }, call, question, "json"));
+      answers.push(await runCall({ ...services, life, dataset, part: null }, call, question, "json"));
       life.carryOverPoints();
     } catch (error) {
       // A failure of the service fails the whole list; faults of a question are reported among the answers.
@@ -244,7 +244,7 @@ async function answerList(
   }
   const bytes = answers.reduce((sum, one) => sum + ("problem" in one ? 0 : bytesOf(one.answer)), 0);
   await life.finishComputing([{ values: [], heldBytes: bytes }]);
-  await sendChunks(reply, "application/json; charset=utf-8", listOf(answers), doors.service, life.reader);
+  await sendChunks(reply, "application/json; charset=utf-8", listOf(answers), services.service, life.reader);
   return reply;
 }
 

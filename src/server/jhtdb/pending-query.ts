@@ -3,14 +3,14 @@ import type { Evaluation, Query, Result, TripleSink } from "../../engine/contrac
 import type { Limits } from "../../shared/config.js";
 import { tooManyPoints } from "../../shared/errors.js";
 import { operationOf, RECORDS } from "../../shared/operations.js";
-import type { QueryTexts } from "../../text/text-task.js";
+import type { TextWorkers } from "../../text/text-task.js";
 import type { PointLimit, RequestLife } from "../http/request-life.js";
 import { TripleStore, TripleWriter } from "../http/triple-writer.js";
 
 /** Float32 values of a list of times above which a streamed answer is made time by time. */
 const STREAM_VALUES = 1 << 22;
 
-const CONCURRENT = 4;
+const TIMES_AT_ONCE = 4;
 
 export class PendingQuery {
   readonly #life: RequestLife;
@@ -49,8 +49,8 @@ export class PendingQuery {
   }
 
   /** Threads that may read the points of a long body; null if there are none, or the query has not begun. */
-  get threads(): QueryTexts | null {
-    return this.#evaluation?.texts ?? null;
+  get threads(): TextWorkers | null {
+    return this.#evaluation?.textThreads ?? null;
   }
 
   /** Records the points read since the last call; a promise if reading has to wait. */
@@ -82,8 +82,8 @@ export class PendingQuery {
   }
 
   /**
-   * Refuses too many points, and times that cannot be answered. Answerable times form an interval, so a query without
-   * points at the first, the earliest and the latest shows it; of ascending times the first is named.
+   * Refuses too many points and unanswerable times. These lie outside an interval, so the first, earliest and latest
+   * are tried without points; in an ascending list, bisection finds the first refused one.
    */
   async #checkTimes(): Promise<void> {
     const times = this.#times;
@@ -129,7 +129,7 @@ export class PendingQuery {
     const ahead: { readonly evaluation: Evaluation; readonly result: Promise<Result> }[] = [];
     let next = 0;
     const fill = (): void => {
-      for (; next < this.#times.length && ahead.length < CONCURRENT; next++) {
+      for (; next < this.#times.length && ahead.length < TIMES_AT_ONCE; next++) {
         const evaluation = start(next);
         const result = evaluation.finish();
         result.catch(() => undefined);
@@ -178,11 +178,11 @@ export class PendingQuery {
         release();
       }
     };
-    let failure: { readonly error: unknown } | null = null;
+    const failures: unknown[] = [];
     let next = 0;
     const work = async (): Promise<void> => {
       try {
-        while (failure === null && next < times) {
+        while (failures.length === 0 && next < times) {
           const index = next++;
           const evaluation = start(index);
           put(index, await evaluation.finish());
@@ -190,12 +190,12 @@ export class PendingQuery {
           await slices.pause();
         }
       } catch (error) {
-        failure ??= { error };
+        failures.push(error);
         this.#life.abort();
       }
     };
-    await Promise.all(Array.from({ length: CONCURRENT }, work));
-    if (failure !== null) throw (failure as { readonly error: unknown }).error;
+    await Promise.all(Array.from({ length: TIMES_AT_ONCE }, work));
+    if (failures.length > 0) throw failures[0];
     return joined as unknown as Result;
   }
 
@@ -225,7 +225,7 @@ async function* following({ stream }: Result, others: AsyncIterable<Result>): As
   for await (const result of others) yield* partsOf(result);
 }
 
-/** The indices of the earliest and the latest of some times: of the first and the last of ascending ones. */
+/** Indices of the earliest (of equals the first) and the latest (of equals the last) time. */
 function extremes(times: readonly number[]): readonly [number, number] {
   let [earliest, latest] = [0, 0];
   for (let i = 1; i < times.length; i++) {

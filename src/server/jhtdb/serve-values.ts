@@ -44,13 +44,13 @@ export function serveValues(service: Service, request: FastifyRequest, reply: Fa
 }
 
 async function send(result: Result, service: Service, reply: FastifyReply, life: RequestLife): Promise<void> {
-  const { items, components, texts, stream } = result;
+  const { items, components, textThreads, stream } = result;
   life.onEnd(() => result.release());
   await life.finishComputing([result]);
   const isStream = stream !== undefined;
   if (isStream) life.clearDeadline();
-  const rows = arrayRows(partsOf(result), [items, components], texts, (ms) => life.reader.encoded(ms));
-  const byThreads = texts !== undefined && isLarge(result);
+  const rows = arrayRows(partsOf(result), [items, components], textThreads, (ms) => life.reader.encoded(ms));
+  const byThreads = textThreads !== undefined && isLarge(result);
   await (isStream || byThreads ? sendStream : sendChunks)(reply, JSON_TYPE, rows, service, life.reader);
 }
 

@@ -1,5 +1,5 @@
 /** Writes the numbers of a result as rows and nested arrays of JSON; null where they are not finite. */
-import type { QueryTexts, RecordForm } from "../../text/text-task.js";
+import type { RecordForm, TextWorkers } from "../../text/text-task.js";
 import { isLarge, writeHere, writtenRecords } from "../../text/written-records.js";
 
 /** Form of bare numbers, one per line. */
@@ -37,7 +37,7 @@ export async function* nestedArrays(
 export async function* arrayRows(
   parts: AsyncIterable<Float32Array>,
   [rows = 0, width = 0]: readonly number[],
-  texts: QueryTexts | undefined,
+  textThreads: TextWorkers | undefined,
   spent: (ms: number) => void,
 ): AsyncGenerator<Buffer, undefined> {
   const row = formOf(width, "[", "],");
@@ -48,7 +48,8 @@ export async function* arrayRows(
     // No comma follows the last row.
     const end = part.length - (left === 0 && part.length > 0 ? width : 0);
     const others = [part.subarray(0, end)];
-    if (texts !== undefined && isLarge({ values: others })) yield* writtenRecords(others, row, texts, spent);
+    if (textThreads !== undefined && isLarge({ values: others }))
+      yield* writtenRecords(others, row, textThreads, spent);
     else yield* writeHere(others, row);
     if (end < part.length) yield* writeHere([part.subarray(end)], formOf(width, "[", "]"));
   }

@@ -63,7 +63,7 @@ class Decoder {
   #row: OperationRow;
   readonly #context: DecodeContext;
   readonly #query: Scalars;
-  #cursor = 0;
+  #cursor = 0; // The next member; beyond all after `addr`.
   #authorised = false;
   #evaluation: Evaluation | null = null;
   #lists: readonly Float32Array[] = [];
@@ -83,33 +83,33 @@ class Decoder {
     for (;;) {
       const event = yield* this.#reader.nextTag(stray);
       if (event === END) break;
-      yield* this.#member();
+      yield* this.#readMember();
     }
-    this.#advance(this.#row.request.length, "the end of the request");
-    const evaluation = this.#begin();
+    this.#checkSkipped(this.#row.request.length, "the end of the request");
+    const evaluation = this.#started();
     writePoints(this.#lists, evaluation.points);
     return { row: this.#row, evaluation };
   }
 
-  *#member(): Steps<void> {
+  *#readMember(): Steps<void> {
     const { local, namespace } = this.#reader;
-    const known = namespace === this.#context.namespace;
-    if (known) this.#switchOverload(local);
+    const isOurs = namespace === this.#context.namespace;
+    if (isOurs) this.#switchOverload(local);
     const members = this.#row.request;
-    const index = known ? members.findIndex((member) => member.name === local) : -1;
-    if (index < 0 || index > this.#tokenIndex()) this.#authorise(null);
+    const index = isOurs ? members.findIndex((member) => member.name === local) : -1;
+    if (index < 0) this.#authorise(null);
     const member = members[index];
     if (member === undefined) return yield* this.#unknownMember();
     if (index < this.#cursor) throw invalid(`The member ${local} is repeated or out of order.`, local);
-    this.#advance(index, local);
+    this.#checkSkipped(index, local);
     this.#cursor = index + 1;
     checkAttributes(this.#reader, this.#context.version, local, this.#typeName(member));
     if (member.type === "ArrayOfArrayOfFloat") {
       const { points } = this.#context.limit({ points: this.#context.mostPoints, name: "query.points" });
       this.#lists = yield* readLists(this.#reader, this.#context, points);
-    } else if (member.type === "ArrayOfPoint3") yield* this.#items("Point3", member.name, this.#begin().points, true);
+    } else if (member.type === "ArrayOfPoint3") yield* this.#items("Point3", member.name, this.#started().points, true);
     else if (member.type === "ArrayOfVector3") {
-      yield* this.#items("Vector3", member.name, this.#begin().velocities, false);
+      yield* this.#items("Vector3", member.name, this.#started().velocities, false);
     } else this.#scalar(member, yield* readText(this.#reader, local));
   }
 
@@ -133,19 +133,19 @@ class Decoder {
   /** Reads the trailing `addr` of later clients, which may be nil; refuses every other name. */
   *#unknownMember(): Steps<void> {
     const { local, namespace } = this.#reader;
-    const known = this.#row.addr && local === "addr" && namespace === this.#context.namespace;
-    if (!known || this.#cursor > this.#row.request.length) {
+    const isAddr = this.#row.addr && local === "addr" && namespace === this.#context.namespace;
+    if (!isAddr || this.#cursor > this.#row.request.length) {
       const name = excerpt(local);
       throw invalid(`The member ${name} is unknown to ${this.#row.wire}, repeated or out of order.`, name);
     }
-    this.#advance(this.#row.request.length, local);
+    this.#checkSkipped(this.#row.request.length, local);
     this.#cursor = this.#row.request.length + 1;
     checkAttributes(this.#reader, this.#context.version, local, schemaType("string"), "nillable");
     yield* readText(this.#reader, local);
   }
 
-  /** Skips members up to `index`, none of which may be required. */
-  #advance(index: number, before: string): void {
+  /** Refuses to skip a required member before `index`. */
+  #checkSkipped(index: number, before: string): void {
     if (index > this.#tokenIndex()) this.#authorise(null);
     for (let i = this.#cursor; i < index; i++) {
       const member = this.#row.request[i];
@@ -164,7 +164,7 @@ class Decoder {
     this.#context.authorise(token);
   }
 
-  #begin(): Evaluation {
+  #started(): Evaluation {
     if (this.#evaluation !== null) return this.#evaluation;
     const members = this.#query as Readonly<Record<string, unknown>>;
     const query =
@@ -214,7 +214,7 @@ class Decoder {
 
   /** Reads the items of `points`, which count against the limits, or of `InitialV`. */
   #items(item: ItemArray["item"], member: string, sink: TripleSink, counted: boolean): Steps<void> {
-    const { limit, texts } = this.#begin();
+    const { limit, textThreads } = this.#started();
     const { points, name } = this.#context.limit(limit);
     const { remaining } = this.#context;
     return readItems(this.#reader, this.#context, {
@@ -224,7 +224,7 @@ class Decoder {
       most: points,
       limit: name,
       admit: (count) => this.#context.admit(counted ? count : 0),
-      ...(texts !== undefined && remaining !== undefined ? { ahead: { texts, remaining } } : {}),
+      ...(textThreads !== undefined && remaining !== undefined ? { ahead: { textThreads, remaining } } : {}),
     });
   }
 }

@@ -2,7 +2,7 @@
 import type { Result } from "../../engine/contract/query.js";
 import { type OperationRow, RECORDS } from "../../shared/operations.js";
 import { recordBytes, textModule } from "../../text/text-module.js";
-import type { QueryTexts, RecordForm } from "../../text/text-task.js";
+import type { RecordForm, TextWorkers } from "../../text/text-task.js";
 import { writtenRecords } from "../../text/written-records.js";
 import { ENVELOPE_NAMESPACE } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";
@@ -63,12 +63,12 @@ export class ResponseEncoder {
     row: OperationRow,
     version: SoapVersion,
     result: Result,
-    texts: QueryTexts,
+    textThreads: TextWorkers,
     onEncodeTime: (ms: number) => void,
   ): AsyncGenerator<Buffer, undefined> {
     const { head, form, tail } = this.#template(row, version);
     yield head;
-    yield* writtenRecords(result.values, form, texts, onEncodeTime);
+    yield* writtenRecords(result.values, form, textThreads, onEncodeTime);
     yield tail;
   }
 

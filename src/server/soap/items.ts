@@ -9,7 +9,7 @@ import { copyFloats, readAhead } from "../../text/items-ahead.js";
 import type { Steps } from "../../text/steps.js";
 import { FULL, LONGEST_NUMBER, SHORT } from "../../text/text-layout.js";
 import { textModule } from "../../text/text-module.js";
-import type { ItemForm, QueryTexts, TriplesRead } from "../../text/text-task.js";
+import type { ItemForm, TextWorkers, TriplesRead } from "../../text/text-task.js";
 import { readFloat } from "../http/read-number.js";
 import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";
 import { END, START, type XmlReader } from "./xml/reader.js";
@@ -29,7 +29,7 @@ export interface ItemArray {
 }
 
 export interface ReadingThreads {
-  readonly texts: QueryTexts;
+  readonly textThreads: TextWorkers;
   remaining(): number;
 }
 
@@ -131,7 +131,7 @@ class ItemsReader {
       return;
     }
     const deliver = (triples: Float32Array, count: number) => this.#deliver(triples, count);
-    const isOtherForm = yield* readAhead(this.#reader, form, ahead.texts, deliver);
+    const isOtherForm = yield* readAhead(this.#reader, form, ahead.textThreads, deliver);
     this.#readAheadFrom = Math.max(AHEAD_FROM, isOtherForm ? 2 * this.#readAheadFrom : 0);
   }
 

@@ -20,7 +20,7 @@ import { NameCache, XmlReader } from "./xml/reader.js";
 interface SharedParts {
   readonly service: Service;
   readonly mediaTypes: MediaTypes;
-  readonly spellings: NameCache;
+  readonly nameCache: NameCache;
   readonly encoder: ResponseEncoder;
 }
 
@@ -29,7 +29,7 @@ export const soapPlugin: Plugin = async (app, service) => {
   const shared: SharedParts = {
     service,
     mediaTypes: new MediaTypes(),
-    spellings: new NameCache(),
+    nameCache: new NameCache(),
     encoder: new ResponseEncoder(service.config.namespace),
   };
   await app.register(async (soap) => postRoute(soap, shared));
@@ -55,8 +55,8 @@ function onlyPost(): HttpRefusal {
   return new HttpRefusal(405, "Send a SOAP request by POST.", { allow: "POST" });
 }
 
-function aboutService(path: string): string {
-  const name = path.split("/").at(-1);
+function aboutService(): string {
+  const name = SOAP_PATH.split("/").at(-1);
   return (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>SOAP service of fieldprobe</title></head><body><main>' +
     "<h1>SOAP service of fieldprobe</h1><p>Toolkits send requests to this address by POST, in SOAP 1.1 or 1.2.</p><ul>" +
@@ -77,7 +77,7 @@ function sendWsdl(
     Object.entries(request.query as Record<string, string>).map(([key, value]) => [key.toLowerCase(), value]),
   );
   if (parameters.size === 0 && /text\/html/i.test(request.headers.accept ?? ""))
-    return reply.code(405).header("allow", "POST").type("text/html; charset=utf-8").send(aboutService(SOAP_PATH));
+    return reply.code(405).header("allow", "POST").type("text/html; charset=utf-8").send(aboutService());
   if (!parameters.has("wsdl")) throw onlyPost();
   // Toolkits that insist on a bare `?WSDL` may add `dialect=later`.
   const dialect =
@@ -100,17 +100,17 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
   try {
     const { row, evaluation } = await walk(readCall(request, life, media, shared));
     const dataset = life.find(request.facts.dataset ?? "");
-    // Toolkits ignore it; the typed client joins parts of one version of the data only.
+    // The typed client joins answers of one data version only.
     if (dataset !== undefined) reply.header("fieldprobe-manifest", dataset.digest);
     await life.acquireSlot();
     const result = await evaluation.finish();
     try {
       const type = CONTENT_TYPES[media.version];
       await life.finishComputing([result]);
-      const { texts } = result;
-      if (texts !== undefined && isLarge(result)) {
+      const { textThreads } = result;
+      if (textThreads !== undefined && isLarge(result)) {
         const spent = (ms: number): void => life.reader.encoded(ms);
-        const chunks = shared.encoder.encodeInThreads(row, media.version, result, texts, spent);
+        const chunks = shared.encoder.encodeInThreads(row, media.version, result, textThreads, spent);
         await sendStream(reply, type, chunks, shared.service, life.reader);
       } else if (result.stream === undefined) {
         await sendChunks(reply, type, shared.encoder.encode(row, media.version, result), shared.service, life.reader);
@@ -137,7 +137,7 @@ function* readCall(
   const { config, slices } = shared.service;
   const body = life.openBody();
   try {
-    const reader = new XmlReader(new Utf8Body(body, media.charset), config.limits, shared.spellings);
+    const reader = new XmlReader(new Utf8Body(body, media.charset), config.limits, shared.nameCache);
     yield* openEnvelope(reader, media.version, config.limits["soap.headerBlocks"]);
     const rows = requestedOperations(config.namespace, reader);
     const [row] = rows;
@@ -160,7 +160,7 @@ function* readCall(
       remaining: () => body.remaining,
     });
     yield* closeEnvelope(reader);
-    request.facts.operation = call.row.name;
+    request.facts.operation = call.row.name; // May be an overload.
     return call;
   } finally {
     body.release();

@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { unknownDataset } from "../../shared/errors.js";
-import type { QueryTexts } from "../../text/text-task.js";
+import type { TextWorkers } from "../../text/text-task.js";
 import { UNDOCUMENTED } from "../http/api-docs.js";
 import { compute } from "../http/compute.js";
 import { problemHandler } from "../http/describe-problem.js";
@@ -99,7 +99,9 @@ async function serveView(service: Service, request: ZarrRequest, reply: FastifyR
     const version = life.dataset(level ? `${name}@${level}` : name);
     const { values, result } = await computeChunk(life, version, chunk);
     const plain = bytesOf(values);
-    const body = compressed ? Buffer.from(await (result.texts as QueryTexts).compress(plain, ZSTD_LEVEL)) : plain;
+    const body = compressed
+      ? Buffer.from(await (result.textThreads as TextWorkers).compress(plain, ZSTD_LEVEL))
+      : plain;
     await life.finishComputing([{ values: [], heldBytes: body.length }]);
     const [first, last] = requestedRange(request, reply, tag, body.length);
     reply.type(OCTETS);

@@ -80,7 +80,7 @@ function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10
     pool,
     sharing: null,
     buffers,
-    texts: new TextThreads(pool, new BufferPool()),
+    textThreads: new TextThreads(pool, new BufferPool()),
     limits: { ...LIMITS, ...limits },
     scratch: new ScratchSpace({ limits: LIMITS, state: tmpdir() }, new BufferPool()),
     sourceOf: () => 4,

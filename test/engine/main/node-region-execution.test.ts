@@ -42,7 +42,7 @@ function execution(
     pool,
     sharing,
     buffers,
-    texts: new TextThreads(pool, new BufferPool()),
+    textThreads: new TextThreads(pool, new BufferPool()),
     limits: { ...LIMITS, ...limits },
     scratch: new ScratchSpace({ limits: LIMITS, state: tmpdir() }, new BufferPool()),
     sourceOf: () => 0,

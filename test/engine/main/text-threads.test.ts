@@ -6,29 +6,29 @@ import type { ThreadPool } from "../../../src/engine/main/thread-pool.js";
 
 const MIB = 2 ** 20;
 
-function lendAll(texts: TextThreads, bytes: number): Uint8Array<SharedArrayBuffer>[] {
+function lendAll(textThreads: TextThreads, bytes: number): Uint8Array<SharedArrayBuffer>[] {
   const lent: Uint8Array<SharedArrayBuffer>[] = [];
-  for (let memory = texts.take(bytes); memory !== null; memory = texts.take(bytes)) lent.push(memory);
+  for (let memory = textThreads.take(bytes); memory !== null; memory = textThreads.take(bytes)) lent.push(memory);
   return lent;
 }
 
 it("lends small parts when no more large ones are lent, and all again when they are given back", () => {
-  const texts = new TextThreads({ parallelism: 2 } as ThreadPool, new BufferPool());
+  const textThreads = new TextThreads({ parallelism: 2 } as ThreadPool, new BufferPool());
   for (let round = 0; round < 2; round++) {
-    const large = lendAll(texts, 4 * MIB);
+    const large = lendAll(textThreads, 4 * MIB);
     expect(large).toHaveLength(6);
-    const small = lendAll(texts, MIB / 4);
+    const small = lendAll(textThreads, MIB / 4);
     expect(small).toHaveLength(64);
-    for (const memory of [...large, ...small]) texts.give(memory);
+    for (const memory of [...large, ...small]) textThreads.give(memory);
   }
 });
 
 it("counts nothing of memory that the system does not give", () => {
   const buffers = new BufferPool();
-  const texts = new TextThreads({ parallelism: 2 } as ThreadPool, buffers);
+  const textThreads = new TextThreads({ parallelism: 2 } as ThreadPool, buffers);
   vi.spyOn(buffers, "take").mockImplementationOnce(() => {
     throw new RangeError("no memory");
   });
-  expect(() => texts.take(20 * MIB)).toThrow("no memory");
-  expect(texts.take(20 * MIB)).not.toBeNull();
+  expect(() => textThreads.take(20 * MIB)).toThrow("no memory");
+  expect(textThreads.take(20 * MIB)).not.toBeNull();
 });

@@ -160,7 +160,7 @@ describe("answers whose text is still being made", () => {
     const take = (bytes: number) => new Uint8Array(new SharedArrayBuffer(bytes));
     const refuse = () => Promise.reject(new Error());
     const texts = { parallelism: 1, take, give, read: refuse, write: () => written, compress: refuse };
-    service.engine.texts = texts;
+    service.engine.textThreads = texts;
     const first = call(service, "1.1", LARGE);
     await expect.poll(() => metric("waiting_answer_bytes")).toBe(12 * 120_000);
     const second = call(service, "1.1", LARGE);

@@ -13,7 +13,7 @@ import type { Service } from "../../http/service.js";
 import { wrong } from "../faults.js";
 import { sendStarted } from "../jobs/start-job.js";
 import { readWhat } from "../question/read-member.js";
-import { joined, membersOfJson, membersOfQuery } from "../question/read-question.js";
+import { joinMembers, membersOfJson, membersOfQuery } from "../question/read-question.js";
 import { compileWhat, namesOf } from "../question/what.js";
 import { anyObject, FAILURES, NAME, type Named } from "../schemas.js";
 import { prefersJob } from "../serve.js";
@@ -133,7 +133,7 @@ export function levelRoutes(api: FastifyInstance, service: Service, jobs: Jobs |
         );
       const dataset = life.dataset(request.params.name);
       const body = request.headers["content-type"] === undefined ? Buffer.alloc(0) : await readWhole(life, BODY_BYTES);
-      const given = joined(
+      const given = joinMembers(
         membersOfQuery(request.query),
         body.length === 0 ? new Map() : membersOfJson(await life.readJson(body)),
       );

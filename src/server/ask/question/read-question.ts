@@ -13,7 +13,7 @@ export type GivenMembers = Map<string, unknown>;
 /** Most unknown members that are reported: each costs a search for a similar name. */
 const MOST_UNKNOWN = 16;
 
-/** Members that may be given member by member, as in `points.random=1000`. */
+/** Members whose parts may be given one by one, as in `points.random=1000`. */
 const BY_LEAVES: readonly string[] = Object.keys(MEMBERS).filter((name) => memberOf(name as MemberName).leaves);
 
 /** The members of a query string. Throws RequestError for repeated ones. */
@@ -26,9 +26,9 @@ export function membersOfQuery(query: unknown): GivenMembers {
       given.set(name, value);
       continue;
     }
-    const known = given.get(whole);
-    if (deeper.length > 0 || typeof known === "string") throw wrong(excerpt(name), `${whole} is given in two ways`);
-    given.set(whole, { ...(known as object | undefined), [leaf]: value });
+    const earlier = given.get(whole);
+    if (deeper.length > 0 || typeof earlier === "string") throw wrong(excerpt(name), `${whole} is given in two ways`);
+    given.set(whole, { ...(earlier as object | undefined), [leaf]: value });
   }
   return given;
 }
@@ -40,7 +40,8 @@ export function membersOfJson(body: unknown): GivenMembers {
   return new Map(Object.entries(body));
 }
 
-export function joined(query: GivenMembers, body: GivenMembers): GivenMembers {
+/** The members of a query string and of a body. Throws RequestError for a member in both. */
+export function joinMembers(query: GivenMembers, body: GivenMembers): GivenMembers {
   for (const name of body.keys())
     if (query.has(name)) throw wrong(excerpt(name), "it is in the query string and in the body");
   return new Map([...query, ...body]);
@@ -48,8 +49,8 @@ export function joined(query: GivenMembers, body: GivenMembers): GivenMembers {
 
 /** The call of a name. Throws RequestError that lists the calls. */
 export function callNamed(name: unknown): CallName {
-  const found = CALL_NAMES.find((one) => one === name);
-  if (found !== undefined) return found;
+  const call = CALL_NAMES.find((one) => one === name);
+  if (call !== undefined) return call;
   const list = CALL_NAMES.join(", ");
   if (name === undefined) throw wrong("call", `it is missing; calls are ${list}`);
   throw wrong(
@@ -61,11 +62,10 @@ export function callNamed(name: unknown): CallName {
 
 function unknownMember(name: string, call: CallName): Error {
   const { members } = callOf(call);
-  const known = members.join(", ");
   const reason = Object.hasOwn(MEMBERS, name) ? `${call} does not take it` : "there is no such member";
-  const text = `${excerpt(name)}: ${reason}; ${call} takes ${known}`;
-  const error = wrong(excerpt(name), `${reason}; ${call} takes ${known}`, nearestName(name, members));
-  error.message = `${text}.`;
+  const text = `${reason}; ${call} takes ${members.join(", ")}`;
+  const error = wrong(excerpt(name), text, nearestName(name, members));
+  error.message = `${excerpt(name)}: ${text}.`;
   return error;
 }
 

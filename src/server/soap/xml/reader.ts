@@ -105,7 +105,7 @@ export class XmlReader {
 
   readonly #source: ByteSource;
   readonly #limits: XmlLimits;
-  readonly #spellings: NameCache;
+  readonly #nameCache: NameCache;
   readonly #tagBytes: number;
   readonly #event = new ReadyValue<XmlEvent>();
   readonly #string = new ReadyValue<string>();
@@ -127,7 +127,7 @@ export class XmlReader {
   constructor(source: ByteSource, limits: XmlLimits, spellings: NameCache) {
     this.#source = source;
     this.#limits = limits;
-    this.#spellings = spellings;
+    this.#nameCache = spellings;
     // A character has at most four bytes; twice as many leave room for references and white space.
     this.#tagBytes = 8 * (limits["xml.attributes"] + 1) * (limits["xml.nameChars"] + limits["xml.textChars"]);
   }
@@ -473,7 +473,7 @@ export class XmlReader {
     if (p >= end) return undefined;
     if (p === from) throw malformed("a name is missing");
     this.#at = p;
-    return this.#spellings.names.take(buffer, from, p);
+    return this.#nameCache.names.take(buffer, from, p);
   }
 
   #scanAttribute(): WrittenAttribute | undefined {
@@ -499,7 +499,7 @@ export class XmlReader {
     for (; p < end; p++) {
       const byte = buffer[p];
       if (byte === quote) {
-        value += this.#spellings.values.take(buffer, from, p);
+        value += this.#nameCache.values.take(buffer, from, p);
         this.#at = p + 1;
         if (value.length > limit && countChars(value) > limit) throw tooLong();
         return value;
@@ -510,7 +510,7 @@ export class XmlReader {
         while (q < end && buffer[q] !== SEMICOLON && q - p <= this.#limits["xml.nameChars"]) q++;
         if (q >= end) break;
         if (buffer[q] !== SEMICOLON) throw malformed("an ampersand does not start a reference");
-        value += this.#spellings.values.take(buffer, from, p);
+        value += this.#nameCache.values.take(buffer, from, p);
         value += String.fromCodePoint(referenced(buffer.toString("latin1", p + 1, q)));
         from = q + 1;
         p = q;
