@@ -82,19 +82,18 @@ const inGroup = (name: string, value: number) => (file: File) => {
   attribute(file, "fields", name, value);
 };
 
-/** Components with the limits of a box in the place of coordinates. */
-function boxed(more: (file: File) => void) {
+/** Components with attributes in the place of coordinates; in their names, $ is the axis. */
+function placedBy(values: Readonly<Record<string, number>>, more?: (file: File) => void) {
   return (file: File): void => {
     writeComponents(file);
     file.create_attribute("axes", "zyx");
     file.create_attribute("periodic", "none");
-    for (const axis of AXES) {
-      attribute(file, "/", `${axis}min`, 0);
-      attribute(file, "/", `${axis}max`, 2);
-    }
-    more(file);
+    for (const axis of AXES)
+      for (const [name, value] of Object.entries(values)) attribute(file, "/", name.replace("$", axis), value);
+    more?.(file);
   };
 }
+const boxed = (more: (file: File) => void) => placedBy({ $min: 0, $max: 2 }, more);
 
 /** Components on nodes of their own along their own axis, in equal number. Names: that of x, or of each axis. */
 export function staggered(names: readonly [centre: string, own: string], withTables: boolean) {
@@ -180,16 +179,7 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
   { name: "faces", write: onFields("location", "xface"), asks: /\/u@location is xface/, answers: { walls: [] } },
   {
     name: "two-origins",
-    write: (file) => {
-      writeComponents(file);
-      file.create_attribute("axes", "zyx");
-      file.create_attribute("periodic", "none");
-      for (const axis of AXES) {
-        attribute(file, "/", `d${axis}`, 0.25);
-        attribute(file, "/", `${axis}0`, 0);
-        attribute(file, "/", `origin_${axis}`, 1);
-      }
-    },
+    write: placedBy({ d$: 0.25, $0: 0, origin_$: 1 }),
     asks: /x0 of \/ is 0 and the attribute origin_x of \/ is 1/,
     answers: { walls: [] },
   },
