@@ -56,9 +56,7 @@ export function chooseCard(name: string): void {
 }
 export const cardNames = (set: Dataset): string[] => kindsOf(set).map((kind) => cardOf(kind).name);
 
-function whatOf(): string {
-  return chosenQuantity.value ?? rested.value.what ?? "";
-}
+const whatOf = (): string => chosenQuantity.value ?? rested.value.what ?? "";
 
 const quantityFor = (kind: Kind): string => (Object.hasOwn(AT_POINT, kind) ? (rested.value.what ?? "") : whatOf());
 

@@ -58,18 +58,16 @@ function clearest(curve: Curve, others: readonly Curve[], { y }: Chart): number 
 }
 
 /** Labels of curves: of a few curves at fixed positions, of many curves where each is furthest from the others. */
-function labelled(curves: readonly Curve[], chart: Chart): { x: number; y: number; label: string; colour: string }[] {
-  const ends: { x: number; y: number; label: string; colour: string }[] = [];
+function labelled(curves: readonly Curve[], chart: Chart) {
   const isCrowded = curves.filter(({ isDashed = false }) => !isDashed).length > 3;
-  for (const [i, curve] of curves.entries()) {
+  return curves.flatMap((curve, i) => {
     const { points, label, isDashed = false } = curve;
     const usual = Math.floor((points.length - 1) * (isDashed ? 0.3 : 0.62 + 0.08 * (i % 3)));
     const others = curves.filter((other) => other !== curve);
     const at = points[isCrowded ? clearest(curve, others, chart) : usual];
-    if (at === undefined || (chart.y.isLog && !(at[1] > 0))) continue;
-    ends.push({ x: at[0], y: at[1], label, colour: isDashed ? "currentColor" : colourOf(i) });
-  }
-  return ends;
+    if (at === undefined || (chart.y.isLog && !(at[1] > 0))) return [];
+    return [{ x: at[0], y: at[1], label, colour: isDashed ? "currentColor" : colourOf(i) }];
+  });
 }
 
 /** Draws a chart. `onBrush` is called with the ends of a range that the user draws over x. */

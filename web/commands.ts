@@ -1,5 +1,6 @@
 /** Commands: what the user can choose in Find and in menus, as items with their actions. */
 import { cardNames, chooseCard } from "./cards.js";
+import { setting } from "./controls.js";
 import { confirmable, openDrafts } from "./drafts.js";
 import { report } from "./export/download.js";
 import { openJobs } from "./export/jobs-list.js";
@@ -39,20 +40,15 @@ const expressionItem = (text: string): Item => ({
   run: () => chooseQuantity(text),
 });
 
-const addData = (): Item[] =>
-  confirmable() === 0
-    ? []
-    : [
-        {
-          name: "Add data",
-          about: `${confirmable()} ${confirmable() === 1 ? "file waits" : "files wait"} to be confirmed`,
-          kind: "Dataset",
-          words: "draft upload inspect",
-          run: openDrafts,
-        },
-      ];
+const addData = (): Item => ({
+  name: "Add data",
+  about: `${confirmable()} ${confirmable() === 1 ? "file waits" : "files wait"} to be confirmed`,
+  kind: "Dataset",
+  words: "draft upload inspect",
+  run: openDrafts,
+});
 
-export const datasetItems = (): Item[] => [...addData(), ...servedItems()];
+export const datasetItems = (): Item[] => [...(confirmable() === 0 ? [] : [addData()]), ...servedItems()];
 const servedItems = (): Item[] =>
   (datasets.peek() ?? []).map(({ name, title }) => ({
     name,
@@ -101,7 +97,7 @@ const commandRows = (set: Dataset): (readonly [string, string, string, () => voi
   ["Code", "curl, Python and command line of this question", "api request", () => openExport("code")],
   ["Share", "Link, curl, Python and command line of what is shown", "", () => openShare()],
   ["Jobs", "Progress and results of jobs", "queue batch", openJobs],
-  ["Token", "For requests, until the page is closed", "", askToken],
+  ["Token", "For requests, until the page is closed", "", setting(needsToken, true)],
   ["Ruler", "Measure a distance in a plane", "length distance", toggleRuler],
   ["Dye", "Draw in a plane, and see where it flows", "tracers", startDye],
   ["Streaks", "Moving streaks of the flow, on or off", "LIC flow arrows", toggleStreaks],
@@ -110,9 +106,6 @@ const commandRows = (set: Dataset): (readonly [string, string, string, () => voi
 ];
 const toggleStreaks = () => change({ flow: view.peek().flow === "off" ? "streaks" : "off" });
 const toggleStage = () => change({ stage: view.peek().stage === "dark" ? "light" : "dark" });
-function askToken(): void {
-  needsToken.value = true;
-}
 function startDye(): void {
   tool.value = "dye";
   showTab("Particles");

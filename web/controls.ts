@@ -61,6 +61,20 @@ export const setting =
   () =>
     into(to)(value);
 
+/** Moves the focus by arrow keys within a group that is one tab stop. */
+export function rove(event: KeyboardEvent): void {
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  if (step === undefined) return;
+  const group = event.currentTarget as HTMLElement;
+  const buttons = [...group.querySelectorAll<HTMLButtonElement>("button")];
+  const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
+  const next = buttons[(at + step + buttons.length) % buttons.length];
+  event.preventDefault();
+  event.stopPropagation();
+  next?.focus();
+  next?.click();
+}
+
 const datasetName = computed(() => dataset.value?.name);
 /** A choice that is forgotten when another dataset is shown. */
 export function choice<T>(usual: T): Signal<T> {

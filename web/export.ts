@@ -77,10 +77,6 @@ export function openExport(name: Subject): void {
 const planesInView = () => panes.value.flatMap((pane) => (pane.kind === "plane" ? [pane.plane] : []));
 const hasSpaceInView = () => panes.value.some(({ kind }) => kind === "space");
 
-function questionShown(second = false): Question | null {
-  return planOf(view.value, planesInView()[0] ?? "z", second)?.question ?? null;
-}
-
 /** A part of the stage without what is written over it. */
 function cutOf({ x, y, width, height }: Rect): HTMLCanvasElement {
   const below = document.querySelector<HTMLCanvasElement>(".stage > canvas") as HTMLCanvasElement;
@@ -308,11 +304,6 @@ function meshPart(): TemplateResult | typeof nothing {
     <div class="chips">${(["GLB", "VTP"] as const).map((kind) => html`<button @click=${() => saveMesh(kind).catch(report)}>${kind}</button>`)}</div></section>`;
 }
 
-function pathsSection(): TemplateResult | typeof nothing {
-  const files = pathsPart();
-  return files === nothing ? nothing : html`<section><h3>Paths of particles</h3>${files}</section>`;
-}
-
 function figurePart(): TemplateResult {
   const { svg = null, caption = "" } = figure.value ?? {};
   const draw = (element: Element | undefined) => {
@@ -346,28 +337,33 @@ function moviePart(): TemplateResult {
   }</div>`;
 }
 
-function codePart(question: Question): TemplateResult {
+function codePart(): TemplateResult {
   const plot = '\n\nimport matplotlib.pyplot as plt\nanswer.plot()\nplt.savefig("figure.pdf")';
-  const planes = planesShown(question);
+  const planes = planesShown();
   if (planes.length === 0) return html`<p class="quiet">No plane is shown. Share has the question of the surface.</p>`;
   return html`${planes.map(([name, one]) => html`<h3>Plane${name}</h3>${codeViews(one, plot)}`)}`;
 }
 
-function planesShown(question: Question): (readonly [string, Question])[] {
-  if (planesInView().length === 0) return [];
-  const second = view.value.show === "compare" ? questionShown(true) : null;
-  return second === null ? [["", question]] : [[": A", question] as const, [": B", second] as const];
+/** Questions of the plane in view, of A and B of a comparison. */
+function planesShown(): (readonly [name: string, Question])[] {
+  const [plane] = planesInView();
+  const sides = view.value.show === "compare" ? [": A", ": B"] : [""];
+  if (plane === undefined) return [];
+  return sides.flatMap((name, i) => {
+    const plan = planOf(view.value, plane, i > 0);
+    return plan === null ? [] : [[name, plan.question] as const];
+  });
 }
 
-function bodyOf(now: Subject, question: Question): TemplateResult {
-  if (now === "data") return html`${dataPart(planesShown(question))}${meshPart()}${pathsSection()}`;
+function bodyOf(now: Subject): TemplateResult {
   if (now === "figure") return figurePart();
-  return now === "movie" ? moviePart() : codePart(question);
+  if (now !== "data") return now === "movie" ? moviePart() : codePart();
+  const files = pathsPart();
+  return html`${dataPart(planesShown())}${meshPart()}${files === nothing ? nothing : html`<section><h3>Paths of particles</h3>${files}</section>`}`;
 }
 
 export function exportDialog(): TemplateResult | typeof nothing {
   const now = subject.value;
-  const question = questionShown();
-  if (now === null || question === null) return nothing;
-  return html`<dialog class="sheet" aria-label="Export" ${ref(opened)} @close=${close}><header><h2>Export</h2>${oneOf("What to export", SUBJECTS, now, choose)}<button aria-label="Close" @click=${close}>×</button></header><div class="body">${bodyOf(now, question)}</div></dialog>`;
+  if (now === null || view.value.centre === null) return nothing;
+  return html`<dialog class="sheet" aria-label="Export" ${ref(opened)} @close=${close}><header><h2>Export</h2>${oneOf("What to export", SUBJECTS, now, choose)}<button aria-label="Close" @click=${close}>×</button></header><div class="body">${isInStage.value && now !== "figure" ? html`<p class="quiet">Of the view behind the card, whose panel has its question.</p>` : nothing}${bodyOf(now)}</div></dialog>`;
 }

@@ -46,12 +46,9 @@ function listed(): readonly Item[] {
   if (now === null) return [];
   const typed = text.value.trim();
   const scored = now.items.flatMap((item) => {
-    const fits = [item.name, item.about, item.words ?? "", item.kind].map((part, i) => {
-      const fit = fitOf(typed, part);
-      return fit === null ? null : fit - i;
-    });
-    const best = Math.max(...fits.map((fit) => fit ?? -1e9));
-    return best <= -1e8 ? [] : [{ item, best }];
+    const parts = [item.name, item.about, item.words ?? "", item.kind];
+    const best = Math.max(...parts.map((part, i) => (fitOf(typed, part) ?? Number.NEGATIVE_INFINITY) - i));
+    return best === Number.NEGATIVE_INFINITY ? [] : [{ item, best }];
   });
   const found = typed === "" ? now.items : scored.toSorted((a, b) => b.best - a.best).map(({ item }) => item);
   const own = typed === "" ? null : now.typed?.(typed);

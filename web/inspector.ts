@@ -3,7 +3,7 @@ import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { statisticsPanel } from "./cards.js";
-import { numberField, oneOf, select } from "./controls.js";
+import { numberField, oneOf, rove, select } from "./controls.js";
 import { colourTable } from "./draw/maps.js";
 import { copy } from "./notify.js";
 import { particlesPanel } from "./particles.js";
@@ -149,16 +149,6 @@ function comparePart(): TemplateResult | typeof nothing {
     ${oneOf("How to compare", COMPARISONS, now.compare, (how) => change({ compare: how }))}</section>`;
 }
 
-function keys(event: KeyboardEvent): void {
-  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (step === undefined) return;
-  event.preventDefault();
-  const at = (TABS.indexOf(tab.peek()) + step + TABS.length) % TABS.length;
-  tab.value = TABS[at];
-  const group = event.currentTarget as HTMLElement;
-  queueMicrotask(() => group.querySelector<HTMLElement>("[aria-selected=true]")?.focus());
-}
-
 function panel(set: Dataset): TemplateResult {
   switch (tab.value) {
     case "Look":
@@ -178,7 +168,7 @@ export function inspector(set: Dataset | null): TemplateResult {
     <button class="handle" aria-label="Sheet larger or smaller" @click=${() => {
       stop.value = stops[(stops.indexOf(stop.peek()) + 1) % 3];
     }}></button>
-    <div class="tabs" role="tablist" aria-label="Inspector" @keydown=${keys}>${TABS.map(
+    <div class="tabs" role="tablist" aria-label="Inspector" @keydown=${rove}>${TABS.map(
       (
         name,
       ) => html`<button role="tab" id=${`tab-${name}`} aria-controls="panel" aria-selected=${tab.value === name ? "true" : "false"} tabindex=${tab.value === name ? 0 : -1}

@@ -101,10 +101,7 @@ addEventListener("keydown", (event) => {
     openFind();
     return;
   }
-  const isTyping =
-    event.target instanceof HTMLInputElement ||
-    event.target instanceof HTMLTextAreaElement ||
-    event.target instanceof HTMLSelectElement;
+  const isTyping = event.target instanceof Element && event.target.matches("input, textarea, select");
   if (isTyping || document.querySelector("dialog[open]") !== null) return;
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") {
     event.preventDefault();

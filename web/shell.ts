@@ -4,7 +4,7 @@ import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { cardInStage, isInStage } from "./cards.js";
 import { datasetItems, methodItems, openFind, openQuantities } from "./commands.js";
-import { setting } from "./controls.js";
+import { rove, setting } from "./controls.js";
 import { draftsDialog, emptyView } from "./drafts.js";
 import { type Pane, PLANE_NAMES } from "./draw/layout.js";
 import { dyeNote, dyeView } from "./dye.js";
@@ -74,20 +74,6 @@ const MODES: readonly (readonly [string, string, (show: Show) => boolean])[] = [
   ["four", "Four", (show) => show === "four"],
   ["compare", "Compare", (show) => show === "compare"],
 ];
-
-/** Moves the focus by arrow keys within a group that is one tab stop. */
-export function rove(event: KeyboardEvent): void {
-  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-  if (step === undefined) return;
-  const group = event.currentTarget as HTMLElement;
-  const buttons = [...group.querySelectorAll<HTMLButtonElement>("button")];
-  const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
-  const next = buttons[(at + step + buttons.length) % buttons.length];
-  event.preventDefault();
-  event.stopPropagation();
-  next?.focus();
-  next?.click();
-}
 
 /** Chooses an arrangement of panes; a comparison starts with another method. */
 export function chooseShow(show: Show): void {

@@ -72,8 +72,10 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<void> 
 
 const FOREIGN = "A server in between has answered in place of the service.";
 
+const never = new AbortController().signal;
+
 /** Sends a request; retries while the service is unreachable or busy. Throws Refusal. */
-export async function send(path: string, init: RequestInit, signal: AbortSignal): Promise<Response> {
+export async function send(path: string, init: RequestInit = {}, signal = never): Promise<Response> {
   for (let attempt = 0; ; attempt++) {
     const headers = new Headers(init.headers);
     if (token !== "") headers.set("authorization", `Bearer ${token}`);
@@ -149,7 +151,7 @@ export async function askAtPoints(question: Question, points: Float32Array): Pro
   const values = new Float32Array(points.length / 3);
   for (let from = 0; from < values.length; from += MOST_POINTS) {
     const part = points.slice(3 * from, 3 * (from + MOST_POINTS));
-    values.set((await askNumbers(question, new AbortController().signal, part)).data, from);
+    values.set((await askNumbers(question, never, part)).data, from);
   }
   return values;
 }

@@ -16,7 +16,6 @@ export interface Job {
 export const jobs = signal<readonly Job[]>([]);
 
 const POLL_MS = 700;
-const never = new AbortController().signal;
 export const isOpen = ({ state }: Job): boolean => state === "queued" || state === "running";
 export const resultOf = ({ id }: Job): string => `${rootOf()}api/jobs/${encodeURIComponent(id)}/result`;
 
@@ -24,7 +23,7 @@ let timer = 0;
 /** Reads the list of jobs, and again while a job is open, also after a failure. Throws Refusal. */
 export async function readJobs(): Promise<void> {
   try {
-    jobs.value = ((await (await send("api/jobs", {}, never)).json()) as { jobs: readonly Job[] }).jobs;
+    jobs.value = ((await (await send("api/jobs")).json()) as { jobs: readonly Job[] }).jobs;
   } finally {
     clearTimeout(timer);
     if (jobs.peek().some(isOpen)) timer = window.setTimeout(() => void readJobs().catch(() => {}), POLL_MS);
@@ -33,7 +32,7 @@ export async function readJobs(): Promise<void> {
 
 export async function startJob({ dataset, call, ...members }: Question, format: string): Promise<Job> {
   const path = `api/datasets/${encodeURIComponent(dataset)}/${call}`;
-  const job = (await (await send(path, jsonOf({ ...members, format, job: true }), never)).json()) as Job;
+  const job = (await (await send(path, jsonOf({ ...members, format, job: true }))).json()) as Job;
   jobs.value = [job, ...jobs.peek().filter(({ id }) => id !== job.id)];
   void readJobs().catch(() => {});
   return job;
@@ -41,7 +40,7 @@ export async function startJob({ dataset, call, ...members }: Question, format: 
 
 /** Cancels a job, or removes one that has ended. Throws Refusal. */
 export async function endJob({ id }: Job): Promise<void> {
-  await send(`api/jobs/${encodeURIComponent(id)}`, { method: "DELETE" }, never);
+  await send(`api/jobs/${encodeURIComponent(id)}`, { method: "DELETE" });
   await readJobs();
 }
 
