@@ -46,7 +46,7 @@ function questionsOf({ dataset: set, time: now }: Shown, places: readonly Vec3[]
   const width = 1.5 * Math.min(...set.axes.filter(({ nodes }) => nodes > 1).map(({ spacing }) => spacing));
   const points = tracersOf(set, places, TRACERS, width);
   return [Math.min(last, now + far), Math.max(first, now - far)]
-    .filter((end) => Math.abs(end - now) > 1e-9)
+    .filter((end) => Math.abs(end - now) > 1e-9 * (last - first))
     .map((end) => ({
       ...{ dataset: set.name, call: "paths", points, time: `${now}:${exactNumber(end)}`, method: "Lag4" },
       ...{ step: Number((Math.abs(end - now) / (2 * RECORDS)).toPrecision(6)), every: 2, open_faces: "stop" },

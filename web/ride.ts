@@ -33,7 +33,7 @@ function questionsOf(set: Dataset): Question[] {
   const [first, last] = [set.times[0], set.times.at(-1) as number];
   const step = Number(((last - first) / (set.times.length - 1) / BETWEEN).toPrecision(6));
   return [last, first]
-    .filter((end) => Math.abs(end - one.time) > 1e-9)
+    .filter((end) => Math.abs(end - one.time) > 1e-9 * (last - first))
     .map((end) => ({
       ...{ dataset: set.name, call: "paths", what: view.value.what, points: [one.at] },
       ...{ time: `${one.time}:${end}`, step, every: 1, open_faces: "stop" },
@@ -60,8 +60,9 @@ function pathOf(set: Dataset): readonly (readonly number[])[] {
 
 /** The position on a path at a time, linear between records; null beyond its ends. */
 export function placeAt(path: readonly (readonly number[])[], time: number): Vec3 | null {
-  const next = path.findIndex(([t]) => t >= time - 1e-9);
-  if (next < 0 || (next === 0 && path[0][0] > time + 1e-6)) return null;
+  const slack = path.length === 0 ? 0 : 1e-6 * ((path.at(-1) as readonly number[])[0] - path[0][0]);
+  const next = path.findIndex(([t]) => t >= time - slack / 1000);
+  if (next < 0 || (next === 0 && path[0][0] > time + slack)) return null;
   const [a, b] = [path[Math.max(0, next - 1)], path[next]];
   const part = b[0] > a[0] ? Math.min(1, Math.max(0, (time - a[0]) / (b[0] - a[0]))) : 1;
   return [1, 2, 3].map((i) => a[i] + part * (b[i] - a[i])) as unknown as Vec3;
@@ -74,7 +75,7 @@ effect(() => {
   const place = placeAt(pathOf(set), time);
   if (place === null) return;
   const at = placeIn(set, place);
-  if (cross.peek().every((one, a) => Math.abs(one - at[a]) < 1e-9)) return;
+  if (cross.peek().every((one, a) => Math.abs(one - at[a]) < 1e-9 * set.axes[a].length)) return;
   const how = isPlaying.peek() || isDragging.peek() ? "drag" : "replace";
   queueMicrotask(() => change({ cross: at, centre: centreAt(set, at) }, how));
 });

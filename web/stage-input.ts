@@ -47,7 +47,7 @@ export function pick(pane: SpacePane, x: number, y: number): Vec3 | null {
 
 /** The first distance along a ray that is inside of the surface, by steps and then by bisection; null if none is. */
 function firstInside(isInside: (t: number) => boolean, [from, to]: readonly [number, number], step: number) {
-  for (let t = from + 1e-6; t < to; t += step) {
+  for (let t = from + 1e-4 * step; t < to; t += step) {
     if (!isInside(t)) continue;
     let [outside, inside] = [Math.max(from, t - step), t];
     for (let i = 0; i < 12; i++) {

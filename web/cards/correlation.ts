@@ -47,8 +47,8 @@ export const correlation: CardKind = {
         label: label ?? `ρ of ${symbol}`,
         // The correlation of a quantity with itself is symmetric, and repeats beyond half of the period.
         points: lengths
-          .map((r, i): [number, number] => [r, row?.[i] ?? Number.NaN])
-          .filter(([r]) => r >= 0 && r <= axis.length / 2 + 1e-9),
+          .map((r, i): [number, number] => [r, row[i] ?? Number.NaN])
+          .filter(([r]) => r >= 0 && r <= axis.length * (0.5 + 1e-9)),
       };
     });
     const first = answers[0][1];

@@ -20,7 +20,10 @@ export function partOf({ low, high, scale }: Range, value: number): number {
 
 export function barTicks(range: Range): number[] {
   const { low, high, scale } = range;
-  if (scale === "linear") return ticksOf(low, high, 4);
+  if (scale === "linear") {
+    const few = ticksOf(low, high, 4);
+    return few.length > 1 ? few : ticksOf(low, high, 8);
+  }
   const ticks = [low, high];
   const least = scale === "log" ? low : Number(scale.split(":")[1]) * 2;
   for (let power = Math.ceil(Math.log10(least)); 10 ** power < 0.7 * high; power++)
@@ -36,7 +39,7 @@ export function axisTicks({ first, last, length, periodic }: Axis, from: number,
   return all.flatMap((tick) => {
     if (!periodic && (tick < first - 1e-9 * length || tick > last + 1e-9 * length)) return [];
     const turned = periodic ? tick - Math.floor((tick - first) / length + 1e-9) * length : tick;
-    const inside = Math.abs(turned) < 1e-12 ? 0 : turned;
+    const inside = Math.abs(turned) < 1e-12 * length ? 0 : turned;
     return [{ tick, text: (isPi ? inPi(inside) : null) ?? plainNumber(inside, digitsOf(all)) }];
   });
 }

@@ -57,11 +57,11 @@ export function digitsOf(ticks: readonly number[]): number {
 
 /** A multiple of π as a text; null if it has no short fraction of π. */
 export function inPi(value: number): string | null {
+  if (value === 0) return "0";
   for (const below of [1, 2, 4, 8, 16, 32]) {
     const times = (value / Math.PI) * below;
     const whole = Math.round(times);
-    if (Math.abs(times - whole) > 1e-6) continue;
-    if (whole === 0) return "0";
+    if (whole === 0 || Math.abs(times - whole) > 1e-6) continue;
     const factor = Math.abs(whole) === 1 ? "" : String(Math.abs(whole));
     return `${whole < 0 ? MINUS : ""}${factor}π${below === 1 ? "" : `/${below}`}`;
   }

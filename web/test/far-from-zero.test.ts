@@ -1,6 +1,6 @@
-/** Times, places and values far from zero: links keep them, and labels tell them apart. */
+/** Times, places and values far from zero or close to it: links keep them, and labels tell them apart. */
 import { expect, it } from "vitest";
-import { axisTicks } from "../draw/bar.js";
+import { axisTicks, barTicks } from "../draw/bar.js";
 import { type Axis, placeText, roundedOn, timeText } from "../state/dataset.js";
 import { exactNumber, plainNumber, tidy } from "../state/format.js";
 import { EMPTY, readLink, writeLink } from "../state/link.js";
@@ -52,4 +52,24 @@ it("ranges and levels keep the digits that matter", () => {
   expect([101_312.7, 101_338.2].map((end) => tidy(end, 25.5, 2))).toEqual([101_313, 101_338]);
   expect(tidy(15.93, 15.93, 2)).toBe(16);
   expect(plainNumber(tidy(2.3124, 90 / 100, 3), 9)).toBe("2.31");
+});
+
+it.each([2e-6, 3e-12, 7e9])("ticks of a box of %d are told apart, and are no multiples of π", (length) => {
+  for (const periodic of [true, false]) {
+    const axis = { ...north, first: 0, last: length, length, spacing: length / 20, periodic };
+    const ticks = axisTicks(axis, 0.01 * length, 0.99 * length, 5);
+    expect(new Set(ticks.map(({ text }) => text)).size).toBe(ticks.length);
+    expect(ticks.length).toBeGreaterThan(1);
+    for (const { text } of ticks) expect(text).not.toMatch(/π|^0$/);
+  }
+});
+
+it("bars have two labels or more, whatever their range", () => {
+  for (let end = 1; end < 10; end += 0.07)
+    for (const range of [
+      { low: -end, high: end },
+      { low: 0, high: end },
+      { low: 1e5 * end, high: 1e5 * end + 1 },
+    ])
+      expect(barTicks({ ...range, scale: "linear" }).length, `${range.low} to ${range.high}`).toBeGreaterThan(1);
 });
