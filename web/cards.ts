@@ -18,7 +18,7 @@ import type { Chart } from "./chart.js";
 import { choice, into, oneOf, setting, textField } from "./controls.js";
 import { openShare } from "./export/share.js";
 import { confirm, estimateOf, keyOf, wantedAnswer } from "./state/answers.js";
-import { addressOf, type Question, rootOf, type Wanted } from "./state/ask.js";
+import { addressOf, type Question, Refusal, refusalFrom, rootOf, type Wanted } from "./state/ask.js";
 import { type Dataset, timeText } from "./state/dataset.js";
 import { tidy } from "./state/format.js";
 import { change, frameOf, rested, setWants, store, view } from "./state/model.js";
@@ -91,13 +91,19 @@ export function wantCards(set: Dataset | null, tab: string): void {
   setWants("cards", wants);
 }
 
-function factsOf(set: Dataset, kind: Kind, arrived: readonly (readonly [time: number, answer: Json])[]): Facts {
+type Arrived = readonly (readonly [time: number, answer: Json])[];
+/** What a card shows of its answers; why it shows nothing, as of vectors. */
+function factsOf(set: Dataset, kind: Kind, arrived: Arrived): Facts | Refusal {
   const answers = arrived.map(
     ([time, answer]) => [time, answer, arrived.length > 1 ? `t ${timeText(set, time)}` : null] as const,
   );
-  const facts = cardOf(kind).facts(set, quantityFor(kind), answers);
   const [time] = answers[0];
-  return { ...facts, title: titled(set, facts.title, time, questionOf(set, kind, time)) };
+  try {
+    const facts = cardOf(kind).facts(set, quantityFor(kind), answers);
+    return { ...facts, title: titled(set, facts.title, time, questionOf(set, kind, time)) };
+  } catch (error) {
+    return refusalFrom(error);
+  }
 }
 
 const DRAWN = new WeakMap<Element, string>();
@@ -138,6 +144,7 @@ function cardView(set: Dataset, kind: Kind, width: number, height: number): Temp
     return html`<p class="quiet" role="status">Computing</p>`;
   const facts = factsOf(set, kind, arrived);
   const canBrush = cardOf(kind).canBrush?.() ?? false;
+  if (facts instanceof Refusal) return html`<p class="error">${facts.message}</p>`;
   const what = whatOf();
   const onBrush = (range: readonly [number, number] | null) => {
     const [low, high] = (range ?? []).map((end, _, [a, b]) => tidy(end, (b - a) / 200, 4));
@@ -223,7 +230,9 @@ export function chartInStage(
     return answer === null ? [] : [[time, answer] as const];
   });
   if (answers.length === 0) return null;
-  const { chart, title } = factsOf(set, kind, answers);
+  const facts = factsOf(set, kind, answers);
+  if (facts instanceof Refusal) return null;
+  const { chart, title } = facts;
   return { title, draw: (width, height) => loaded.drawChart(chart, width, height) };
 }
 

@@ -9,6 +9,7 @@ import { isBackwards } from "./dye.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Rows } from "./state/ask.js";
 import { type Dataset, hasVelocity, nearest, timeText, type Vec3 } from "./state/dataset.js";
+import { ONE } from "./state/format.js";
 import {
   centreAt,
   change,
@@ -101,14 +102,14 @@ function stripOf(set: Dataset): TemplateResult {
 export function ridePart(set: Dataset): TemplateResult | typeof nothing {
   if (!hasVelocity(set) || set.times.length < 2) return nothing;
   const isOn = mounted.value !== null;
-  const failed = questionsOf(set)
-    .map((question) => store.entry<Rows>(keyOf(set, question)).error)
-    .find((error) => error !== null);
+  const entries = questionsOf(set).map((question) => store.entry<Rows>(keyOf(set, question)));
+  const isVector = entries.some(({ answer }) => (answer?.columns.length ?? 0) > 7);
+  const failed = isVector ? { message: ONE } : entries.find(({ error }) => error !== null)?.error;
   return html`<section><h2>Ride</h2><div class="chips">
       <button aria-pressed=${isOn ? "true" : "false"} @click=${() => {
         if (isOn) mounted.value = null;
         else mount(set);
       }}>${isOn ? "Get off" : "Ride the particle at the crosshair"}</button></div>
     ${failed == null ? nothing : html`<p class="error">${failed.message}</p>`}
-    ${isOn ? stripOf(set) : html`<p class="quiet">Play or move time: every view stays with the particle.</p>`}</section>`;
+    ${isOn ? (isVector ? nothing : stripOf(set)) : html`<p class="quiet">Play or move time: every view stays with the particle.</p>`}</section>`;
 }

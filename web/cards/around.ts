@@ -3,7 +3,8 @@
 import type { TemplateResult } from "lit-html";
 import { choice, into, textField } from "../controls.js";
 import { type Dataset, hasVelocity } from "../state/dataset.js";
-import { extremesText, inSpan } from "../state/format.js";
+import { extremesText, inSpan, requireOne } from "../state/format.js";
+import { operand } from "../state/link.js";
 import { view } from "../state/model.js";
 import { hasDerivatives, quantityOf } from "../state/quantities.js";
 import { type CardKind, resultsOf } from "./card.js";
@@ -43,7 +44,8 @@ export const around: CardKind = {
   },
   facts(set, what, [[, answer]]) {
     const [a, b] = planeAxes(set);
-    const [{ coordinates, mean }] = resultsOf<Result>(answer);
+    const [{ coordinates, mean }, ...others] = resultsOf<Result>(answer);
+    requireOne(1 + others.length);
     const flat = (mean as unknown[]).flat(3) as (number | null)[];
     const steps = (name: string, spacing: number) => {
       const at = coordinates[`r_${name}`] ?? [];

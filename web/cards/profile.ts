@@ -6,7 +6,7 @@ import type { Curve } from "../chart.js";
 import { toggle } from "../controls.js";
 import { keyOf } from "../state/answers.js";
 import { type Dataset, hasTwoWalls, wallAxis } from "../state/dataset.js";
-import { shortNumber } from "../state/format.js";
+import { requireOne, shortNumber } from "../state/format.js";
 import { store } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
 import { type Answered, type CardKind, type Facts, resultsOf } from "./card.js";
@@ -82,6 +82,7 @@ export const profile: CardKind = {
         readonly mean: readonly number[];
       };
       const positions = result.coordinates[axis.name] ?? [];
+      requireOne([result.mean[0]].flat().length);
       return { label: label ?? symbol, points: positions.map((y, i): [number, number] => [y, result.mean[i]]) };
     });
     const wall = answers[0][1].wall_units as WallUnits | undefined;

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals-core";
 import type { Curve } from "../chart.js";
 import type { Rows } from "../state/ask.js";
 import { AXIS_NAMES, type AxisName, placeText, timeText } from "../state/dataset.js";
-import { extremesText } from "../state/format.js";
+import { extremesText, requireOne } from "../state/format.js";
 import { cross, rested, valueText, view } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
 import { axisButtons, type CardKind } from "./card.js";
@@ -27,6 +27,7 @@ export const series: CardKind = {
   }),
   facts(set, what, [[time, answer]]) {
     const { columns, rows } = answer as unknown as Rows;
+    requireOne(columns.length - 4);
     const t = columns.findIndex(({ name }) => name === "t");
     const points = rows.map((row): [number, number] => [known(row[t]), known(row.at(-1) as number | null)]);
     const values = points.map(([, y]) => y).filter(Number.isFinite);
@@ -75,6 +76,7 @@ export const line: CardKind = {
     const curves = answers.map(([, answer, label]): Curve => {
       const { coords, data } = answer as unknown as Line;
       const values = Object.values(data)[0] ?? [];
+      requireOne([values[0]].flat().length);
       return { label: label ?? symbol, points: (coords[axis] ?? []).map((one, i) => [one, known(values[i])]) };
     });
     const at = restedPlace();

@@ -84,7 +84,8 @@ export function ticksOf(from: number, to: number, count: number, pi = false): nu
   return ticks;
 }
 
+export const ONE = "The page shows one number at each place: choose a component, or the norm.";
 /** Throws Error for vectors and tensors. */
 export function requireOne(components: number): void {
-  if (components > 1) throw new Error("The page shows one number at each place: choose a component, or the norm.");
+  if (components > 1) throw new Error(ONE);
 }
