@@ -9,7 +9,8 @@ import { axisButtons, type CardKind, resultsOf } from "./card.js";
 
 interface Result {
   readonly coordinates: Readonly<Record<string, readonly number[]>>;
-  readonly rho: readonly (number | null)[] | readonly (readonly (number | null)[])[];
+  /** By positions across, and by separations; axes of one node nest it more deeply. */
+  readonly rho: readonly unknown[];
 }
 
 const chosen = signal<AxisName>("x");
@@ -42,7 +43,7 @@ export const correlation: CardKind = {
       const [{ coordinates, rho }] = resultsOf<Result>(answer);
       const lengths = coordinates[`r_${axis.name}`] ?? [];
       if (across !== undefined) at = nearest(coordinates[across.name] ?? [], place);
-      const row = (across === undefined ? rho : rho[at]) as readonly (number | null)[];
+      const row = rho.flat(2).slice(at * lengths.length) as readonly (number | null)[];
       return {
         label: label ?? `ρ of ${symbol}`,
         // The correlation of a quantity with itself is symmetric, and repeats beyond half of the period.
@@ -52,7 +53,7 @@ export const correlation: CardKind = {
       };
     });
     const first = answers[0][1];
-    const pick = (value: unknown) => (Array.isArray(value) ? value[at] : value) as number | boolean | null | undefined;
+    const pick = (value: unknown) => [value].flat(3)[at] as number | boolean | null | undefined;
     const length = pick(first.integral_length);
     const crossed = pick(first.crossed) === false ? ", to half the period" : "";
     const deviation = pick(first.s_a);

@@ -1,7 +1,7 @@
 /** Panes of the stage, their scale, and the way between pixels and positions. */
 import type { Dataset, Vec3 } from "../state/dataset.js";
 import type { Plane, View } from "../state/link.js";
-import { PLANE_AXES } from "../state/model.js";
+import { comparedPlane, PLANE_AXES } from "../state/model.js";
 
 export interface Rect {
   readonly x: number;
@@ -33,9 +33,10 @@ export function panesOf({ show, compare }: View, width: number, height: number, 
   if (show.startsWith("slice")) return [plane(show.slice(-1) as Plane, all)];
   const left = Math.floor((width - GAP) / 2);
   if (show === "compare") {
-    if (compare !== "side") return [plane("z", all)];
+    const own = comparedPlane.value;
+    if (compare !== "side") return [plane(own, all)];
     const half = (x: number): Rect => ({ x, y: 0, width: left, height });
-    return [plane("z", half(0)), plane("z", half(left + GAP), true)];
+    return [plane(own, half(0)), plane(own, half(left + GAP), true)];
   }
   if (one !== null) return one === "3d" ? [{ kind: "space", rect: all }] : [plane(one, all)];
   const top = Math.floor((height - GAP) / 2);

@@ -35,7 +35,17 @@ import {
 import { asFlowMap, durationOf } from "./flow-map.js";
 import { exact, inSpan, requireOne, tidy } from "./format.js";
 import { kept } from "./kept.js";
-import { type Brush, brushIn, type Plane, type Range, readLink, untaken, type View, writeLink } from "./link.js";
+import {
+  type Brush,
+  brushIn,
+  type Plane,
+  type Range,
+  readLink,
+  type Show,
+  untaken,
+  type View,
+  writeLink,
+} from "./link.js";
 import { firstQuantity, hasDerivatives, quantitiesOf, quantityOf } from "./quantities.js";
 import {
   largestOf,
@@ -103,8 +113,9 @@ function roundedView(next: View): View {
   const rounded = (place: Vec3 | null) => (place === null || set === null ? place : roundedIn(set, place));
   return {
     ...next,
-    cross: rounded(next.cross),
-    centre: rounded(next.centre),
+    show: shownAs(next.show, set),
+    cross: next.cross && takenIn(set, roundedIn(set, next.cross)),
+    centre: next.centre && roundedIn(set, next.centre),
     window: next.window && roundedTo9(next.window),
     camera: next.camera.map(roundedTo9) as unknown as Vec3,
   };
@@ -184,6 +195,12 @@ const hadOf = ({ time, method }: Pick<View["b"], "time" | "method">, set: Datase
 /** Replaces what the dataset does not have by defaults; what B's dataset does not have is as in A. */
 function withDefaults(next: View, set: Dataset, second: Dataset | Refusal | null): View {
   const { axes, fields, methods, times } = set;
+/** The views that a dataset has: one of a plane has no others than of it. */
+function shownAs(show: Show, set: Dataset): Show {
+  const flat = flatAxis(set);
+  return flat === undefined || show === "compare" ? show : `slice:${flat}`;
+}
+
   const has = fields.some(({ name }) => name === "velocity");
   const middle = middleOf(set);
   const cross = next.cross?.map((one, a) => (Number.isNaN(one) ? middle[a] : wrapped(axes[a], one))) as
@@ -200,9 +217,7 @@ function withDefaults(next: View, set: Dataset, second: Dataset | Refusal | null
   const { dataset: other, what } = next.b;
   const named = { ...(other === undefined ? {} : { dataset: other }), ...(what === undefined ? {} : { what }) };
   const b = second instanceof Refusal ? next.b : { ...named, ...hadOf(next.b, second ?? set) };
-  const flat = flatAxis(set);
-  const show = flat === undefined || next.show === "compare" ? next.show : (`slice:${flat}` as const);
-  return { ...next, cross: cross ?? null, surface, colour, time, method, show, b };
+  return { ...next, cross, surface, colour, time, method, show: shownAs(next.show, set), b };
 }
 
 async function describe(name: string, signal: AbortSignal): Promise<Dataset> {
@@ -538,7 +553,10 @@ export function centreAt(set: Dataset, place: Vec3): Vec3 {
 
 export function planesOf({ show }: View): readonly Plane[] {
   if (show === "four") return ["z", "x", "y"];
-  if (show === "compare") return ["z"];
+/** The plane in which A and B are compared. */
+export const comparedPlane = computed<Plane>(() => (dataset.value && flatAxis(dataset.value)) ?? "z");
+
+  if (show === "compare") return [comparedPlane.value];
   return show === "3d" ? [] : [show.slice(-1) as Plane];
 }
 
