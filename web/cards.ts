@@ -21,6 +21,7 @@ import { confirm, estimateOf, keyOf, wantedAnswer } from "./state/answers.js";
 import { addressOf, type Question, Refusal, refusalFrom, rootOf, type Wanted } from "./state/ask.js";
 import { type Dataset, timeText } from "./state/dataset.js";
 import { tidy } from "./state/format.js";
+import { operand } from "./state/link.js";
 import { change, frameOf, rested, setWants, store, view } from "./state/model.js";
 import { quantitiesOf } from "./state/quantities.js";
 
@@ -143,12 +144,12 @@ function cardView(set: Dataset, kind: Kind, width: number, height: number): Temp
   if (entries[0][2].answer === null || library.value === null)
     return html`<p class="quiet" role="status">Computing</p>`;
   const facts = factsOf(set, kind, arrived);
-  const canBrush = cardOf(kind).canBrush?.() ?? false;
   if (facts instanceof Refusal) return html`<p class="error">${facts.message}</p>`;
+  const canBrush = cardOf(kind).canBrush?.() ?? false;
   const what = whatOf();
   const onBrush = (range: readonly [number, number] | null) => {
     const [low, high] = (range ?? []).map((end, _, [a, b]) => tidy(end, (b - a) / 200, 4));
-    change({ brush: range === null ? null : `${what} >= ${low} && ${what} <= ${high}` });
+    change({ brush: range === null ? null : `${operand(what)} >= ${low} && ${operand(what)} <= ${high}` });
   };
   return html`<div class="card-head"><h2>${facts.title}</h2></div>
     <div class="card" role="img" aria-label=${`${facts.title}: ${facts.chart.curves.map(({ label }) => label).join(", ")}`} ${ref(chartInto(facts.chart, width, height, canBrush ? onBrush : null))}></div>

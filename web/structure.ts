@@ -8,6 +8,7 @@ import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Wanted } from "./state/ask.js";
 import { type Dataset, nodeOf, type Vec3 } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
+import { operand } from "./state/link.js";
 import { dataset, frameOf, hasSpace, isBelow, setWants, store, valueText, view } from "./state/model.js";
 import { quantityOf } from "./state/quantities.js";
 
@@ -30,7 +31,7 @@ function questionOf(set: Dataset): Question | null {
   const { surface, time } = view.value;
   const nodes = set.axes.reduce((product, axis) => product * axis.nodes, 1);
   if (picked.value === null || surface.value === null || !hasSpace(view.value) || nodes > MOST_NODES) return null;
-  const where = `${surface.what} ${isBelow(surface.what) ? "<" : ">"} ${surface.value}`;
+  const where = `${operand(surface.what)} ${isBelow(surface.what) ? "<" : ">"} ${surface.value}`;
   const at = set.times[frameOf(time, set)];
   return { dataset: set.name, call: "structures", what: [surface.what], where, time: at, labels: true };
 }

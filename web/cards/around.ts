@@ -21,7 +21,8 @@ const typedCondition = choice<string | null>(null);
 export function conditionOf(set: Dataset, what: string): string {
   if (typedCondition.value !== null) return typedCondition.value;
   if (view.value.brush !== null) return view.value.brush;
-  return hasVelocity(set) && hasDerivatives(set) ? "Q > 4*rms(Q)" : `${what} > mean(${what}) + 2*rms(fluc(${what}))`;
+  if (hasVelocity(set) && hasDerivatives(set)) return "Q > 4*rms(Q)";
+  return `${operand(what)} > mean(${what}) + 2*rms(fluc(${what}))`;
 }
 
 export const conditionInput = (set: Dataset, label: string): TemplateResult =>

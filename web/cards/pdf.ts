@@ -5,7 +5,7 @@ import { html, nothing } from "lit-html";
 import type { Curve } from "../chart.js";
 import { toggle } from "../controls.js";
 import { inSpan, shortNumber } from "../state/format.js";
-import { brushIn } from "../state/link.js";
+import { type Brush, brushIn, operand } from "../state/link.js";
 import { change, view } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
 import { type Answered, type CardKind, type Facts, type Json, type Moments, resultsOf } from "./card.js";
@@ -56,14 +56,16 @@ function pdfOf(what: string, answers: Answered): Facts {
   const ys = positive.map(([, y]) => y);
   const [low, high] = [Math.min(...ys), Math.max(...ys)];
   curves.push(gaussian(moments, positive, low));
-  const brush = brushOf(what, histogram.edges);
+  const brush = brushOn(what);
   return {
     title: "Probability density, all nodes",
     chart: {
       x: { label: isByRms.value ? `(${symbol} − mean) / σ` : symbol },
       y: { label: "density", isLog: isLog.value, domain: isLog.value ? [low * 0.7, high * 1.6] : [0, high * 1.08] },
       curves,
-      ...(brush === null || isByRms.value ? {} : { brush }),
+      ...(brush === null || isByRms.value
+        ? {}
+        : { brush: [brush.low, Math.min(brush.high, histogram.edges.at(-1) ?? 0)] }),
     },
     rows: [
       ["Mean", inSpan(Math.abs(moments.mean) < 1e-9 * size ? 0 : moments.mean, 6 * size)],
@@ -76,9 +78,9 @@ function pdfOf(what: string, answers: Answered): Facts {
   };
 }
 
-function brushOf(what: string, edges: readonly number[]): readonly [number, number] | null {
+function brushOn(what: string): Brush | null {
   const brush = brushIn(view.value.brush);
-  return brush?.what === what ? [brush.low, Math.min(brush.high, edges.at(-1) as number)] : null;
+  return brush?.what === operand(what) ? brush : null;
 }
 
 export const pdf: CardKind = {
@@ -92,7 +94,7 @@ export const pdf: CardKind = {
     reduce: [
       { histogram: what, bins: BINS, range: "auto" },
       { moments: what, order: 4 },
-      ...(brushIn(view.value.brush)?.what === what ? [{ moments: `(${view.value.brush}) ? 1 : 0`, order: 1 }] : []),
+      ...(brushOn(what) === null ? [] : [{ moments: `(${view.value.brush}) ? 1 : 0`, order: 1 }]),
     ],
   }),
   facts: (_, what, answers) => pdfOf(what, answers),

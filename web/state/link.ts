@@ -108,9 +108,16 @@ export interface Brush {
   readonly high: number;
 }
 
+/** An expression as a side of a comparison: in brackets if anything outside of its own binds less. */
+export function operand(what: string): string {
+  let outside = what;
+  for (let before = ""; before !== outside; outside = outside.replace(/\([^()]*\)/g, "")) before = outside;
+  return /[?<>=!&|]/.test(outside) ? `(${what})` : what;
+}
+
 export function brushIn(text: string | null): Brush | null {
   const [, what, low, high = Number.POSITIVE_INFINITY] = BRUSH.exec(text ?? "") ?? [];
-  return what === undefined ? null : { what, low: Number(low), high: Number(high) };
+  return what === undefined || operand(what) !== what ? null : { what, low: Number(low), high: Number(high) };
 }
 
 /** The view of a query string; members that are malformed are left to the page. */
