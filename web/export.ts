@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
-import { chartInStage } from "./cards.js";
+import { chartInStage, isInStage } from "./cards.js";
 import { into, oneOf, setting } from "./controls.js";
 import { partOf } from "./draw/bar.js";
 import { PLANE_NAMES, type Rect } from "./draw/layout.js";

@@ -30,7 +30,7 @@ const released = choice<Question | null>(null);
 
 /** Points in a ball about a position, always the same. */
 function ball(set: Dataset): number[][] {
-  const size = radius.peek() * Math.min(...set.axes.map(({ length }) => length));
+  const size = radius.peek() * Math.min(...set.axes.flatMap(({ length, nodes }) => (nodes > 1 ? [length] : [])));
   const at = cross.peek();
   return Array.from({ length: count.peek() }, (_, i) => {
     const z = 1 - (2 * (i + 0.5)) / count.peek();

@@ -34,9 +34,11 @@ export function togglePlay(): void {
   else saveLink("replace");
 }
 
+/** Shows the stored time before or after the one shown, from the ends the other end. */
 export function stepTime(by: number): void {
-  const set = dataset.peek();
-  if (set === null) return;
-  const n = set.times.length;
-  change({ time: set.times[(frameOf(view.peek().time, set) + by + n) % n] }, "replace");
+  const { times } = dataset.peek() ?? { times: [] };
+  const now = view.peek().time ?? times[0];
+  const slack = 1e-6 * Math.abs(times[1] - times[0]);
+  const [after, before] = [times.findIndex((t) => t > now + slack), times.findLastIndex((t) => t < now - slack)];
+  if (times.length > 1) change({ time: times.at(by > 0 ? Math.max(0, after) : before) as number }, "replace");
 }

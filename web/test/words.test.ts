@@ -8,7 +8,7 @@ import { buttonsOf, markupOf, textOf } from "./template.js";
 for (const name of ["matchMedia", "addEventListener"])
   vi.stubGlobal(name, () => ({ matches: false, addEventListener: () => undefined }));
 vi.stubGlobal("location", { hash: "", pathname: "/", search: "?", origin: "http://a", href: "http://a/" });
-vi.stubGlobal("history", { replaceState: () => undefined });
+vi.stubGlobal("history", { replaceState: () => undefined, pushState: () => undefined });
 vi.stubGlobal("window", globalThis);
 vi.stubGlobal("document", { createTreeWalker: () => ({}) });
 const model = await import("../state/model.js");
@@ -16,17 +16,22 @@ const { manifests } = await import("../state/ask.js");
 const { overStage } = await import("../shell.js");
 const { particlesPanel } = await import("../particles.js");
 const { dyedPart } = await import("../dye.js");
-const { stageSize } = await import("../stage-state.js");
 const { budget } = await import("../cards/budget.js");
+const { correlation } = await import("../cards/correlation.js");
+const { library, pointCard, statisticsPanel, wantCards } = await import("../cards.js");
+const { panes, stageSize } = await import("../stage-state.js");
+const { pdf } = await import("../cards/pdf.js");
+const { stepTime } = await import("../playing.js");
+const { exportDialog, openExport } = await import("../export.js");
 
-/** What the service answers to a call with its members: numbers, or a table's rows. */
-type Service = (call: string, members: Readonly<Record<string, string>>) => Float32Array | readonly unknown[];
+/** What the service answers to a call with its members: numbers, or an object. */
+type Service = (call: string, members: Readonly<Record<string, string>>) => Float32Array | object;
 const answering = (service: Service) =>
   vi.stubGlobal("fetch", async (url: URL, { body }: { body?: string }) => {
     const asked = body === undefined ? Object.fromEntries(url.searchParams) : JSON.parse(body);
     const name = asked.dataset ?? url.pathname.split("/").at(-2);
     const answer = service(asked.call ?? url.pathname.split("/").at(-1), asked);
-    if (!(answer instanceof Float32Array)) return Response.json({ manifest: name, columns: [], rows: answer });
+    if (!(answer instanceof Float32Array)) return Response.json({ manifest: name, columns: [], ...answer });
     return new Response(answer.slice(), { headers: { "fieldprobe-manifest": name } });
   });
 
@@ -56,7 +61,9 @@ function show(set: Dataset, members: Members): void {
 
 it("reads out a pressure of some 101 300 Pa with the digits that tell places apart", async () => {
   answering((call) =>
-    call === "values" ? [[1, 1, 1, 101_300.3125]] : Float32Array.from({ length: 64 }, (_, i) => 101_300 + i / 32),
+    call === "values"
+      ? { rows: [[1, 1, 1, 101_300.3125]] }
+      : Float32Array.from({ length: 64 }, (_, i) => 101_300 + i / 32),
   );
   show(setOf("pascal", [0, 1]), {});
   await vi.waitFor(() => expect(textOf(overStage())).toContain("p 101300.31"));
@@ -70,7 +77,7 @@ it("labels a pane of A − B with the range and the value of the difference", as
       .split(",")
       .map(Number)
       .reduce((product, n) => product * n, 1);
-    return call === "values" ? [[1, 1, 1, value]] : new Float32Array(length).fill(value);
+    return call === "values" ? { rows: [[1, 1, 1, value]] } : new Float32Array(length).fill(value);
   });
   show(setOf("both", [0, 1]), { show: "compare", compare: "difference", b: { method: "nearest" } });
   const label = "p, Lag8, t 0 − p, nearest, t 0 −0.5 to 0.5, crosshair 0.5000";
@@ -78,7 +85,7 @@ it("labels a pane of A − B with the range and the value of the difference", as
 });
 
 it("tells the ends of paths apart however far their times are from zero", async () => {
-  answering((call) => (call === "paths" ? [[0, 1e6, 1, 1, 1, null, 2]] : new Float32Array(64)));
+  answering((call) => (call === "paths" ? { rows: [[0, 1e6, 1, 1, 1, null, 2]] } : new Float32Array(64)));
   const set = setOf("late", [1e6, 1e6 + 10, 1e6 + 20, 1e6 + 30]);
   show(set, {});
   buttonsOf(particlesPanel(set)).get("Release")?.();
@@ -116,4 +123,133 @@ it("states no residual of the budget of a flow without production", () => {
     budget.facts({} as Dataset, "", [[0, { ...answer, results: [{ ...result, produc }] }, null]]).rows;
   expect(rows(zero).map(([name]) => name)).toEqual(["u_τ", "Peak production"]);
   expect(rows([0, 0.5, 0.25]).at(-1)?.[1]).toBe("80 % of the peak");
+});
+
+it.each([
+  ["Point", "Series", pointCard],
+  ["Point", "Line", pointCard],
+  ["Statistics", "Profile", statisticsPanel],
+  ["Statistics", "Around", statisticsPanel],
+] as const)("refuses a vector in a card of %s, %s", async (tab, name, panel) => {
+  const means = [
+    {
+      coordinates: { y: [0, 1] },
+      mean: [
+        [1, 1],
+        [2, 2],
+        [3, 3],
+      ],
+    },
+  ];
+  answering((call) => {
+    if (call === "around") return { results: [...means, ...means, ...means] };
+    if (call === "statistics") return { results: means };
+    if (call === "grid") return { coords: { x: [0] }, data: { u: [[1, 2, 3]] } };
+    const columns = ["x", "y", "z", "t", "u.x", "u.y", "u.z"].map((one) => ({ name: one }));
+    return { columns, rows: [[1, 1, 1, 0, 5, 6, 7]] };
+  });
+  const set = setOf("vectors", [0, 1]);
+  show(set, { what: "u" });
+  library.value = {} as typeof import("../chart.js");
+  model.rested.value = model.view.peek();
+  buttonsOf(panel(set)).get(name)?.();
+  wantCards(set, tab);
+  await vi.waitFor(() => expect(textOf(panel(set))).toContain("choose a component, or the norm."));
+  expect(markupOf(panel(set))).not.toContain('class="card"');
+});
+
+describe("of a set with one node along y", () => {
+  const set = {
+    ...setOf("flat", [0, 1]),
+    axes: [axisOf("x"), { ...axisOf("y"), nodes: 1, first: 1, last: 1, length: 0, periodic: false }, axisOf("z")],
+  };
+  const flat = set as unknown as Dataset;
+
+  it.each(["slice:z", "3d", "four", "slice:y", "compare"] as const)(
+    "shows its plane, whatever is chosen: %s",
+    (chosen) => {
+      show(flat, {});
+      model.change({ show: chosen });
+      expect(panes.value).toMatchObject([{ kind: "plane", plane: "y" }]);
+      expect(model.planesOf(model.view.peek())).toEqual(["y"]);
+      expect(model.view.peek().show).toBe(chosen === "compare" ? "compare" : "slice:y");
+    },
+  );
+
+  it("releases particles around the crosshair, not all at it", async () => {
+    show(flat, { what: "p" });
+    buttonsOf(particlesPanel(flat)).get("Release")?.();
+    const [want] = model.furtherWants.peek().get("paths") ?? [];
+    const points = (want?.shared?.[0]?.question.points ?? []) as readonly (readonly number[])[];
+    expect(new Set(points.map(([x, , z]) => `${x} ${z}`)).size).toBe(200);
+    expect(new Set(points.map(([, y]) => y)).size).toBe(1);
+  });
+
+  it("draws the correlation that the service nests by the one node", () => {
+    const rho = [[1, 0.5, -1, 0.5]];
+    const result = { coordinates: { y: [0.5], r_x: [0, 1, 2, -1] }, rho };
+    const { chart, rows } = correlation.facts(flat, "p", [[0, { results: [result], integral_length: [0.7] }, null]]);
+    expect(chart.curves[0]?.points).toEqual([
+      [0, 1],
+      [1, 0.5],
+      [2, -1],
+    ]);
+    expect(rows[0]?.[1]).toBe("0.7000");
+  });
+});
+
+it("puts the crosshair where the service takes it to be, where float32 is coarse beside the nodes", () => {
+  const far = {
+    ...axisOf("x"),
+    first: 5.8e6,
+    last: 5.8e6 + 9.5,
+    length: 9.5,
+    spacing: 0.5,
+    nodes: 20,
+    periodic: false,
+  };
+  const set = { ...setOf("utm", [0, 1]), axes: [far, axisOf("y"), axisOf("z")] } as unknown as Dataset;
+  show(set, {});
+  model.change({ cross: [5_800_007.3, 0.3, 0.7] });
+  expect(model.cross.value).toEqual([5_800_007.5, 0.3, 0.7]);
+  expect(textOf(overStage())).toContain("x 5800007.50 y 0.3000");
+});
+
+it("asks for the share of a brush by the quantity as a whole, whatever its operators", () => {
+  const what = "u.x > 0 ? 1 : 0";
+  show(setOf("brushed", [0, 1]), { what, brush: `(${what}) >= 0.4 && (${what}) <= 0.9` });
+  const asked = (brush: string, of = what) => {
+    model.view.value = { ...model.view.peek(), brush };
+    return (pdf.question(model.dataset.peek() as Dataset, of, 0).reduce as readonly object[]).slice(2);
+  };
+  expect(asked(`(${what}) >= 0.4 && (${what}) <= 0.9`)).toEqual([
+    { moments: `((${what}) >= 0.4 && (${what}) <= 0.9) ? 1 : 0`, order: 1 },
+  ]);
+  // Without brackets the service reads another condition.
+  expect(asked(`${what} >= 0.4 && ${what} <= 0.9`)).toEqual([]);
+  expect(asked("2*ddot(S,S) >= 0.4", "2*ddot(S,S)")).toHaveLength(1);
+});
+
+it.each([
+  [2.8, 1, 3],
+  [2.8, -1, 2.5],
+  [2.6, 1, 3],
+  [3, 1, 3.5],
+  [2.5, -1, 2],
+  [3.5, 1, 2],
+  [2, -1, 3.5],
+])("steps from %d by %d to the next stored time, %d", (time, by, next) => {
+  show(setOf("stepped", [2, 2.5, 3, 3.5]), { time });
+  stepTime(by);
+  expect(model.view.peek().time).toBe(next);
+});
+
+it("says of files that they are of the view behind a card", () => {
+  const set = setOf("behind", [0, 1]);
+  show(set, {});
+  buttonsOf(statisticsPanel(set)).get("Fill the stage")?.();
+  openExport("data");
+  expect(textOf(exportDialog())).toContain("Of the view behind the card");
+  buttonsOf(statisticsPanel(set)).get("Close")?.();
+  expect(textOf(exportDialog())).not.toContain("behind");
 });
