@@ -3,7 +3,7 @@ import { effect, untracked } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { choice, setting } from "./controls.js";
-import { boxAbout, type Pane, pixelsAt } from "./draw/layout.js";
+import { boxAbout, localIn, type Pane, pixelsAt } from "./draw/layout.js";
 import { clipTo } from "./draw/overlay.js";
 import { dyeTrails, isCalm, paneOf, panes, stageSize, stroke, swipe, tool } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
@@ -113,15 +113,16 @@ export function dyeNote(pane: Pane): string {
     : "";
 }
 
-/** The two ends of a segment of a path in the box shown; null where it passes a seam, or has no position. */
-export function segmentIn({ axes }: Dataset, low: Vec3, ...rows: Rows["rows"]): number[] | null {
+/** The ends of a segment of a path in the box shown, for shaders; null where it passes a seam, or has no position. */
+export function segmentIn(set: Dataset, low: Vec3, ...rows: Rows["rows"]): number[] | null {
   const ends = rows.map((row) =>
-    axes.map((axis, a) => {
+    set.axes.map((axis, a) => {
       const place = row[a + 2] ?? Number.NaN;
       return axis.periodic ? wrapped({ ...axis, first: low[a] }, place) : place;
     }),
   );
-  return ends[0].every((one, a) => Math.abs(one - ends[1][a]) < axes[a].length / 2) ? ends.flat() : null;
+  const isWhole = ends[0].every((one, a) => Math.abs(one - ends[1][a]) < set.axes[a].length / 2);
+  return isWhole ? ends.flatMap(localIn(set)) : null;
 }
 
 effect(() => {

@@ -21,7 +21,7 @@ import { speed, togglePlay } from "./playing.js";
 import { brushTest, brushTitle, drawnLayer, surfaceLayer } from "./stage-layers.js";
 import { dyeTrails, isolated, panes, stageSize, surfaceName, titles, trails } from "./stage-state.js";
 import { askAtPoints, type Question } from "./state/ask.js";
-import { placeText, timeText, type Vec3 } from "./state/dataset.js";
+import { isCoarse, placeText, timeText, type Vec3 } from "./state/dataset.js";
 import { durationOf } from "./state/flow-map.js";
 import { exact, plainNumber } from "./state/format.js";
 import { brushIn } from "./state/link.js";
@@ -246,7 +246,7 @@ async function record(): Promise<void> {
   say(drawn > 0 ? `Movie of ${drawn} pictures saved` : "No picture was drawn: there is no movie.");
 }
 
-/** Saves the surface of the time shown, once it has arrived. Flow maps, of which each value is a path, are interpolated. */
+/** Saves the surface of the time shown, once it has arrived. Flow maps, of which each value is a path, are interpolated, and values where the service takes positions too coarsely. */
 async function saveMesh(kind: "GLB" | "VTP"): Promise<void> {
   await settled();
   const now = view.peek();
@@ -268,14 +268,14 @@ async function saveMesh(kind: "GLB" | "VTP"): Promise<void> {
   const count = mesh.positions.length / 3;
   const frame = frameOf(now.time, set);
   const at = exact(set.times[frame]);
-  const isFlowMap = durationOf(colour.what) !== null;
-  const name = isFlowMap ? `${colour.what}, linear between samples` : colour.what;
+  const isLinear = durationOf(colour.what) !== null || set.axes.some(isCoarse);
+  const name = isLinear ? `${colour.what}, linear between samples` : colour.what;
   const question = { dataset: set.name, call: "values", what: colour.what, frame, method: now.method };
-  const values = isFlowMap
+  const values = isLinear
     ? Float32Array.from({ length: count }, (_, i) =>
         sampleAt(colour, set, mesh.positions.subarray(3 * i, 3 * i + 3) as unknown as Vec3),
       )
-    : await askAtPoints(question, mesh.positions);
+    : await askAtPoints(question, Float32Array.from(mesh.positions));
   const colours = new Uint8Array(4 * count);
   for (const [i, value] of values.entries()) {
     const at = 4 * Math.round(255 * Math.min(1, Math.max(0, partOf(range, value) || 0)));
@@ -288,9 +288,7 @@ async function saveMesh(kind: "GLB" | "VTP"): Promise<void> {
     ...{ samples: fine.dims, colour: name, method, ...(found.layer.faint === null ? {} : { region: now.brush }) },
   };
   const made = { ...mesh, colours, values, name };
-  const [bytes, type] =
-    kind === "GLB" ? [glbOf(made, about), "model/gltf-binary"] : [vtpOf(made), "application/octet-stream"];
-  save(new Blob([bytes], { type }), `${set.name}-surface.${kind.toLowerCase()}`);
+  save(kind === "GLB" ? glbOf(made, about) : vtpOf(made), `${set.name}-surface.${kind.toLowerCase()}`);
 }
 
 function meshPart(): TemplateResult | typeof nothing {

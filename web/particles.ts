@@ -159,7 +159,7 @@ export function pathsPart(): TemplateResult | typeof nothing {
   const [rows, question] = [paths.value, released.value];
   if (rows === null || question === null) return nothing;
   return html`<div class="chips">${(["csv", "nc"] as const).map((format) => html`<button @click=${() => saveAnswer({ ...question, format }, `paths.${format}`)}>${{ csv: "CSV", nc: "NetCDF" }[format]}</button>`)}
-    <button @click=${() => save(new Blob([vtpOfPaths(rows)]), "paths.vtp")}>VTP</button></div>`;
+    <button @click=${() => save(vtpOfPaths(rows), "paths.vtp")}>VTP</button></div>`;
 }
 
 function summary(set: Dataset, { rows }: Rows, question: Question): TemplateResult {

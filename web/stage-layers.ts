@@ -1,7 +1,7 @@
 /** Layers that the stage draws: planes, differences of planes, flow in planes, the surface, and lines of space. */
 import { cameraOf } from "./draw/camera.js";
 import { eachNeighbour } from "./draw/empty.js";
-import { boxAbout, PLANE_NAMES, type PlanePane, sizeOf } from "./draw/layout.js";
+import { boxAbout, localIn, PLANE_NAMES, type PlanePane, sizeOf } from "./draw/layout.js";
 import type { PlaneLayer, SurfaceLayer } from "./draw/renderer.js";
 import type { PaneFlow } from "./draw/streaks.js";
 import { isCalm, isolated, panes } from "./stage-state.js";
@@ -337,8 +337,9 @@ export function surfaceLayer(now: View): SurfaceState | null {
 export function linesOf({ low, high, dataset: set }: SurfaceLayer, place: Vec3, light: boolean): Float32Array {
   const numbers: number[] = [];
   const tone = light ? 0.1 : 1;
+  const local = localIn(set);
   const add = (from: readonly number[], to: readonly number[], alpha: number) =>
-    numbers.push(...from, ...to, tone, tone, tone, alpha);
+    numbers.push(...local(from), ...local(to), tone, tone, tone, alpha);
   for (let a = 0; a < 3; a++) {
     const [b, c] = [(a + 1) % 3, (a + 2) % 3];
     for (const p of [low[b], high[b]]) {

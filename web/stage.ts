@@ -496,9 +496,9 @@ export class Stage {
     const dye = dyeTrails.value;
     const show = () => {
       const isLate = renderer.surface(rect, layer, key, grounds);
-      renderer.segments(rect, layer.camera, lines, 1.2);
-      renderer.segments(rect, layer.camera, trail, 2.2);
-      renderer.segments(rect, layer.camera, dye, 1.6);
+      renderer.segments(rect, layer, lines, 1.2);
+      renderer.segments(rect, layer, trail, 2.2);
+      renderer.segments(rect, layer, dye, 1.6);
       return isLate;
     };
     const { isFinest } = surfaceState;

@@ -55,6 +55,9 @@ const periodic = (nodes: number, spacing: number) => ({ nodes, origin: 0, spacin
 /** The nodes without values of the dataset `perforated`: a corner of every frame. */
 export const isHole = ({ x, y }: Pick<Index, "x" | "y">): boolean => x >= 8 && y < 3;
 
+/** Origins and spacings of axes of equal fields. */
+export const PLACED = { near: [0, 1], remote: [5_800_000, 0.5], tiny: [0, 1e-7] } as const;
+
 /** Writes all of them; returns their folders. */
 export function writeDatasets(): Promise<string[]> {
   return Promise.all([
@@ -96,6 +99,10 @@ export function writeDatasets(): Promise<string[]> {
       { x: 24, y: 13, z: 11 },
       ({ y, ...at }) => bend({ ...at, y: 1.3 * y }),
     ),
+    ...Object.entries(PLACED).map(([name, [origin, spacing]]) => {
+      const axis = (nodes: number) => ({ nodes, origin, spacing });
+      return write(name, { axes: { x: axis(12), y: axis(10), z: axis(11) } }, {}, bend, ["pressure"]);
+    }),
     write("perforated", { units: SI }, {}, (index) => (isHole(index) ? Number.NaN : bend(index))),
     write("pressed", { units: SI }, {}, bend, ["pressure"]),
     write("layer", {}, {}, bend, ["velocity", "heatflux", "sgsenergy", "soiltemperature"]),

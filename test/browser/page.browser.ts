@@ -237,10 +237,8 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     expect(kept.join(" ")).not.toContain("secret-token");
     await page.click('.bar button:text-is("Export")');
     await page.click('.sheet .chips button:text-is("Data")');
-    const [download] = await Promise.all([
-      page.waitForEvent("download"),
-      page.click('.sheet a[download]:text-is("CSV")'),
-    ]);
+    const csv = page.click('.sheet a[download]:text-is("CSV")');
+    const [download] = await Promise.all([page.waitForEvent("download"), csv]);
     expect(download.suggestedFilename()).toBe("isotropic32-grid.csv");
     expect(await readFile(await download.path(), "utf8")).toMatch(/^x,y,norm\(omega\)\r\n0,0,/);
     await page.reload();

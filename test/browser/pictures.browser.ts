@@ -2,6 +2,7 @@
 import { interpolateCividis, interpolateInferno } from "d3-scale-chromatic";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
+import { PLACED } from "./datasets.js";
 import { expectClean, openPage, pictureOf, reason, rowIn, settled, useStage } from "./stage.js";
 
 /** Mean colours of squares of 16 by 16 pixels of the stage, in rows, and the mean difference of neighbours. */
@@ -100,6 +101,18 @@ describe.skipIf(reason !== "")(`pictures${reason}`, () => {
     // 1.5 (1 - y^2) is above 0.9 in a slab, which the front of the box cuts: its face has no hole.
     expect(to - from).toBeGreaterThan(50);
     expect(isSurface.slice(from, to + 1)).not.toContain(false);
+  });
+
+  it("draw surfaces the same far from zero, and of tiny boxes", async () => {
+    const drawn = Object.entries(PLACED).map(async ([name, [origin, spacing]]) => {
+      const at = ["x", "y", "z"].map((axis) => `${axis}=${origin + 4 * spacing}`).join("&");
+      const query = `${at}&view.show=3d&view.surface=p@1&view.colour=p&view.flow=off`;
+      return pictureOf((await openPage(stage.browser, `${stage.service.url}/view/${name}?${query}`)).page);
+    });
+    const [near, ...others] = (await Promise.all(drawn)).map(({ data }) => data) as [Buffer, ...Buffer[]];
+    expect(new Set(near).size).toBeGreaterThan(100);
+    for (const data of others)
+      expect(near.filter((one, i) => Math.abs(one - (data[i] as number)) > 8).length).toBeLessThan(0.002 * near.length);
   });
 
   it("draw no tile of a pane that has gone", async () => {

@@ -38,7 +38,7 @@ export function rayOf({ right, up, forward, tangent }: Camera, u: number, v: num
 }
 
 /** The matrix from positions to clip space, column by column, with the distance along the view as w. */
-export function matrixOf({ eye, right, up, forward, tangent }: Camera, aspect: number): Float32Array {
+export function matrixOf({ eye, right, up, forward, tangent }: Camera, aspect: number): number[] {
   const x = 1 / (tangent * aspect);
   const y = 1 / tangent;
   const rows = [
@@ -47,7 +47,7 @@ export function matrixOf({ eye, right, up, forward, tangent }: Camera, aspect: n
     [0, 0, 0, 0],
     [...forward, -dot(forward, eye)],
   ];
-  return Float32Array.from({ length: 16 }, (_, i) => rows[i % 4][i >> 2]);
+  return Array.from({ length: 16 }, (_, i) => rows[i % 4][i >> 2]);
 }
 
 /** Distances at which a ray enters and leaves a box; null if it misses the box. */

@@ -95,6 +95,12 @@ export function boxAbout({ axes }: Dataset, centre: Vec3): { readonly low: Vec3;
   return { low: low as unknown as Vec3, high: high as unknown as Vec3 };
 }
 
+/** Positions as shaders have them: from the first nodes, in sizes of the box, so that float32 is fine enough for them. */
+export function localIn(set: Dataset): (place: readonly number[]) => [number, number, number] {
+  const size = sizeOf(set);
+  return (place) => set.axes.map(({ first }, a) => (place[a] - first) / size) as [number, number, number];
+}
+
 export function sizeOf({ axes }: Dataset): number {
   return Math.max(...axes.map(({ length }) => length));
 }

@@ -17,7 +17,7 @@ import {
   type Values,
   valueTexture,
 } from "./gl.js";
-import type { Rect } from "./layout.js";
+import { localIn, type Rect, sizeOf } from "./layout.js";
 import { colourTable, surfaceTable } from "./maps.js";
 import type { Rule } from "./overlay.js";
 import {
@@ -324,6 +324,8 @@ export class Renderer {
     const { gl } = this;
     const { dataset, volume, picture, range, map, brush } = layer;
     const { width: w, height: h } = target;
+    const [side, top] = layer.axes;
+    const [size, origin] = [sizeOf(dataset), localIn(dataset)(layer.origin)];
     const wrap = dataset.axes.map(({ periodic }) => periodic);
     // Texture coordinates are linear in pixels, unless axes are stretched.
     const isAffine = dataset.axes.every(({ coordinates }) => coordinates === undefined);
@@ -342,7 +344,8 @@ export class Renderer {
       const flat = this.#values({ ...picture, dims: [picture.columns, picture.rows] }, picture.tiles);
       this.#bind(3, gl.TEXTURE_2D, flat.texture, at("picture"));
       gl.uniform2f(at("storedPicture"), flat.half, flat.middle);
-      gl.uniform4f(at("pictureBox"), ...(picture.box as [number, number, number, number]));
+      const [x, y] = [side, top].map((a, i) => (picture.box[i] - dataset.axes[a].first) / size);
+      gl.uniform4f(at("pictureBox"), x, y, picture.box[2] / size, picture.box[3] / size);
       gl.uniform2f(at("pictureTiles"), Number(picture.tiles[0]), Number(picture.tiles[1]));
     }
     if (brush !== null) {
@@ -354,22 +357,21 @@ export class Renderer {
       gl.uniform3f(at("brushScale"), x, y, z);
     }
     const ratio = w / rect.width;
-    const step = layer.scale / ratio;
+    const step = layer.scale / ratio / size;
     const vector = (a: number, size: number): Vec3 => [0, 1, 2].map((i) => (i === a ? size : 0)) as unknown as Vec3;
-    gl.uniform3f(at("origin"), ...layer.origin);
+    gl.uniform3f(at("origin"), ...origin);
     gl.uniform3f(at("across"), ...vector(layer.axes[0], step));
     gl.uniform3f(at("up"), ...vector(layer.axes[1], step));
-    const texels = dataset.axes.map(({ spacing }, a) => 1 / (spacing * volume.strides[a] * volume.dims[a]));
-    const corner = dataset.axes.map(({ first }, a) => (layer.origin[a] - first) * texels[a] + 0.5 / volume.dims[a]);
+    const texels = dataset.axes.map(({ spacing }, a) => size / (spacing * volume.strides[a] * volume.dims[a]));
+    const corner = origin.map((one, a) => one * texels[a] + 0.5 / volume.dims[a]);
     gl.uniform3f(at("texelOrigin"), ...(corner as [number, number, number]));
     gl.uniform3f(at("texelAcross"), ...vector(layer.axes[0], step * texels[layer.axes[0]]));
     gl.uniform3f(at("texelUp"), ...vector(layer.axes[1], step * texels[layer.axes[1]]));
-    const [side, top] = layer.axes;
     gl.uniform3f(
       at("inPlane"),
       ...(vector(side, 1).map((one, a) => (a === top ? 1 : one)) as [number, number, number]),
     );
-    gl.uniform2f(at("planeOrigin"), layer.origin[side], layer.origin[top]);
+    gl.uniform2f(at("planeOrigin"), origin[side], origin[top]);
     gl.uniform1f(at("planeStep"), step);
     gl.uniform1f(at("swipe"), layer.swipe * ratio);
     gl.uniform1f(at("ratio"), ratio);
@@ -431,8 +433,8 @@ export class Renderer {
     this.#composeLit(rect, grounds);
   }
 
-  /** Draws segments of ten numbers: two ends, and a colour with its opacity. */
-  segments(rect: Rect, camera: Camera, segments: Float32Array, width: number): void {
+  /** Draws segments of ten numbers: two ends as shaders have positions, and a colour with its opacity. */
+  segments(rect: Rect, { camera, dataset }: SurfaceLayer, segments: Float32Array, width: number): void {
     if (segments.length === 0) return;
     const { gl } = this;
     const box = this.#bindPane(rect);
@@ -441,7 +443,8 @@ export class Renderer {
     const hasDepth = this.#lit.shown !== "none" && target !== null;
     gl.uniform1i(at("hasDepth"), Number(hasDepth));
     this.#bind(0, gl.TEXTURE_2D, target?.textures[1] ?? this.#blank, at("depth"));
-    gl.uniformMatrix4fv(at("matrix"), false, matrixOf(camera, rect.width / rect.height));
+    const eye = localIn(dataset)(camera.eye);
+    gl.uniformMatrix4fv(at("matrix"), false, matrixOf({ ...camera, eye }, rect.width / rect.height));
     gl.uniform4f(at("pane"), ...box);
     gl.uniform1f(at("width"), width * this.#ratio);
     gl.bindVertexArray(this.#segments.array);
@@ -552,21 +555,21 @@ export class Renderer {
     gl.uniform1f(at("level"), level);
     gl.uniform1f(at("side"), side);
     const aspect = target.width / target.height;
-    gl.uniform3f(at("eye"), ...camera.eye);
+    const [size, local] = [sizeOf(dataset), localIn(dataset)];
+    gl.uniform3f(at("eye"), ...local(camera.eye));
     gl.uniform3f(at("right"), ...camera.right);
     gl.uniform3f(at("above"), ...camera.up);
     gl.uniform3f(at("forward"), ...camera.forward);
     gl.uniform2f(at("view"), camera.tangent * aspect, camera.tangent);
-    gl.uniform3f(at("low"), ...low);
-    gl.uniform3f(at("high"), ...high);
-    gl.uniform3f(at("fineFirst"), ...fine.first);
-    gl.uniform3f(at("fineSpacing"), ...fine.spacing);
+    gl.uniform3f(at("low"), ...local(low));
+    gl.uniform3f(at("high"), ...local(high));
+    gl.uniform3f(at("fineSpacing"), ...(fine.spacing.map((one) => one / size) as [number, number, number]));
     gl.uniform3f(at("fineSamples"), ...fine.dims);
     // The light comes from above the left shoulder of the viewer.
     const { right, up, forward } = camera;
     const lamp = [0, 1, 2].map((a) => -0.42 * right[a] + 0.52 * up[a] - 0.62 * forward[a] + (a === 1 ? 0.35 : 0));
-    const size = Math.hypot(...lamp);
-    gl.uniform3f(at("lamp"), lamp[0] / size, lamp[1] / size, lamp[2] / size);
+    const bright = Math.hypot(...lamp);
+    gl.uniform3f(at("lamp"), lamp[0] / bright, lamp[1] / bright, lamp[2] / bright);
     gl.uniform4f(at("pane"), 0, 0, target.width, target.height);
     gl.bindFramebuffer(gl.FRAMEBUFFER, target.framebuffer);
     gl.viewport(0, 0, target.width, target.height);
@@ -612,12 +615,9 @@ export class Renderer {
     const { gl } = this;
     const vector = (read: (axis: Dataset["axes"][0], a: number) => number) =>
       dataset.axes.map(read) as unknown as [number, number, number];
-    gl.uniform3f(at("first"), ...vector(({ first }) => first));
-    gl.uniform3f(
-      at("spacing"),
-      ...vector(({ spacing, coordinates }, a) => (coordinates ? 1 : spacing) * volume.strides[a]),
-    );
-    gl.uniform3f(at("extent"), ...vector(({ length }) => length || 1));
+    const size = sizeOf(dataset);
+    gl.uniform3f(at("spacing"), ...vector(({ spacing }, a) => (spacing * volume.strides[a]) / size));
+    gl.uniform3f(at("extent"), ...vector(({ length }) => (length || size) / size));
     gl.uniform3f(at("samples"), ...volume.dims);
     gl.uniform3f(at("periodic"), ...vector(({ periodic }) => Number(periodic)));
     gl.uniform3f(at("stretched"), ...vector(({ coordinates }) => Number(coordinates !== undefined)));

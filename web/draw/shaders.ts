@@ -3,20 +3,20 @@
  * card a branch that is not taken costs as much as one that is.
  */
 
-/** Functions of all shaders: texture coordinates of positions, and colours of values. */
+/** Functions of all shaders: texture coordinates of positions, which are from the first node, and colours of values. */
 const COMMON = `#version 300 es
 precision highp float;
 precision highp int;
 precision highp sampler3D;
 precision highp sampler2D;
-uniform vec3 first, spacing, extent, samples, periodic, stretched;
+uniform vec3 spacing, extent, samples, periodic, stretched;
 uniform sampler2D places;
 uniform sampler2D colours;
 uniform vec3 range;
 
 // Texture coordinates of a position: by a table along stretched axes, linear along others.
 vec3 texelOf(vec3 p) {
-  vec3 along = (p - first) / extent;
+  vec3 along = p / extent;
   along -= floor(along) * periodic;
   vec3 node = along * extent / spacing;
 #ifdef STRETCHED
@@ -75,7 +75,7 @@ void main() {
   vec3 p = origin + at.x * across + at.y * up;
 #ifdef BOUNDED
   // Distance outside the walls and open ends of the box, in lengths; below 0 inside.
-  vec3 beyond = (abs((p - first) / extent - 0.5) - 0.5) * extent * (1.0 - periodic) * inPlane;
+  vec3 beyond = (abs(p / extent - 0.5) - 0.5) * extent * (1.0 - periodic) * inPlane;
   float outside = max(beyond.x, max(beyond.y, beyond.z));
   if (outside > 0.0) {
     float px = outside / (length(across) * ratio);
@@ -198,17 +198,17 @@ uniform float level, side;
 uniform vec3 eye, right, above, forward;
 uniform vec4 pane;
 uniform vec2 view;
-uniform vec3 low, high, fineFirst, fineSpacing, fineSamples;
+uniform vec3 low, high, fineSpacing, fineSamples;
 uniform vec3 lamp;
 layout(location = 0) out vec4 colour;
 layout(location = 1) out vec4 depth;
 
-vec3 cellOf(vec3 p) { return (p - fineFirst) / fineSpacing; }
+vec3 cellOf(vec3 p) { return p / fineSpacing; }
 
 float at(vec3 p) {
   vec2 s = texture(field, (cellOf(p) + 0.5) / fineSamples).rg;
 #ifdef MASKED
-  return s.g < 0.999 ? -1e-6 : side * ((s.r / s.g) * stored.x + stored.y - level);
+  return s.g < 0.999 ? -1e-30 : side * ((s.r / s.g) * stored.x + stored.y - level);
 #else
   return side * (s.r * stored.x + stored.y - level);
 #endif
@@ -301,7 +301,10 @@ void main() {
     vec3 q = (p - low) / (high - low) - 0.5;
     vec3 s = abs(q);
     n = s.x > s.y && s.x > s.z ? vec3(sign(q.x), 0, 0) : s.y > s.z ? vec3(0, sign(q.y), 0) : vec3(0, 0, sign(q.z));
-  } else n = -normalize(gradient(p) + 1e-12);
+  } else {
+    vec3 g = gradient(p);
+    n = -normalize(g / max(max(abs(g.x), abs(g.y)), max(abs(g.z), 1e-30)) + 1e-12);
+  }
   if (dot(n, d) > 0.0) n = -n;
   vec2 s = texture(volume, texelOf(p)).rg;
 #ifndef MASKED_COLOUR
@@ -412,7 +415,7 @@ out float edge;
 out float away;
 void main() {
   vec4 a = matrix * vec4(from, 1.0), b = matrix * vec4(to, 1.0);
-  float least = 1e-3;
+  float least = 2e-4;
   if (a.w < least && b.w < least) { gl_Position = vec4(2.0, 2.0, 2.0, 1.0); return; }
   if (a.w < least) a = mix(a, b, (least - a.w) / (b.w - a.w));
   if (b.w < least) b = mix(b, a, (least - b.w) / (a.w - b.w));
@@ -440,6 +443,6 @@ uniform bool hasDepth;
 out vec4 colour;
 void main() {
   float alpha = shade.a * clamp(width * 0.5 + 0.5 - abs(edge), 0.0, 1.0);
-  if (hasDepth && texture(depth, (gl_FragCoord.xy - pane.xy) / pane.zw).r < away - 1e-3) alpha *= 0.12;
+  if (hasDepth && texture(depth, (gl_FragCoord.xy - pane.xy) / pane.zw).r < away - 2e-4) alpha *= 0.12;
   colour = vec4(shade.rgb * alpha, alpha);
 }`;

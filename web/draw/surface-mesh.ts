@@ -2,7 +2,7 @@
 import type { Samples } from "../state/volumes.js";
 
 export interface Mesh {
-  readonly positions: Float32Array;
+  readonly positions: Float64Array;
   readonly normals: Float32Array;
   readonly triangles: Uint32Array;
 }
@@ -99,7 +99,7 @@ export function surfaceMesh(
         }
   }
   return {
-    positions: Float32Array.from(positions),
+    positions: Float64Array.from(positions),
     normals: Float32Array.from(normals),
     triangles: Uint32Array.from(triangles),
   };

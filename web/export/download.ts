@@ -10,29 +10,19 @@ export function save(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-
 function nameOf({ pathname, searchParams }: URL): string {
   const parts = pathname.split("/").slice(-2).map(decodeURIComponent);
   return `${parts.join("-")}.${searchParams.get("format") ?? "json"}`;
 }
 
 async function request(path: string, init: RequestInit, name: string): Promise<void> {
-  save(await (await send(path, init, new AbortController().signal)).blob(), name);
+  save(await (await send(path, init)).blob(), name);
 }
 
 export const report = (error: unknown): void => say(refusalFrom(error).message);
 
 async function requireSame(dataset: string): Promise<void> {
-  const answer = await send(`api/datasets/${encodeURIComponent(dataset)}`, {}, new AbortController().signal);
+  const answer = await send(`api/datasets/${encodeURIComponent(dataset)}`);
   requireManifest({ dataset, call: "" }, ((await answer.json()) as { digest: string }).digest);
 }
 

@@ -123,6 +123,10 @@ export function wrapped({ first, length, periodic, last }: Axis, place: number):
 export const isOnAxis = ({ first, last, length, periodic }: Axis, place: number): boolean =>
   periodic || (place >= first - 1e-8 * length && place <= last + 1e-8 * length);
 
+/** Whether float32, in which the service takes positions, is coarse beside the nodes of an axis. */
+export const isCoarse = ({ first, last, spacing }: Axis): boolean =>
+  Math.max(Math.abs(first), Math.abs(last)) * 2 ** -24 > spacing / 100;
+
 /** A coordinate with digits to a hundred-millionth of its axis. */
 export function roundedOn({ first, length, last }: Axis, place: number): number {
   if (place === first || place === last) return place;

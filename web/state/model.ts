@@ -23,6 +23,7 @@ import {
   flatAxis,
   hasSameAxes,
   hasVelocity,
+  isCoarse,
   type Listed,
   middleOf,
   nearest,
@@ -108,9 +109,13 @@ const roundedTo9 = (value: number) => Number(value.toPrecision(9));
 export const roundedIn = ({ axes }: Dataset, place: Vec3): Vec3 =>
   place.map((one, a) => roundedOn(axes[a], one)) as unknown as Vec3;
 
+/** The place whose values the service answers. */
+const takenIn = ({ axes }: Dataset, place: Vec3): Vec3 =>
+  place.map((one, a) => (isCoarse(axes[a]) ? Math.fround(one) : one)) as unknown as Vec3;
+
 function roundedView(next: View): View {
   const set = dataset.peek();
-  const rounded = (place: Vec3 | null) => (place === null || set === null ? place : roundedIn(set, place));
+  if (set === null) return next;
   return {
     ...next,
     show: shownAs(next.show, set),
@@ -144,9 +149,8 @@ export async function openAddress(): Promise<void> {
   const wanted = path === null ? new URLSearchParams(location.search).get("dataset") : decodeURIComponent(path[1]);
   const asked = path === null ? "" : location.search;
   const ofOld = location.search === "" ? "" : "Links of fieldprobe 1.0 are not read: this shows the dataset only.";
-  const signal = new AbortController().signal;
   try {
-    const list = (await (await send("api/datasets", {}, signal)).json()) as { datasets: readonly Listed[] };
+    const list = (await (await send("api/datasets")).json()) as { datasets: readonly Listed[] };
     datasets.value = list.datasets;
     const usual = list.datasets.find(({ name }) => name === "isotropic64") ?? list.datasets[0];
     if (usual === undefined) return;
@@ -163,9 +167,8 @@ let opened = 0;
 /** Loads the description of the dataset of a view, and shows it unless another view was opened meanwhile. */
 export async function open(next: View, how: "push" | "replace" = "replace"): Promise<void> {
   const turn = ++opened;
-  const signal = new AbortController().signal;
-  const found = await describe(next.dataset, signal);
-  const second = next.b.dataset === undefined ? null : await describe(next.b.dataset, signal).catch(refusalFrom);
+  const found = await describe(next.dataset);
+  const second = next.b.dataset === undefined ? null : await describe(next.b.dataset).catch(refusalFrom);
   if (turn !== opened) return;
   batch(() => {
     dataset.value = found;
@@ -192,20 +195,19 @@ const hadOf = ({ time, method }: Pick<View["b"], "time" | "method">, set: Datase
   };
 };
 
-/** Replaces what the dataset does not have by defaults; what B's dataset does not have is as in A. */
-function withDefaults(next: View, set: Dataset, second: Dataset | Refusal | null): View {
-  const { axes, fields, methods, times } = set;
 /** The views that a dataset has: one of a plane has no others than of it. */
 function shownAs(show: Show, set: Dataset): Show {
   const flat = flatAxis(set);
   return flat === undefined || show === "compare" ? show : `slice:${flat}`;
 }
 
+/** Replaces what the dataset does not have by defaults; what B's dataset does not have is as in A. */
+function withDefaults(next: View, set: Dataset, second: Dataset | Refusal | null): View {
+  const { axes, fields, methods, times } = set;
   const has = fields.some(({ name }) => name === "velocity");
   const middle = middleOf(set);
-  const cross = next.cross?.map((one, a) => (Number.isNaN(one) ? middle[a] : wrapped(axes[a], one))) as
-    | Vec3
-    | undefined;
+  const known = next.cross?.map((one, a) => (Number.isNaN(one) ? middle[a] : wrapped(axes[a], one)));
+  const cross = known === undefined ? null : takenIn(set, known as unknown as Vec3);
   const isFit = has && hasDerivatives(set);
   const surface = !isFit && next.surface.what === "Q" ? { what: next.what as string, value: null } : next.surface;
   const colour = !has && next.colour === "norm(u)" ? (next.what as string) : next.colour;
@@ -220,12 +222,12 @@ function shownAs(show: Show, set: Dataset): Show {
   return { ...next, cross, surface, colour, time, method, show: shownAs(next.show, set), b };
 }
 
-async function describe(name: string, signal: AbortSignal): Promise<Dataset> {
+async function describe(name: string): Promise<Dataset> {
   const address = `api/datasets/${encodeURIComponent(name)}`;
-  const found = datasetOf(await (await send(address, {}, signal)).json());
+  const found = datasetOf(await (await send(address)).json());
   manifests.set(found.name, found.digest);
   if (stridesOf(found, "").at(-1) === 1) return found;
-  const { levels } = (await (await send(`${address}/levels`, {}, signal)).json()) as { levels: readonly unknown[] };
+  const { levels } = (await (await send(`${address}/levels`)).json()) as { levels: readonly unknown[] };
   return { ...found, levels: levels.length };
 }
 
@@ -551,11 +553,11 @@ export function centreAt(set: Dataset, place: Vec3): Vec3 {
   return set.axes.map(({ periodic }, a) => (periodic ? place[a] : middle[a])) as unknown as Vec3;
 }
 
-export function planesOf({ show }: View): readonly Plane[] {
-  if (show === "four") return ["z", "x", "y"];
 /** The plane in which A and B are compared. */
 export const comparedPlane = computed<Plane>(() => (dataset.value && flatAxis(dataset.value)) ?? "z");
 
+export function planesOf({ show }: View): readonly Plane[] {
+  if (show === "four") return ["z", "x", "y"];
   if (show === "compare") return [comparedPlane.value];
   return show === "3d" ? [] : [show.slice(-1) as Plane];
 }

@@ -1,6 +1,6 @@
 /** Meshes of known surfaces: a sphere is closed and as large as it is, a slab ends at the seam, files have what they say. */
 import { describe, expect, it } from "vitest";
-import { surfaceMesh } from "../draw/surface-mesh.js";
+import { type Mesh, surfaceMesh } from "../draw/surface-mesh.js";
 import { glbOf, vtpOf, vtpOfPaths } from "../export/mesh.js";
 import type { Samples } from "../state/volumes.js";
 
@@ -20,12 +20,12 @@ function sphere(): Samples {
 }
 
 /** Six times the volume that a mesh encloses, by the divergence theorem. */
-function volumeOf({ positions, triangles }: { positions: Float32Array; triangles: Uint32Array }): number {
+function volumeOf({ positions, triangles }: Pick<Mesh, "positions" | "triangles">): number {
   let sum = 0;
   for (let t = 0; t < triangles.length; t += 3) {
     const [a, b, c] = [0, 1, 2].map((i) => positions.subarray(3 * (triangles[t + i] as number)));
-    const p = a as Float32Array;
-    const [q, r] = [b as Float32Array, c as Float32Array];
+    const p = a as Float64Array;
+    const [q, r] = [b as Float64Array, c as Float64Array];
     sum +=
       (p[0] as number) * ((q[1] as number) * (r[2] as number) - (q[2] as number) * (r[1] as number)) +
       (p[1] as number) * ((q[2] as number) * (r[0] as number) - (q[0] as number) * (r[2] as number)) +
@@ -82,7 +82,7 @@ describe("the mesh of a sphere", () => {
     expect([...new Set(x)].sort()).toEqual([0.5, 7.5]);
   });
 
-  it("becomes files that hold it", () => {
+  it("becomes files that hold it", async () => {
     const count = mesh.positions.length / 3;
     const coloured = {
       ...mesh,
@@ -90,26 +90,61 @@ describe("the mesh of a sphere", () => {
       values: new Float32Array(count),
       name: "u",
     };
-    const glb = glbOf(coloured, { dataset: "ball" });
-    const view = new DataView(glb.buffer);
-    expect([view.getUint32(0, true), view.getUint32(8, true)]).toEqual([0x46546c67, glb.length]);
-    const scene = JSON.parse(new TextDecoder().decode(glb.subarray(20, 20 + view.getUint32(12, true))));
+    const glb = await bytesOf(glbOf(coloured, { dataset: "ball" }));
+    expect([glb.readUInt32LE(0), glb.readUInt32LE(8)]).toEqual([0x46546c67, glb.length]);
+    const scene = JSON.parse(glb.toString("utf8", 20, 20 + glb.readUInt32LE(12)));
     expect(scene.accessors.map((one: { count: number }) => one.count)).toEqual([
       count,
       count,
       count,
       mesh.triangles.length,
     ]);
-    const [{ byteOffset }] = scene.bufferViews;
-    const at = 28 + view.getUint32(12, true) + byteOffset;
-    expect(view.getFloat32(at, true)).toBe(mesh.positions[0]);
-    const vtp = new TextDecoder("latin1").decode(vtpOf(coloured));
-    expect(vtp).toContain(`NumberOfPoints="${count}" NumberOfPolys="${mesh.triangles.length / 3}"`);
+    const vtp = await bytesOf(vtpOf(coloured));
+    expect(vtp.toString("latin1")).toContain(`NumberOfPoints="${count}" NumberOfPolys="${mesh.triangles.length / 3}"`);
     expect(vtp.length).toBeGreaterThan(24 * count);
+  });
+
+  it.each([
+    ["in GLB, by the place of its node", glbOf, 1e-7],
+    ["in VTP", vtpOf, 1e-12],
+  ] as const)("is where it is far from zero too, %s", async (_, fileOf, off) => {
+    const there = [5.8e6, 499_000, -7] as const;
+    const { positions, ...rest } = surfaceMesh({ ...sphere(), first: there }, 0, 1, [false, false, false]);
+    const count = positions.length / 3;
+    const more = { colours: new Uint8Array(4 * count), values: new Float32Array(count), name: "u" };
+    const file = await bytesOf(fileOf({ positions, ...rest, ...more }, {}));
+    const start = file.readUInt32LE(12);
+    const placeOf = (v: number): number[] => {
+      if (fileOf === vtpOf) return arrayOf(file, "Points", "readDoubleLE", 8).slice(3 * v, 3 * v + 3);
+      const { nodes, bufferViews, accessors } = JSON.parse(file.toString("utf8", 20, 20 + start));
+      const own = [0, 1, 2].map((i) => file.readFloatLE(28 + start + bufferViews[0].byteOffset + 12 * v + 4 * i));
+      for (const [a, one] of own.entries()) {
+        expect(one).toBeGreaterThanOrEqual(accessors[0].min[a]);
+        expect(one).toBeLessThanOrEqual(accessors[0].max[a]);
+      }
+      return own.map((one, a) => one + nodes[0].translation[a]);
+    };
+    for (const v of [0, 17, count - 1]) {
+      const place = placeOf(v);
+      for (let a = 0; a < 3; a++)
+        expect(Math.abs((place[a] as number) - (positions[3 * v + a] as number))).toBeLessThan(off);
+      const radius = Math.hypot(...place.map((one, a) => one - (there[a] as number) - 1));
+      expect(Math.abs(radius - RADIUS)).toBeLessThan(0.2 * SPACING);
+    }
   });
 });
 
-it("writes paths as lines that end where their particles have no position", () => {
+const bytesOf = async (file: Blob) => Buffer.from(await file.arrayBuffer());
+
+/** The numbers of an array of a VTP file. */
+function arrayOf(file: Buffer, name: string, read: "readDoubleLE" | "readUInt32LE", size: number): number[] {
+  const head = file.toString("latin1", 0, file.indexOf('"raw">_'));
+  const [, offset] = new RegExp(`Name="${name}"[^>]*offset="(\\d+)"`).exec(head) as string[];
+  const at = head.length + 7 + Number(offset);
+  return Array.from({ length: file.readUInt32LE(at) / size }, (_, i) => file[read](at + 4 + i * size));
+}
+
+it("writes paths as lines that end where their particles have no position", async () => {
   const names = ["particle", "t", "x", "y", "z", "exit", "norm(u)"];
   const rows = [
     [0, 0.5, 1, 2, 3, null, 7],
@@ -117,17 +152,12 @@ it("writes paths as lines that end where their particles have no position", () =
     [0, 0.75, null, null, null, null, null],
     [1, 0.5, 4, 5, 6, 0.6, 9],
   ];
-  const file = Buffer.from(vtpOfPaths({ columns: names.map((name) => ({ name })), rows }));
+  const file = await bytesOf(vtpOfPaths({ columns: names.map((name) => ({ name })), rows }));
   const head = file.toString("latin1", 0, file.indexOf('"raw">_'));
   expect(head).toContain('NumberOfPoints="3" NumberOfLines="2"');
-  const arrayOf = (name: string, read: "readFloatLE" | "readDoubleLE" | "readUInt32LE", size: number) => {
-    const [, offset] = new RegExp(`Name="${name}"[^>]*offset="(\\d+)"`).exec(head) as string[];
-    const at = head.length + 7 + Number(offset);
-    return Array.from({ length: file.readUInt32LE(at) / size }, (_, i) => file[read](at + 4 + i * size));
-  };
-  expect(arrayOf("Points", "readFloatLE", 4)).toEqual([1, 2, 3, 1.5, 2, 3, 4, 5, 6]);
-  expect(arrayOf("connectivity", "readUInt32LE", 4)).toEqual([0, 1, 2]);
-  expect(arrayOf("offsets", "readUInt32LE", 4)).toEqual([2, 3]);
-  expect(arrayOf("t", "readDoubleLE", 8)).toEqual([0.5, 0.625, 0.5]);
-  expect(arrayOf("exit", "readDoubleLE", 8)).toEqual([Number.NaN, Number.NaN, 0.6]);
+  expect(arrayOf(file, "Points", "readDoubleLE", 8)).toEqual([1, 2, 3, 1.5, 2, 3, 4, 5, 6]);
+  expect(arrayOf(file, "connectivity", "readUInt32LE", 4)).toEqual([0, 1, 2]);
+  expect(arrayOf(file, "offsets", "readUInt32LE", 4)).toEqual([2, 3]);
+  expect(arrayOf(file, "t", "readDoubleLE", 8)).toEqual([0.5, 0.625, 0.5]);
+  expect(arrayOf(file, "exit", "readDoubleLE", 8)).toEqual([Number.NaN, Number.NaN, 0.6]);
 });
