@@ -1,12 +1,9 @@
 /** Spectra, pairs and correlations along lines at places, on grids of several kinds, against NumPy. */
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../../src/main.js";
-import { askNumpy, GRID_KINDS, type GridKind, type MadeGrid, makeGrid, NUMPY } from "../../support/analysis-data.js";
-import { scratchFolder } from "../../support/scratch.js";
-import { serveTestData } from "../../support/service.js";
-import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
+import { describe, expect, it } from "vitest";
+import { askNumpy, GRID_KINDS, type GridKind, type MadeGrid, NUMPY } from "../../support/analysis-data.js";
+import { type AnyAnswer, jsonOf, type Members } from "./ask.js";
+import { useGrids } from "./grids.js";
 
 const SCRIPT = fileURLToPath(new URL("oracle.py", import.meta.url));
 const KINDS = GRID_KINDS.filter(({ name }) => ["periodic", "channel", "anisotropic", "duct"].includes(name));
@@ -24,16 +21,9 @@ function near(ours: unknown, expected: unknown, about: string): void {
 const WITHOUT = NUMPY === undefined ? " (skipped: no python3 here has numpy)" : "";
 
 describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}`, () => {
-  const folder = scratchFolder();
-  const made = new Map<GridKind, MadeGrid>();
-  let service: RunningService;
-  beforeAll(async () => {
-    for (const kind of [...KINDS, ...OPEN]) made.set(kind, await makeGrid(kind, folder));
-    service = await serveTestData([...KINDS, ...OPEN].map(({ name }) => join(folder, name)));
-  }, 60_000);
-  afterAll(() => service.close());
+  const { made, ask } = useGrids([...KINDS, ...OPEN]);
   const question = (dataset: string, call: string, members: Members): Promise<AnyAnswer> =>
-    ask(service, { dataset, call, frame: "all", ...members }).then(jsonOf);
+    ask({ dataset, call, frame: "all", ...members }).then(jsonOf);
 
   it.each(KINDS.map((kind) => ({ kind, name: kind.name })))(
     "on the $name grid",
@@ -247,10 +237,10 @@ describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}
 
   it("asks again by its question, and as CSV", async () => {
     const members = { dataset: "channel", call: "correlation", what: "u.x", axis: "x,z", frame: 1 };
-    const first = await ask(service, members).then((response) => response.text());
+    const first = await ask(members).then((response) => response.text());
     const { question: again } = JSON.parse(first);
-    expect(await ask(service, again).then((response) => response.text())).toBe(first);
-    const csv = await ask(service, { ...members, format: "csv" }).then((response) => response.text());
+    expect(await ask(again).then((response) => response.text())).toBe(first);
+    const csv = await ask({ ...members, format: "csv" }).then((response) => response.text());
     expect(csv.split("\n")[0]).toBe("r_x,r_z,y,R,rho");
   });
 });

@@ -1,12 +1,9 @@
 /** Operators and means of any expression, on grids of six kinds, against NumPy. */
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../../src/main.js";
-import { askNumpy, GRID_KINDS, type GridKind, type MadeGrid, makeGrid, NUMPY } from "../../support/analysis-data.js";
-import { scratchFolder } from "../../support/scratch.js";
-import { serveTestData } from "../../support/service.js";
-import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
+import { describe, expect, it } from "vitest";
+import { askNumpy, GRID_KINDS, type GridKind, type MadeGrid, NUMPY } from "../../support/analysis-data.js";
+import { type AnyAnswer, jsonOf, type Members } from "./ask.js";
+import { useGrids } from "./grids.js";
 
 /** Grids whose fields share their nodes. */
 const KINDS = GRID_KINDS.filter(({ staggered }) => !staggered);
@@ -64,16 +61,9 @@ function near(ours: readonly number[], expected: readonly (number | null)[], abo
 const WITHOUT = NUMPY === undefined ? " (skipped: no python3 here has numpy)" : "";
 
 describe.skipIf(NUMPY === undefined)(`operators of expressions agree with NumPy${WITHOUT}`, () => {
-  const folder = scratchFolder();
-  const made = new Map<GridKind, MadeGrid>();
-  let service: RunningService;
-  beforeAll(async () => {
-    for (const kind of KINDS) made.set(kind, await makeGrid(kind, folder));
-    service = await serveTestData(["data/turbulent-channel", ...KINDS.map(({ name }) => join(folder, name))]);
-  }, 60_000);
-  afterAll(() => service.close());
+  const { made, ask } = useGrids(KINDS, 4, ["data/turbulent-channel"]);
   const question = (dataset: string, call: string, members: Members): Promise<AnyAnswer> =>
-    ask(service, { dataset, call, ...members }).then(jsonOf);
+    ask({ dataset, call, ...members }).then(jsonOf);
 
   it.each(KINDS.map((kind) => ({ kind, name: kind.name })))(
     "at the nodes of the $name grid",
@@ -223,7 +213,7 @@ describe.skipIf(NUMPY === undefined)(`operators of expressions agree with NumPy$
 
   it("refuses at points what is known at nodes, and says where it is", async () => {
     const members = { what: "grad(u.x*p)", points: [[1, 0.2, 1]], frame: 0 };
-    const response = await ask(service, { dataset: "channel", call: "values", ...members });
+    const response = await ask({ dataset: "channel", call: "values", ...members });
     expect(response.status).toBe(422);
     expect((await response.json()).detail).toMatch(/known at nodes, not at points: ask nodes, find, statistics/);
   });

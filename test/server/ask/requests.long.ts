@@ -1,12 +1,9 @@
 /** Random requests on six kinds of grids against NumPy, all of one seeded generator. */
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../../src/main.js";
-import { askNumpy, GRID_KINDS, type GridKind, type MadeGrid, makeGrid, NUMPY } from "../../support/analysis-data.js";
-import { scratchFolder } from "../../support/scratch.js";
-import { serveTestData } from "../../support/service.js";
-import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
+import { describe, expect, it } from "vitest";
+import { askNumpy, GRID_KINDS, type GridKind, type MadeGrid, NUMPY } from "../../support/analysis-data.js";
+import { type AnyAnswer, jsonOf, type Members } from "./ask.js";
+import { useGrids } from "./grids.js";
 
 const SCRIPT = fileURLToPath(new URL("oracle.py", import.meta.url));
 const SEED = Number(process.env.FIELDPROBE_TEST_SEED ?? 62);
@@ -290,22 +287,15 @@ function compare(ours: unknown, expected: unknown, path: string, scale = 0): voi
 const WITHOUT = NUMPY === undefined ? " (skipped: no python3 here has numpy)" : "";
 
 describe.skipIf(NUMPY === undefined)(`random requests agree with NumPy${WITHOUT}`, () => {
-  const folder = scratchFolder();
-  const made: MadeGrid[] = [];
-  let service: RunningService;
-  beforeAll(async () => {
-    for (const kind of KINDS) made.push(await makeGrid(kind, folder, FRAMES));
-    service = await serveTestData(KINDS.map(({ name }) => join(folder, name)));
-  }, 60_000);
-  afterAll(() => service.close());
+  const { made, ask } = useGrids(KINDS, FRAMES);
 
   it(`in ${REQUESTS} requests on ${KINDS.length} kinds of grids`, async () => {
     const drawn = Array.from({ length: REQUESTS }, (_, i) => {
-      const [grid, kind] = [made[i % KINDS.length] as MadeGrid, KINDS[i % KINDS.length] as GridKind];
-      return { kind, ...draw(grid, kind) };
+      const kind = KINDS[i % KINDS.length] as GridKind;
+      return { kind, ...draw(made.get(kind) as MadeGrid, kind) };
     });
-    const grids = KINDS.map((kind, i) => ({
-      grid: made[i] as MadeGrid,
+    const grids = KINDS.map((kind) => ({
+      grid: made.get(kind) as MadeGrid,
       requests: drawn.filter((one) => one.kind === kind).map(({ python, asked }) => ({ python, asked })),
     }));
     const answers = askNumpy<unknown[][]>(SCRIPT, { grids });
@@ -314,11 +304,7 @@ describe.skipIf(NUMPY === undefined)(`random requests agree with NumPy${WITHOUT}
       const question = { dataset: kind.name, call, frame: "all", ...members };
       const about = `seed ${SEED}, request ${i}: ${JSON.stringify(question)}`;
       try {
-        compare(
-          read(await ask(service, question).then(jsonOf)),
-          answers[i % KINDS.length]?.[Math.floor(i / KINDS.length)],
-          "",
-        );
+        compare(read(await ask(question).then(jsonOf)), answers[i % KINDS.length]?.[Math.floor(i / KINDS.length)], "");
       } catch (error) {
         wrong.push(`${about}: ${(error as Error).message.slice(0, 300)}`);
       }
