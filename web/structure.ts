@@ -6,7 +6,7 @@ import { type Scaled, scalesQuestion } from "./ruler.js";
 import { isolated, picked } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Wanted } from "./state/ask.js";
-import { type Dataset, nodeOf, type Vec3 } from "./state/dataset.js";
+import { type Dataset, nodeOf, type Vec3, volumeOfCells } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
 import { operand } from "./state/link.js";
 import { dataset, frameOf, hasSpace, isBelow, setWants, store, valueText, view } from "./state/model.js";
@@ -99,7 +99,6 @@ export function structurePart(set: Dataset): TemplateResult | typeof nothing {
     return html`<section><h2>Structure</h2><p class=${entry.error === null ? "quiet" : "error"} role="status">${entry.error?.message ?? (entry.isPending ? "Loading" : "None here")}</p><div class="chips">${close}</div></section>`;
   const { structure, label, answer } = one;
   const { what } = view.value.surface;
-  const whole = set.axes.reduce((product, { length }) => product * length, 1);
   const [values] = Object.values(structure.properties);
   const peak = isBelow(what) ? values?.min : values?.max;
   const sizes = structure.box[1].map((high, a) => high - structure.box[0][a]);
@@ -107,7 +106,7 @@ export function structurePart(set: Dataset): TemplateResult | typeof nothing {
   const eta = scales === null ? undefined : store.entry<Scaled>(keyOf(set, scales)).answer?.scales?.kolmogorov;
   const longest = Math.max(...sizes);
   return html`<section><h2>Structure ${label} of ${answer.structures.length}, by volume</h2><div class="rows">
-      <span class="quiet">Volume</span><span>${shortNumber(structure.volume)}, ${plainNumber((100 * structure.volume) / whole, 2)} % of the box</span>
+      <span class="quiet">Volume</span><span>${shortNumber(structure.volume)}, ${plainNumber((100 * structure.volume) / volumeOfCells(set), 2)} % of the box</span>
       <span class="quiet">Peak of ${quantityOf(what).symbol}</span><span>${valueText({ dataset: set, what, time: view.value.time ?? 0, method: "" }, peak ?? Number.NaN)}</span>
       <span class="quiet">Extent</span><span>${sizes.map((one2) => plainNumber(one2, 3)).join(" × ")}</span>
       ${eta === undefined ? nothing : html`<span class="quiet">Longest side</span><span>${plainNumber(longest / eta, 3)} η</span>`}

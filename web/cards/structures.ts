@@ -1,4 +1,5 @@
 /** Connected sets of nodes where a condition holds: their number, and their volumes by rank. */
+import { volumeOfCells } from "../state/dataset.js";
 import { plainNumber, shortNumber } from "../state/format.js";
 import { conditionInput, conditionOf } from "./around.js";
 import type { CardKind } from "./card.js";
@@ -17,7 +18,7 @@ export const structures: CardKind = {
     ...{ dataset: set.name, call: "structures", where: conditionOf(set, what), time },
   }),
   facts(set, what, answers) {
-    const whole = set.axes.reduce((product, { length }) => product * (length || 1), 1);
+    const whole = volumeOfCells(set);
     const all = answers.map(([, answer]) => answer.structures as readonly Structure[]);
     const [first] = all;
     const together = first.reduce((sum, { volume }) => sum + volume, 0);

@@ -14,6 +14,8 @@ export interface Axis {
   readonly periodic: boolean;
   readonly faces?: readonly ["wall" | "open", "wall" | "open"];
   readonly coordinates?: readonly number[];
+  /** Edges of the cells around the nodes, if they are stated. */
+  readonly edges?: readonly number[];
 }
 
 export interface Field {
@@ -162,11 +164,16 @@ export function middleOf({ axes }: Dataset): Vec3 {
   return axes.map(({ first, length }) => first + length / 2) as unknown as Vec3;
 }
 
-/** The length of the cell of a node along an axis, half a cell at an open end. */
-export function cellOf({ coordinates, spacing, nodes, periodic }: Axis, node: number): number {
+/** The length of the cell of a node along an axis: between stated edges, else half a cell at an open end. */
+export function cellOf({ coordinates, edges, spacing, nodes, periodic }: Axis, node: number): number {
+  if (edges !== undefined) return edges[Math.floor(node) + 1] - edges[Math.floor(node)];
   if (coordinates === undefined) return periodic || (node > 0 && node < nodes - 1.0001) ? spacing : spacing / 2;
   return (coordinates[Math.min(nodes - 1, node + 1)] - coordinates[Math.max(0, node - 1)]) / 2;
 }
+
+/** The volume of the cells of all nodes; an axis of one node has the length 1. */
+export const volumeOfCells = ({ axes }: Dataset): number =>
+  axes.reduce((all, { edges, length }) => all * (edges ? (edges.at(-1) as number) - edges[0] : length || 1), 1);
 
 export function flatAxis({ axes }: Dataset): AxisName | undefined {
   return axes.find(({ nodes }) => nodes === 1)?.name;

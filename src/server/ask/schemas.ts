@@ -49,6 +49,7 @@ const AXIS = Type.Object({
   periodic: Type.Boolean(),
   faces: Type.Optional(Type.Array(Type.String(), { description: "wall or open, at the first and the last node." })),
   coordinates: Type.Optional(Type.Array(Type.Number())),
+  edges: Type.Optional(Type.Array(Type.Number(), { description: "Edges of the cells around the nodes, if stated." })),
 });
 
 /** A dataset in a list. */
