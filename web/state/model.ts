@@ -356,6 +356,7 @@ export interface PicturePlan {
 export const PLANE_AXES: Readonly<Record<Plane, readonly [number, number]>> = { z: [0, 1], x: [2, 1], y: [0, 2] };
 
 const MOST_PICTURE_SAMPLES = 384;
+const LEAST_PICTURE_SAMPLES = 128;
 /** Most samples along a side of a picture of flow maps, each of which is a path of a particle. */
 const MOST_PATH_SAMPLES = 160;
 
@@ -396,7 +397,9 @@ export function planOf(now: View, plane: Plane, second = false, at = cross.value
       if (isWhole) [low, high] = [axis.first, axis.first + axis.length];
       else [low, high] = [low, high].map((end) => roundedOn(axis, end));
       members[AXIS_NAMES[a]] = `${low}:${high}`;
-      counts[AXIS_NAMES[a]] = Math.max(2, Math.min(pixels, Math.ceil((4 * axis.nodes * (high - low)) / axis.length)));
+      // Half a cell at each end of a range is of one colour: it has a few pixels at most.
+      const enough = Math.max(LEAST_PICTURE_SAMPLES, Math.ceil((4 * axis.nodes * (high - low)) / axis.length));
+      counts[AXIS_NAMES[a]] = Math.max(2, Math.min(pixels, enough));
       tiles[side] = isWhole && axis.periodic;
       // Samples of a range lie in the middle of equal intervals.
       box[side] = tiles[side] ? low + (high - low) / counts[AXIS_NAMES[a]] / 2 : low;
