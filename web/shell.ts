@@ -16,8 +16,9 @@ import { inspector } from "./inspector.js";
 import { message } from "./notify.js";
 import { speed, stepTime, togglePlay } from "./playing.js";
 import { rulerView } from "./ruler.js";
+import { hover } from "./stage-input.js";
 import { drawnLayer, samplesOf } from "./stage-layers.js";
-import { hover, noGraphics, onePane, panes, stageSize, titles } from "./stage-state.js";
+import { noGraphics, onePane, panes, stageSize, titles } from "./stage-state.js";
 import { confirm, costOf, estimateOf, isConfirmed, keyOf, wantedAnswer } from "./state/answers.js";
 import { addressOf, type Question, reachable, replaced, rootOf, setToken } from "./state/ask.js";
 import {

@@ -1,8 +1,10 @@
 /** Input over the stage: pointers, wheel and fingers become changes of the view. */
+import { computed } from "@preact/signals-core";
+import { setting } from "./controls.js";
 import { along, rayOf, throughBox } from "./draw/camera.js";
 import { type Pane, type PlanePane, pixelOf, positionAt, type SpacePane, sizeOf } from "./draw/layout.js";
 import { surfaceLayer } from "./stage-layers.js";
-import { hover, panes, picked, type Stroke, stroke, swipe, tool } from "./stage-state.js";
+import { panes, picked, pointer, type Stroke, stroke, swipe, tool } from "./stage-state.js";
 import { coordinateOf, type Dataset, isOnAxis, nodeOf, type Vec3, wrapped } from "./state/dataset.js";
 import type { View } from "./state/link.js";
 import {
@@ -23,7 +25,7 @@ import { sampleAt } from "./state/volumes.js";
 
 export function paneAt(x: number, y: number): Pane | null {
   const inside = ({ rect }: Pane) => x >= rect.x && x < rect.x + rect.width && y >= rect.y && y < rect.y + rect.height;
-  return panes.peek().find(inside) ?? null;
+  return panes.value.find(inside) ?? null;
 }
 
 /** The position of the surface under a pixel of the pane of space, by the march over samples that the picture makes. */
@@ -140,11 +142,8 @@ class StageInput {
     const [x, y] = this.#pixelOf(event);
     if (this.#fingers.has(event.pointerId)) this.#fingers.set(event.pointerId, [x, y]);
     if (this.#pinch !== null && this.#fingers.size === 2) this.#movePinch(this.#pinch);
-    else if (this.#drag === null) showHover(x, y);
-    else {
-      this.#moveDrag(this.#drag, x, y);
-      hover.value = null;
-    }
+    else if (this.#drag !== null) this.#moveDrag(this.#drag, x, y);
+    pointer.value = this.#fingers.size === 0 ? [x, y] : null;
   }
 
   #movePinch({ pane, view: from, distance, middle }: Pinch): void {
@@ -203,9 +202,7 @@ export function listen(root: HTMLElement): void {
   root.addEventListener("pointermove", (event) => input.move(event));
   root.addEventListener("pointerup", (event) => input.up(event));
   root.addEventListener("pointercancel", (event) => input.up(event));
-  root.addEventListener("pointerleave", () => {
-    hover.value = null;
-  });
+  root.addEventListener("pointerleave", setting(pointer, null));
   root.addEventListener("contextmenu", (event) => event.preventDefault());
   root.addEventListener("wheel", (event) => input.wheel(event), { passive: false });
 }
@@ -213,8 +210,8 @@ export function listen(root: HTMLElement): void {
 const MOST_POSITIONS = 400;
 
 function isSecondAt(pane: PlanePane, x: number): boolean {
-  const { show, compare } = view.peek();
-  return pane.second || (show === "compare" && compare === "swipe" && x > swipe.peek() * pane.rect.width);
+  const { show, compare } = view.value;
+  return pane.second || (show === "compare" && compare === "swipe" && x > swipe.value * pane.rect.width);
 }
 
 /** Begins or extends a stroke: a ruler has two ends, dye has all positions that the pointer passed. */
@@ -276,19 +273,17 @@ function zoomAbout(
   change({ centre: centre as unknown as Vec3, window }, "drag");
 }
 
-function showHover(x: number, y: number): void {
+/** The position in a plane under the pointer; null if there is none, or none in the box. */
+export const hover = computed(() => {
+  const [x, y] = pointer.value ?? [Number.NaN, Number.NaN];
   const pane = paneAt(x, y);
-  const set = dataset.peek();
-  const { centre } = view.peek();
-  if (pane === null || pane.kind === "space" || set === null || centre === null) {
-    if (hover.peek() !== null) hover.value = null;
-    return;
-  }
+  const { centre } = view.value;
+  if (pane === null || pane.kind === "space" || centre === null) return null;
   const second = isSecondAt(pane, x);
-  const { axes } = shownOf(view.peek(), second)?.dataset ?? set;
-  const place = positionAt(pane, x, y, centre, cross.peek(), pixel.peek());
-  hover.value = place.every((one, a) => isOnAxis(axes[a], one)) ? { pane, place, second } : null;
-}
+  const place = positionAt(pane, x, y, centre, cross.value, pixel.value);
+  const isInside = shownOf(view.value, second)?.dataset.axes.every((axis, a) => isOnAxis(axis, place[a])) ?? false;
+  return isInside ? { pane, place, second } : null;
+});
 
 export function step(axis: number, nodes: number): void {
   const set = dataset.peek();

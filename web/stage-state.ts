@@ -7,14 +7,8 @@ import type { Vec3 } from "./state/dataset.js";
 import type { Plane } from "./state/link.js";
 import { view } from "./state/model.js";
 
-/** The position under the pointer; its value is read from the picture whenever it is shown. */
-export interface Hover {
-  readonly pane: PlanePane;
-  readonly place: Vec3;
-  readonly second: boolean;
-}
-
-export const hover = signal<Hover | null>(null);
+/** The pixel of the stage under the pointer; what is there is looked up whenever it is shown. */
+export const pointer = signal<readonly [x: number, y: number] | null>(null);
 export const stageSize = signal<readonly [number, number]>([0, 0]);
 export const onePane = signal<Plane | "3d" | null>(null);
 export interface PaneTitle {
