@@ -197,7 +197,7 @@ function captionOf(leftOut: string): string {
   const brush = asked !== null && volumeShown(set, asked.what) !== null ? asked : null;
   const dimmed = brush === null ? "" : `, faint but for ${brushTitle(brush)}`;
   const planes = planesInView().length > 0 ? `${what} in planes through ${at}${dimmed}` : "";
-  const within = brush === null ? "" : `region of ${brushTitle(brush)} within `;
+  const within = brush === null ? "" : `region of ${brushTitle(brush)} and, faintly, `;
   const space = hasSpaceInView()
     ? `${[dyeTrails.value.length > 0 ? "dye; " : "", trails.value.length > 0 ? "paths of particles; " : ""].join("")}${within}${surfaceName(`surface of ${quantityOf(surface.what).title} at ${plainNumber(surface.value ?? 0, 9)}`)}, coloured by ${quantityOf(colour).title.toLowerCase()}, ${nodesNote(shown) || when}`
     : "";

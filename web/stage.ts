@@ -514,7 +514,7 @@ export class Stage {
     const inside = value === null ? "" : ` = ${plainNumber(value, 9)}`;
     const surface = surfaceName(`${quantityOf(what).symbol}${inside}`);
     const brush = layer.faint === null ? null : brushIn(brushed);
-    const shown = brush === null ? surface : `${brushTitle(brush)} within ${surface}`;
+    const shown = brush === null ? surface : `${brushTitle(brush)} and, faintly, ${surface}`;
     const title = `${shown}, coloured by ${quantityOf(layer.colour.what).symbol}`;
     const note = `surface of ${surfaceState.samples}`;
     this.#setTitle(index, { title, note, isPending: surfaceState.isPending, isOnLight: now.stage === "light" });

@@ -37,7 +37,7 @@ describe.skipIf(reason !== "")(`figures${reason}`, () => {
     const { page, faults } = await openPage(stage.browser, link);
     await page.click(".bar .export");
     await page.waitForSelector(".preview svg");
-    expect(await page.textContent(".sheet")).toContain("; region of p ≥ 0.1 within surface of ");
+    expect(await page.textContent(".sheet")).toContain("; region of p ≥ 0.1 and, faintly, surface of ");
     expect(await findingsOf(page)).toEqual([]);
     const svg = readFileSync(await saved(page, '.primary:text-is("SVG")'), "utf8");
     const document = new DOMParser().parseFromString(svg, "image/svg+xml");

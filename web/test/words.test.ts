@@ -19,7 +19,8 @@ const { dyedPart } = await import("../dye.js");
 const { budget } = await import("../cards/budget.js");
 const { correlation } = await import("../cards/correlation.js");
 const { library, pointCard, statisticsPanel, wantCards } = await import("../cards.js");
-const { panes, stageSize } = await import("../stage-state.js");
+const { panes, pointer, stageSize } = await import("../stage-state.js");
+const { structures } = await import("../cards/structures.js");
 const { pdf } = await import("../cards/pdf.js");
 const { stepTime } = await import("../playing.js");
 const { exportDialog, openExport } = await import("../export.js");
@@ -252,4 +253,38 @@ it("says of files that they are of the view behind a card", () => {
   expect(textOf(exportDialog())).toContain("Of the view behind the card");
   buttonsOf(statisticsPanel(set)).get("Close")?.();
   expect(textOf(exportDialog())).not.toContain("behind");
+});
+
+it("reads out the place under a pointer at rest, wherever the plane and the view have gone", async () => {
+  answering((call) =>
+    call === "values" ? { rows: [[1, 1, 1, 0]] } : Float32Array.from({ length: 64 }, (_, i) => i >> 4),
+  );
+  show(setOf("resting", [0, 1]), {});
+  pointer.value = [300, 100];
+  await vi.waitFor(() => expect(textOf(overStage())).toContain("p ≈ 1.00 x 2.000 y 1.500 z 1.000"));
+  model.change({ cross: [1, 1, 2.5] });
+  expect(textOf(overStage())).toContain("p ≈ 2.50 x 2.000 y 1.500 z 2.500");
+  model.change({ show: "slice:x" });
+  expect(textOf(overStage())).toContain("x 1.000 y 1.500 z 2.000");
+  model.change({ centre: [1, 1.25, 1] });
+  expect(textOf(overStage())).toContain("x 1.000 y 1.750 z 2.000");
+  pointer.value = null;
+});
+
+it("asks pictures of narrow views with so many samples that no border is flat", () => {
+  show(setOf("narrow", [0, 1]), {});
+  model.paneSize.value = [400, 300];
+  for (const width of [2, 0.5, 0.01]) {
+    model.pixel.value = width / 400;
+    const plan = model.planOf(model.view.peek(), "z");
+    expect(Math.min(plan?.columns ?? 0, plan?.rows ?? 0)).toBeGreaterThan(99);
+  }
+});
+
+it("compares the volume of structures with that of all cells, which may end beyond the nodes", () => {
+  const cells = { edges: [0, 1, 2, 3, 4], length: 3, periodic: false };
+  const set = { ...setOf("cells", [0]), axes: [{ ...axisOf("x"), ...cells }, axisOf("y"), axisOf("z")] };
+  const answer = { structures: [{ volume: 32, nodes: 32 }] };
+  const { rows } = structures.facts(set as unknown as Dataset, "p", [[0, answer, null]]);
+  expect(rows[1]).toEqual(["Together", "50 % of the box"]);
 });
