@@ -64,7 +64,6 @@ describe.each([
       .map((one) => [random(), one] as const)
       .sort(([a], [b]) => a - b)
       .map(([, one]) => one);
-  // States are merged in place.
   const add = (merged: MergedParts, some: typeof all): MergedParts => {
     for (const { frame, place, states } of structuredClone(some)) merged.add(frame, place, states);
     return merged;

@@ -80,7 +80,6 @@ function joinParts(values: Float64Array, one: Case, coordinates: readonly [Float
   const corners: Three[] = [];
   for (let z = 0; z < extent[2]; z += edge[2])
     for (let y = 0; y < extent[1]; y += edge[1]) for (let x = 0; x < extent[0]; x += edge[0]) corners.push([x, y, z]);
-  // Parts come in any order.
   const shuffled = corners.map((corner) => [random(), corner] as const).sort(([a], [b]) => a - b);
   for (const [, [x, y, z]] of shuffled) {
     const from = [x, y, z] as const;

@@ -93,7 +93,6 @@ describe.skipIf(reason !== "")(`figures${reason}`, () => {
     await page.click(".bar .export");
     await page.click('.sheet .chips button:text-is("Movie")');
     await page.click('.chips button:text-is("Time")');
-    // Twelve times, four a second.
     const right = { width: 1920, height: 1080, seconds: 3, count: 12 };
     expect(await playedOf(page, await saved(page, '.primary:text-is("Record")'))).toEqual(right);
     await page.click('.primary:text-is("Record")');

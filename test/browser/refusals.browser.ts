@@ -181,7 +181,6 @@ describe.skipIf(reason !== "")(`refusals${reason}`, () => {
       await page.unroute(/\/(?:grid|nodes)\?/);
     }
     const retry = page.locator('.trouble button:text-is("Retry")');
-    // Nodes and picture are asked again one after the other.
     for (let tries = 0; tries < 3 && (await retry.count()) > 0; tries++) {
       await retry.first().click();
       await settled(page);

@@ -51,7 +51,6 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
     const { page, faults } = await open(`what=Q&${at}&view.show=3d`);
     const box = (await page.locator(".stage").boundingBox()) as { x: number; y: number; width: number; height: number };
     await page.click("#tab-Point");
-    // The first of some places where the surface is met.
     for (let i = 0; i < 60 && !(await page.locator("h2:has-text('Structure')").count()); i++) {
       const [u, v] = [0.3 + 0.4 * ((i * 0.618) % 1), 0.3 + 0.4 * ((i * 0.755) % 1)];
       await page.mouse.click(box.x + u * box.width, box.y + v * box.height);

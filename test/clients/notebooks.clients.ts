@@ -79,7 +79,6 @@ it("answers each call of the gallery", async ({ skip }) => {
   const text = readFileSync(here("../../docs/gallery.md"), "utf8");
   const calls = [...text.matchAll(/```python\n(.*?)```/gs)].map(([, code = ""]) => code);
   expect(calls).toHaveLength(11);
-  // The cube of the user is served by its notebook only.
   const code = calls.filter((call) => !call.includes('"vortex"')).join("");
   const env = { ...process.env, PYTHONPATH: here("../../python/src") };
   await run(PYTHON, ["-c", code.replace("http://127.0.0.1:8080", service.url)], { env });

@@ -193,7 +193,6 @@ describe("fieldprobe.service", () => {
     const folder = scratchFolder();
     const copy = join(folder, "fieldprobe.service");
     copyFileSync(join(DEPLOY, "single/fieldprobe.service"), copy);
-    // The program is not installed here.
     writeFileSync(copy, unit.replace(/^ExecStart=.*$/m, `ExecStart=${process.execPath} --version`));
     const verified = spawnSync("systemd-analyze", ["verify", copy], { encoding: "utf8" });
     expect([verified.status, verified.stderr]).toEqual([0, ""]);

@@ -117,7 +117,6 @@ export function checkQueue(open: () => JobQueue): void {
       for (const task of [await taken(queue), await taken(queue)]) await queue.done(task, OUTPUT);
       const last = await taken(queue);
       await queue.redo(last.job, [1]);
-      // Another process has found the same damage.
       await queue.redo(last.job, [1]);
       await queue.putBack(last);
       expect(await queue.take()).toMatchObject({ number: 1, job: { doneTasks: 1 } });

@@ -26,7 +26,6 @@ const post = (path: string, body: object, headers: Readonly<Record<string, strin
 async function resultOf(started: Response): Promise<Response> {
   expect(started.status, await started.clone().text()).toBe(202);
   const location = started.headers.get("location") as string;
-  // The events of a job end with it.
   const events = await (await fetch(`${service.url}${location}/events`)).text();
   expect(events).toContain('"state":"done"');
   return fetch(`${service.url}${location}/result`);

@@ -138,7 +138,6 @@ describe.each(SCHEMES)("%s", (integrator, error) => {
       await ask(service, { dataset: "holed", call: "dispersion", ...request }),
     );
     expect([particles?.[0], particles?.at(-1), mean_square?.at(-1)]).toEqual([2, 0, null]);
-    // Other particles of the call are not affected.
     const alone = await track("holed", integrator, { points: [[1.01, 0.5, 0.5]], EndTime: 0.9 });
     expect(values[1]).toEqual(alone.values[0]);
   });

@@ -38,7 +38,6 @@ beforeAll(async () => {
   execFileSync("tar", ["-xzf", FIXTURE, "-C", folder]);
   program = await startProgram({
     ...{ DATA, STATE: state, TOKENS: join(state, "tokens.json"), CACHE_DIR: join(state, "disk"), WORKERS: "1" },
-    // Longer than this test will be kept.
     ...{ JOBS_RESULT_HOURS: "100000", LOG_LEVEL: "warn" },
   });
 });

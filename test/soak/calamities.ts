@@ -29,7 +29,6 @@ export function mortalThreads(trigger: string): string[] {
     const { existsSync, readFileSync, unlinkSync, writeSync } = fs;
     let next = 0;
     const die = (state) => {
-      // Looking at each call would be most of the work.
       if (performance.now() < next) return;
       next = performance.now() + 5;
       if (!existsSync(file)) return;
@@ -81,9 +80,7 @@ export function unmountDisk(disk: string): void {
 export function fillDisk(disk: string): void {
   try {
     writeFileSync(join(disk, "filler"), Buffer.alloc(64 * MIB));
-  } catch {
-    // That is what was meant.
-  }
+  } catch {}
 }
 
 export function freeDisk(disk: string): void {

@@ -259,7 +259,6 @@ it(`loses nothing in ${SECONDS} s of kills, lost threads and full folders, seed 
       const [question, digest] = pick([...expected]);
       const answer = await answered(question);
       if (answer !== null) check(question, answer, digest, []);
-      // Jobs use idle time.
       await sleep(50);
     }
   };

@@ -128,7 +128,6 @@ describe("levels over HTTP", () => {
         const started = await fetch(url, { method: "POST", headers, body: JSON.stringify({ what: "p*p" }) });
         expect(started.status, await started.clone().text()).toBe(202);
         const job = `${withJobs.url}${started.headers.get("location")}`;
-        // The events of a job end with it.
         expect(await (await fetch(`${job}/events`)).text()).toContain('"state":"done"');
         const result: AnyAnswer = await jsonOf(await fetch(`${job}/result`));
         expect(result).toMatchObject({ dataset: NAME, making: null, problem: null });

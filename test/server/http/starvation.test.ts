@@ -181,7 +181,6 @@ describe("answers with many records a point", () => {
     const answers = [call(service, "1.1", layered(10)), call(service, "1.1", layered(10))];
     await expect.poll(() => service.engine.finishing).toBe(1);
     await expect.poll(() => metric("points_in_flight")).toBe(10 * 585 + 10);
-    // A small request waits for nobody.
     const small = call(service, "1.1", nullOp());
     await expect.poll(() => service.engine.finishing).toBe(2);
     open();

@@ -145,7 +145,6 @@ describe("a list of times", () => {
   it("is one result in its order, a few queries at once, each given back", async () => {
     const times = [3, 1, 2, 5, 4, 0, 6];
     const turns: (() => void)[] = [];
-    // Later times end first.
     gate = (time) => new Promise((resolve) => turns.push(time === 3 ? resolve : () => resolve()));
     const pending = pend(...times);
     fill(pending, [1, 2]);

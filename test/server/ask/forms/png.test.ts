@@ -19,7 +19,6 @@ it.each([
       pixels.push(value);
     }
   }
-  // The reader checks every checksum.
   const read = PNG.sync.read(await writePng(rows, width), { checkCRC: true });
   expect([read.width, read.height]).toEqual([width, height]);
   expect(read.data.equals(Buffer.from(pixels))).toBe(true);
