@@ -355,6 +355,19 @@ it("answer GET with If-Match only if it names the answer", async () => {
   ]);
 });
 
+it.each([
+  ["0.20000000298023224:0.6000000238418579", 3],
+  ["0.6:0.2000001", 3],
+  ["0:1.3999999", 8],
+  ["0.20000000298023224:1:0.20000000298023224", 5],
+  ["0:2.2:0.20000001", 12],
+  ["0.21:0.6", 2],
+  ["0:0.99:0.1", 10],
+])("the range of times %s has the ends that single times mean", async (time, count) => {
+  const question = { dataset: "isotropic32", call: "values", points: "1,2,3", what: "p", time };
+  expect((await jsonOf(await ask(service, question))).rows.length).toBe(count);
+});
+
 describe("faults", () => {
   const far = "points\\[1\\]: x is 60000000, so far that float32 does not tell nodes apart.";
   it.each<[number, string, Record<string, string>, RegExp | string]>([

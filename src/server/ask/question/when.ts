@@ -39,21 +39,37 @@ function framesOf(
   return { frames: all.slice(first, end).filter((_, i) => i % frame.stride === 0), isList: true };
 }
 
+/** The stored frame next to a time, and whether the time means it, as between nodes: to 1e-4 steps, or as a float32. */
+function nearestFrame(time: number, stored: readonly number[]): { readonly frame: number; readonly isStored: boolean } {
+  const off = stored.map((one) => Math.abs(one - time));
+  const frame = off.indexOf(Math.min(...off));
+  const step = Math.min(...[frame - 1, frame + 1].map((k) => off[k] ?? Infinity)) + (off[frame] as number);
+  const reach = Math.max(1e-4 * step, Math.min(1e-2 * step, Math.abs(time) * 2 ** -23));
+  return { frame, isStored: (off[frame] as number) <= (step === Infinity ? 0 : reach) };
+}
+
 function rangeOf(
   { first, last, step }: { first: number; last: number; step: number | null },
   stored: readonly number[],
 ): readonly number[] {
   if (step === null) {
-    const [low, high] = [Math.min(first, last), Math.max(first, last)];
+    const ends = [first, last].map((end) => {
+      const { frame, isStored } = nearestFrame(end, stored);
+      return isStored ? (stored[frame] as number) : end;
+    });
+    const [low, high] = [Math.min(...ends), Math.max(...ends)];
     const near = 1e-9 * Math.max(1, Math.abs(high));
     const within = stored.filter((time) => time >= low - near && time <= high + near);
     if (within.length === 0)
       throw outOfRange("time", `no stored time is within ${first}:${last}; stored are ${listed(stored)}`);
     return last < first ? within.toReversed() : within;
   }
-  const count = Math.floor((last - first) / step + 1e-9) + 1;
+  // A range of float32 numbers has the steps that the numbers mean.
+  const rounding = Math.min(1e-2, (2 ** -23 * (Math.abs(first) + 2 * Math.abs(last))) / Math.abs(step));
+  const count = Math.floor((last - first) / step + Math.max(1e-9, rounding)) + 1;
   if (count < 1) throw wrong("time", `${first}:${last}:${step} has no time`);
-  return Array.from({ length: count }, (_, i) => withoutNoise(first + i * step));
+  const at = (i: number) => withoutNoise(first + i * step);
+  return Array.from({ length: count }, (_, i) => (step > 0 ? Math.min(at(i), last) : Math.max(at(i), last)));
 }
 
 function usual(dataset: Dataset, stored: readonly number[]): number {
@@ -98,12 +114,9 @@ export function storedIn(values: MemberValues, dataset: Dataset): { frames: read
 }
 
 function frameAt(time: number, stored: readonly number[], name: string): number {
-  const off = stored.map((one) => Math.abs(one - time));
-  const nearest = off.indexOf(Math.min(...off));
-  const step = Math.abs((stored[1] ?? stored[0] ?? 0) - (stored[0] ?? 0));
-  if ((off[nearest] as number) <= Math.max(1e-4 * step, Math.min(1e-2 * step, Math.abs(time) * 2 ** -23)))
-    return nearest;
-  const near = withoutNoise(stored[nearest] as number);
+  const { frame, isStored } = nearestFrame(time, stored);
+  if (isStored) return frame;
+  const near = withoutNoise(stored[frame] as number);
   throw outOfRange("time", `"${name}" stores no frame at ${time}; the nearest is at ${near}`, String(near));
 }
 
