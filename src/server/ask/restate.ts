@@ -25,7 +25,6 @@ const AT_POINTS: readonly CallName[] = ["values", "grid", "paths", "flow_map"];
 
 /**
  * Restates the members of a call.
- *
  * @param found members that the call has determined: they override given ones; undefined leaves a member out
  */
 export function restate(call: CallName, question: MemberValues, found: Restated): Restated {

@@ -21,7 +21,6 @@ export async function runQuery(
 
 /**
  * Runs a query at points, three float32 each, whose result is kept until the end of the request.
- *
  * @param limitOf reduces the engine's point limit to the limit of the request
  * @throws LimitError
  */

@@ -23,7 +23,6 @@ export interface KnownMeans {
 
 /**
  * Computes the means that expressions read, innermost first.
- *
  * @param over   the directions averaged over; along the others all nodes have means, whatever the region
  * @param member the member, or the member of each text, that refusals name
  */

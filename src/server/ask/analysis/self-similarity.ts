@@ -1,6 +1,5 @@
 /**
  * Local slopes of structure functions of absolute increments against the third one.
- *
  * Source: Benzi et al., Physical Review E 48 (1993) R29.
  */
 import { nested } from "../../../analysis/nested.js";

@@ -202,7 +202,6 @@ function interleave(a: Float64Array, b: Float64Array): Float64Array {
 
 /**
  * The means at a separation.
- *
  * @param removed means of the components that correlations are without, the longitudinal one first; "ends" for those of
  * both ends of the pairs; none if empty
  */

@@ -34,7 +34,6 @@ function partsWithin(a: number, b: number, low: number, high: number, period: nu
 /**
  * For each record of each path, the time that it has spent in a region so far, the time at which it first left it, NaN
  * before, and 1 until then. A path is straight between records, and ends where it leaves the domain or meets a hole.
- *
  * @param periods lengths of x, y and z; 0 for those that are not periodic
  * @param starts  the start of each path, if they differ: the times of `result` then count from there
  */

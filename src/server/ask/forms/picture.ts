@@ -30,7 +30,6 @@ export class Range {
 /**
  * Draws a picture, one pixel per value; the first row of values is at its lower edge, and values that are not finite
  * are transparent.
- *
  * @param values rows * columns, row by row
  * @param range  values of the first and the last colour; values beyond them get these colours
  */

@@ -17,9 +17,7 @@ export function rowBytes(width: number): number {
 
 /**
  * Writes a picture.
- *
  * @param rows pixels, the upper row first, `rowBytes(width)` bytes per row
- *
  * Source: Portable Network Graphics, third edition (W3C), sections 5 and 11.2.
  */
 export async function writePng(rows: Buffer, width: number): Promise<Buffer> {

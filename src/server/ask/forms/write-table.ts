@@ -41,7 +41,6 @@ export function tableArchive(table: AnalysisTable, origin: Readonly<Record<strin
 
 /**
  * Columns as .npy rows: numbers and booleans as float64, NaN if missing; texts as UTF-32 of the longest one.
- *
  * @throws RequestError for names that no NumPy file holds
  */
 export function npyChunks(table: AnalysisTable): Generator<Buffer> {

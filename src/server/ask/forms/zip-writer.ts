@@ -1,6 +1,5 @@
 /**
  * Writes the bytes of a ZIP archive entry by entry, not compressed, also beyond 4 GiB and 65 535 entries.
- *
  * Source: PKWARE, APPNOTE.TXT 6.3.10, sections 4.3 and 4.5.3.
  */
 import { crc32 } from "node:zlib";

@@ -185,7 +185,6 @@ function windowOf({ first, part, isEnd, cubes }: AlongAxis, coarse: Axis, from: 
 
 /**
  * Fills the samples of a time by a level, linear between its positions.
- *
  * @param into where the values of each quantity go, its components side by side
  * @returns the numbers of the samples in first and last cubes, which the level does not fill
  */

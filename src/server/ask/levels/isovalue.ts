@@ -16,7 +16,6 @@ type Three = RegionBox["from"];
 
 /**
  * A function that lists the parts of a box with the nodes of all cells where a quantity can have the isovalue.
- *
  * @returns null without an isovalue, or if levels do not bound the quantity
  * @throws RequestError for several numbers, or nodes with a stride
  */

@@ -50,7 +50,6 @@ function cubesAlong(from: number, count: number, stride: number, nodes: number, 
 
 /**
  * The boxes that a reduction may skip, since a condition holds nowhere in them.
- *
  * @param fill value of skipped nodes: NaN, or 0 if nodes where the condition fails differ from nodes without a value
  * @returns nothing if levels do not bound the condition
  */

@@ -302,7 +302,6 @@ export const DRAWN_RECORDS = 8;
 
 /**
  * Draws points at random in a box, three float32 each: point i is the same in every call with its seed.
- *
  * @param purpose what they are drawn for, so that points and directions of one seed are independent
  * @param first   number of the first point
  */

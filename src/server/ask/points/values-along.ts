@@ -21,7 +21,6 @@ interface AlongValues {
 
 /**
  * Evaluates quantities at the records of paths; after a particle has left the domain or met a hole they are NaN.
- *
  * @param starts the start of each path, if they differ: the times of `result` then count from there
  */
 export async function valuesAlong(
