@@ -37,9 +37,9 @@ export interface BlockReader {
    * the frames before unless it is the `first`.
    */
   addFrame(field: BrickField, weight: number, first: boolean): void;
-  /** Whether one brick holds the box; if so `lone` is its index, else `runs` are the parts of its axes. */
-  cut(bricking: Bricking): boolean;
-  lone: number;
+  /** Whether one brick holds the box; if so `onlyBrick` is its index, else `runs` are the parts of its axes. */
+  isInOneBrick(bricking: Bricking): boolean;
+  onlyBrick: number;
   readonly runs: readonly [Runs, Runs, Runs];
 }
 
@@ -66,9 +66,9 @@ export function createBlockReader(axes: Axes, span: number, components: number):
     span,
     box,
     block: { data: single, base: 0, strideY: 0, strideZ: 0 },
-    lone: 0,
+    onlyBrick: 0,
     runs,
-    cut(bricking) {
+    isInOneBrick(bricking) {
       const { edge, count } = bricking;
       let lone = true;
       for (let a = 0; a < 3; a++) {
@@ -77,7 +77,7 @@ export function createBlockReader(axes: Axes, span: number, components: number):
       }
       if (lone) {
         const [i, j, k] = box.start;
-        self.lone = (((k / edge[2]) | 0) * count[1] + ((j / edge[1]) | 0)) * count[0] + ((i / edge[0]) | 0);
+        self.onlyBrick = (((k / edge[2]) | 0) * count[1] + ((j / edge[1]) | 0)) * count[0] + ((i / edge[0]) | 0);
       } else {
         for (let a = 0; a < 3; a++) cutRun(nodes[a], edge[a], box.start[a], box.length[a], runs[a]);
       }
@@ -86,10 +86,10 @@ export function createBlockReader(axes: Axes, span: number, components: number):
     open(field) {
       const { bricking, components: size } = field;
       const { block } = self;
-      if (self.cut(bricking)) {
+      if (self.isInOneBrick(bricking)) {
         const [ex, ey, ez] = bricking.edge;
-        const offset = field.table[self.lone];
-        if (offset < 0) throw new RangeError(`brick ${self.lone} is not at hand`);
+        const offset = field.table[self.onlyBrick];
+        if (offset < 0) throw new RangeError(`brick ${self.onlyBrick} is not at hand`);
         const [i, j, k] = box.start;
         block.data = field.data;
         block.strideY = ex * size;

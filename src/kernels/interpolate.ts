@@ -107,9 +107,9 @@ function contractVector(
   let oddV = 0;
   let oddW = 0;
   for (let i = 0; i < x.count; i += 2) {
-    const lone = i + 1 === x.count;
+    const isLast = i + 1 === x.count;
     const first = 3 * x.node[i];
-    const second = lone ? first : 3 * x.node[i + 1];
+    const second = isLast ? first : 3 * x.node[i + 1];
     let u = 0;
     let v = 0;
     let w = 0;
@@ -122,15 +122,15 @@ function contractVector(
       u += factor * data[e];
       v += factor * data[e + 1];
       w += factor * data[e + 2];
-      const g = start[row] + second;
-      nextU += factor * data[g];
-      nextV += factor * data[g + 1];
-      nextW += factor * data[g + 2];
+      const otherAt = start[row] + second;
+      nextU += factor * data[otherAt];
+      nextV += factor * data[otherAt + 1];
+      nextW += factor * data[otherAt + 2];
     }
     evenU += u * x.weight[i];
     evenV += v * x.weight[i];
     evenW += w * x.weight[i];
-    if (lone) break;
+    if (isLast) break;
     oddU += nextU * x.weight[i + 1];
     oddV += nextV * x.weight[i + 1];
     oddW += nextW * x.weight[i + 1];
@@ -170,11 +170,11 @@ export function createInterpolation(axes: Axes, order: Order, sizes: readonly nu
       let end = length;
       for (let i = first; i < first + count; i++) {
         locate(positions, 3 * i);
-        if (!reader.cut(bricking)) {
+        if (!reader.isInOneBrick(bricking)) {
           end = markBricks(bricking, reader.runs, everything, everything, everything, marks, list, end);
-        } else if (marks[reader.lone] === 0) {
-          marks[reader.lone] = 1;
-          list[end++] = reader.lone;
+        } else if (marks[reader.onlyBrick] === 0) {
+          marks[reader.onlyBrick] = 1;
+          list[end++] = reader.onlyBrick;
         }
       }
       return end;

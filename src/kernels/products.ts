@@ -62,9 +62,9 @@ export function createProducts(
       let end = length;
       for (let i = first; i < first + count; i++) {
         locate(positions, 3 * i);
-        if (reader.cut(bricking)) {
-          if (marks[reader.lone] === 0) list[end++] = reader.lone;
-          marks[reader.lone] = 1;
+        if (reader.isInOneBrick(bricking)) {
+          if (marks[reader.onlyBrick] === 0) list[end++] = reader.onlyBrick;
+          marks[reader.onlyBrick] = 1;
           continue;
         }
         if (areMarked(bricking, reader.runs, marks)) continue;
