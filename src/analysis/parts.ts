@@ -10,7 +10,7 @@ export interface Parts {
 }
 
 /** Nodes along x and y of a column of parts in the order of the tree. */
-const COLUMN = 512;
+const COLUMN_NODES = 512;
 /** Most children of a branch of the tree. */
 const FAN = 16;
 
@@ -44,11 +44,10 @@ const COLUMN_NUMBERS = 2 ** 22;
 function partEdge(plan: ReductionPlan): Three {
   const { reductions, extent, columns } = plan;
   const ofLines = reductions.find((one) => one.kind === "increments" || one.kind === "frequencies");
-  // Every group of a part crosses threads.
-  // To count values takes less time than to hand over the counts.
+  // Handing over the counts costs more than counting: larger parts.
   const isCounted = reductions.length > 0 && reductions.every(({ kind }) => kind === "digits");
   const edge = isCounted ? ([64, 64, 64] as const) : PART;
-  if (ofLines === undefined) return isEachNode(plan) ? [PART[0], PART[1], 8] : edge;
+  if (ofLines === undefined) return isEachNode(plan) ? [PART[0], PART[1], 8] : edge; // Each group crosses threads.
   const { axis } = ofLines;
   // Series in time have a column for each time.
   const most = ofLines.kind === "increments" ? Infinity : COLUMN_NUMBERS / columns.length;
@@ -62,8 +61,8 @@ function partEdge(plan: ReductionPlan): Three {
 }
 
 /**
- * The parts of the region of a plan, in the order in which their states are merged: columns along z that are `COLUMN`
- * nodes wide. A cache that does not hold the region has them reduced in another order.
+ * The parts of the region of a plan, in the order in which their states are merged: columns along z that are
+ * `COLUMN_NODES` wide. `parts-in-sweep.ts` orders their reduction when the region exceeds the cache.
  */
 export function partsOf(plan: ReductionPlan): Parts {
   const edge = partEdge(plan);
@@ -71,7 +70,7 @@ export function partsOf(plan: ReductionPlan): Parts {
   const count = [x, y, z] as const;
   const { total, part } = divide(count, edge);
   const [nx, ny, nz] = count.map((nodes, a) => Math.ceil(nodes / edge[a]));
-  const [wide, deep] = [Math.max(1, Math.floor(COLUMN / edge[0])), Math.max(1, Math.floor(COLUMN / edge[1]))];
+  const [wide, deep] = [edge[0], edge[1]].map((nodes) => Math.max(1, Math.floor(COLUMN_NODES / nodes)));
   const order: number[] = [];
   for (let b = 0; b < ny; b += deep)
     for (let a = 0; a < nx; a += wide)
@@ -94,10 +93,10 @@ interface TreeStates {
 }
 
 /** The merged states of some parts, while the others are unknown. Plain data, which crosses processes. */
-export interface MergedSome {
+export interface PartialMerge {
   readonly tree: readonly TreeStates[];
   /** States that may be merged in any order. */
-  readonly others: readonly PartStates[];
+  readonly unordered: readonly PartStates[];
 }
 
 /** A branch of the tree with missing children: merged states of the first children, and states that wait for others. */
@@ -123,17 +122,17 @@ export class MergedParts {
   /** States of whole frames that wait for earlier ones; of each part if none of its groups is in another. */
   readonly #frames = new Map<number, { next: number; readonly waiting: Map<number, PartStates> }>();
   /** States that may be merged in any order; null if all parts are added here. */
-  readonly #loose: PartStates[] | null;
+  readonly #unordered: PartStates[] | null;
 
-  /** @param isSome whether it gets some of the parts, and `some` is called for their states */
-  constructor(plan: ReductionPlan, isSome = false) {
+  /** @param isPartial whether it gets some of the parts, and `partial` is called for their states */
+  constructor(plan: ReductionPlan, isPartial = false) {
     this.#plan = plan;
     this.merged = new Merged(plan);
     this.parts = partsOf(plan);
     const sizes = [isEachNode(plan) ? 1 : this.parts.total];
     while (sizes[sizes.length - 1] > 1) sizes.push(Math.ceil(sizes[sizes.length - 1] / FAN));
     this.#sizes = sizes;
-    this.#loose = isSome ? [] : null;
+    this.#unordered = isPartial ? [] : null;
   }
 
   /** Adds the states of a part of a frame. `place`: index of the part in the order of `partsOf`. */
@@ -143,21 +142,21 @@ export class MergedParts {
       states.map((groups, r) => (isWanted(reductions[r].kind) ? groups : []));
     this.merged.add(only((kind) => isExact(this.#plan, kind)));
     const fragments = only((kind) => kind === "structures");
-    if (this.#loose === null) this.merged.add(fragments);
-    else if (fragments.some((groups) => groups.length > 0)) this.#loose.push(fragments);
+    if (this.#unordered === null) this.merged.add(fragments);
+    else if (fragments.some((groups) => groups.length > 0)) this.#unordered.push(fragments);
     const sums = only((kind) => kind !== "structures" && !isExact(this.#plan, kind));
     if (sums.some((groups) => groups.length > 0))
       this.#insert({ frame, level: 0, index: place, span: 1, states: sums });
   }
 
   /** Adds states that other processes have merged. */
-  addSome({ tree, others }: MergedSome): void {
-    for (const states of others) this.merged.add(states);
+  addPartial({ tree, unordered }: PartialMerge): void {
+    for (const states of unordered) this.merged.add(states);
     for (const one of tree) this.#insert(one);
   }
 
   /** The states that were added, merged as far as the order of the tree allows without the other parts. */
-  some(): MergedSome {
+  partial(): PartialMerge {
     const tree: TreeStates[] = [];
     for (const { frame, level, first, merged, done, waiting } of this.#open.values()) {
       if (done > 0) tree.push({ frame, level, index: first, span: done, states: merged.all() });
@@ -166,7 +165,7 @@ export class MergedParts {
     const level = this.#sizes.length - 1;
     for (const [index, { waiting }] of this.#frames)
       for (const [frame, states] of waiting) tree.push({ frame, level, index, span: 1, states });
-    return { tree, others: [...(this.#loose ?? []), this.merged.all()] };
+    return { tree, unordered: [...(this.#unordered ?? []), this.merged.all()] };
   }
 
   #insert(one: TreeStates): void {
@@ -198,7 +197,7 @@ export class MergedParts {
     const { waiting } = series;
     this.#frames.set(index, series);
     waiting.set(frame, states);
-    if (this.#loose !== null) return;
+    if (this.#unordered !== null) return;
     for (let next = waiting.get(series.next); next !== undefined; next = waiting.get(series.next)) {
       this.merged.add(next);
       waiting.delete(series.next++);

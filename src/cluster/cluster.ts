@@ -1,12 +1,12 @@
 /**
- * Division of large queries among the peers of a cluster. Each region of the data has one owner, which evaluates its
- * piece of a query. A piece that fails is divided again among the other peers; after it has failed on two owners, this
- * process evaluates it.
+ * Division of large queries among the peers of a cluster. Regions of the data belong to ranks (`members.ts`); the process
+ * in a rank evaluates its piece of a query. A piece that fails is divided again among the other peers; after it has
+ * failed on two owners, this process evaluates it.
  */
 import { setMaxListeners } from "node:events";
 import { availableParallelism } from "node:os";
 import type { Logger } from "pino";
-import type { MergedSome } from "../analysis/parts.js";
+import type { PartialMerge } from "../analysis/parts.js";
 import { digestProgram } from "../engine/contract/build-digest.js";
 import { reviveError } from "../engine/contract/errors-as-data.js";
 import { type NodeRegion, placeBox } from "../engine/contract/node-region.js";
@@ -24,7 +24,7 @@ import { type ReducedParts, unpackStates } from "../engine/contract/reduced-part
 import { BufferPool } from "../engine/main/buffers.js";
 import { type CheckedQuery, workOf } from "../engine/main/check-query.js";
 import { inOrder } from "../engine/main/in-order.js";
-import { valuesPerPoint } from "../engine/main/plan/by-arrival.js";
+import { valuesPerPoint } from "../engine/main/plan/plan.js";
 import type { SharedPoints, Sharing, SharingControl } from "../engine/main/sharing.js";
 import { frameWeights } from "../kernels/time.js";
 import { version } from "../shared/build.js";
@@ -63,7 +63,7 @@ interface Distribution {
   readonly large: boolean;
   /** Number of ranks among which the query is divided, this process included. */
   readonly rankCount: number;
-  readonly isWorthwhile: boolean;
+  readonly mayDivide: boolean;
 }
 
 interface DividedQuery extends Distribution, SharingControl {
@@ -86,7 +86,9 @@ interface OpenPiece<T> extends Omit<PointPiece, "owner"> {
   readonly runs: ReducedParts | null;
   /** Float32 values of the answer; null if their number is unknown. */
   readonly size: number | null;
+  /** Puts the values of the answer in their place. */
   take(values: readonly Float32Array[]): T;
+  /** Divides the piece among the remaining peers. */
   divide(divided: DividedQuery): Promise<readonly T[]>;
 }
 
@@ -103,7 +105,6 @@ export class Cluster implements Sharing {
   readonly #regions = new WeakMap<Bricking, Regions>();
   /** The owners as last computed, with a key of all that they depend on. */
   readonly #ownerships = new WeakMap<Regions, Ownership & { readonly key: string }>();
-  /** The number of ranks that divide queries beyond one cache, of all ranks at that time. */
   readonly #rankCounts = new WeakMap<Regions, { readonly rankTotal: number; readonly rankCount: number }>();
   readonly #counts = { own: 0, asked: 0, refused: 0, late: 0 };
   #engine: Engine | null = null;
@@ -145,21 +146,21 @@ export class Cluster implements Sharing {
     const load = { cores: availableParallelism(), threads, running, queued, datasets: engine.datasets().length };
     const cache = { bytes: this.#config.cacheBytes, used, read };
     const progress = status.cacheHits + status.cacheMisses + owner.samples + owner.answered;
-    const [build, pieces, { revision }] = [this.#build, this.#pieces, owner];
-    return { version, build, ...load, progress, cache, revision, ...owner.announced(), pieces };
+    const program = { version, build: this.#build, revision: owner.revision };
+    return { ...program, ...load, progress, cache, ...owner.announced(), pieces: this.#pieces };
   }
 
   get #pieces() {
     return { ...this.#counts, answered: this.#owner?.answered ?? 0 };
   }
 
-  divides(checked: CheckedQuery): boolean {
-    return this.#members.others.length > 0 && this.#distributionOf(checked)?.isWorthwhile === true;
+  mayDivide(checked: CheckedQuery): boolean {
+    return this.#members.others.length > 0 && this.#distributionOf(checked)?.mayDivide === true;
   }
 
-  isWorthSharing(checked: CheckedQuery, count: number): boolean {
+  shouldDivide(checked: CheckedQuery, count: number): boolean {
     const distribution = this.#distributionOf(checked);
-    if (!distribution?.isWorthwhile || count === 0) return false;
+    if (!distribution?.mayDivide || count === 0) return false;
     if (distribution.large) return true;
     return checked.region === null ? workOf(checked, count) >= LEAST_WORK : count >= LEAST_NODES;
   }
@@ -180,7 +181,7 @@ export class Cluster implements Sharing {
     await this.#evaluateBoxes(this.#dividedQuery(checked, control), around, take);
   }
 
-  reduce(checked: CheckedQuery, parts: ReducedParts, control: SharingControl): Promise<readonly MergedSome[]> {
+  reduce(checked: CheckedQuery, parts: ReducedParts, control: SharingControl): Promise<readonly PartialMerge[]> {
     return this.#evaluateReduction(this.#dividedQuery(checked, control), parts);
   }
 
@@ -215,9 +216,9 @@ export class Cluster implements Sharing {
   readonly generations: SharedGenerations = {
     of: (dataset) => {
       const owner = this.#owner as Owner;
-      const known = dataset === null ? owner.ofAll() : owner.of(dataset);
-      if (known === null) owner.refresh();
-      return known;
+      const generation = dataset === null ? owner.ofAll() : owner.of(dataset);
+      if (generation === null) owner.refresh();
+      return generation;
     },
     isElsewhere: (generation) => this.#members.hasGeneration(generation),
   };
@@ -244,9 +245,9 @@ export class Cluster implements Sharing {
     const regions = this.#regionsOf(dataset, main.bricking);
     const rankCount = this.#rankCount(dataset, main.bricking, large);
     // Every process caches small datasets whole, and also cuts them out itself.
-    const isCut = region !== null && operation.family === "cutout" && reduction === undefined;
-    const isWorthwhile = large ? rankCount > 1 : regions.size >= this.#members.peersByRank.length && !isCut;
-    return { dataset, time: query.time ?? query.StartTime ?? 0, regions, large, rankCount, isWorthwhile };
+    const isCutout = region !== null && operation.family === "cutout" && reduction === undefined;
+    const mayDivide = large ? rankCount > 1 : regions.size >= this.#members.peersByRank.length && !isCutout;
+    return { dataset, time: query.time ?? query.StartTime ?? 0, regions, large, rankCount, mayDivide };
   }
 
   /** Whether the fields of a dataset, in all frames, exceed the cache of one process. */
@@ -347,12 +348,12 @@ export class Cluster implements Sharing {
     return this.#evaluateAll(divided, pieces);
   }
 
-  #evaluateReduction(divided: DividedQuery, { frames, runs }: ReducedParts): Promise<readonly MergedSome[]> {
+  #evaluateReduction(divided: DividedQuery, { frames, runs }: ReducedParts): Promise<readonly PartialMerge[]> {
     const { region, query } = divided.checked as CheckedQuery & { readonly region: NodeRegion };
     const { peers, ownerRanks } = this.#ownershipFor(divided);
     const { plan } = query.reduction as ReductionQuery;
     const pieces = [...runsOf(divided.regions, ownerRanks, region, plan, runs)].map(
-      ([owner, ownerRuns]): OpenPiece<MergedSome> => {
+      ([owner, ownerRuns]): OpenPiece<PartialMerge> => {
         const reduced = { frames, runs: ownerRuns };
         const piece = { ...NO_POINTS, owner: peers[owner] ?? null, box: null, runs: reduced, size: null };
         return { ...piece, take: unpackStates, divide: (rest) => this.#evaluateReduction(rest, reduced) };
@@ -386,9 +387,8 @@ export class Cluster implements Sharing {
     divided.signal.removeEventListener("abort", abort);
     abort();
     if (divided.signal.aborted) throw QUERY_ENDED;
-    const serverError = errors.find(({ blame }) => blame === "server");
-    const reported = serverError ?? errors.sort((a, b) => pointIn(a) - pointIn(b))[0];
-    if (reported !== undefined) throw reported;
+    const worst = errors.find(({ blame }) => blame === "server") ?? errors.sort((a, b) => pointIn(a) - pointIn(b))[0];
+    if (worst !== undefined) throw worst;
     return done;
   }
 

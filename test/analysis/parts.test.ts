@@ -98,10 +98,10 @@ describe.each([
     owners[5] = others - 1;
     const some = Array.from({ length: others }, (_, owner) => {
       const own = add(new MergedParts(plan, true), shuffled(all.filter((_, i) => owners[i] === owner)));
-      return unpackStates([packStates(own.some())]);
+      return unpackStates([packStates(own.partial())]);
     });
     expect(some.flatMap(({ tree }) => tree).length).toBeLessThan(all.length);
-    for (const one of shuffled(some)) merged.addSome(one);
+    for (const one of shuffled(some)) merged.addPartial(one);
     expect(told(merged)).toStrictEqual(expected);
   });
 });

@@ -1,7 +1,7 @@
 /** Some parts of a reduction, and their states as bytes for other processes. */
 import { deserialize, serialize } from "node:v8";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import type { MergedSome } from "../../analysis/parts.js";
+import type { PartialMerge } from "../../analysis/parts.js";
 import type { SpectrumSums } from "../../analysis/spectrum.js";
 import { RequestError } from "../../shared/errors.js";
 
@@ -31,7 +31,7 @@ function noParts(): RequestError {
 }
 
 /** States as the bytes of float32 numbers, the form in which processes exchange values. */
-export function packStates(some: MergedSome | readonly Uint8Array[]): Float32Array {
+export function packStates(some: PartialMerge | readonly Uint8Array[]): Float32Array {
   const bytes = serialize(some);
   const packed = new Float32Array(Math.ceil(bytes.length / 4));
   new Uint8Array(packed.buffer).set(bytes);
@@ -39,7 +39,7 @@ export function packStates(some: MergedSome | readonly Uint8Array[]): Float32Arr
 }
 
 /** The states that `packStates` has packed; they do not use the memory of `packed`. */
-export function unpackStates<T = MergedSome>([packed]: readonly Float32Array[]): T {
+export function unpackStates<T = PartialMerge>([packed]: readonly Float32Array[]): T {
   return deserialize(Buffer.from(packed.slice().buffer)) as T;
 }
 

@@ -66,7 +66,7 @@ export async function openEngine(
   return engine;
 }
 
-/** The stores from which datasets are read. */
+/** The stores from which datasets are read: their files have `newestMs`. */
 function storesOf(datasets: readonly Dataset[]): ReadonlySet<string> {
   const of = ({ files, location }: Dataset) =>
     files.flatMap(({ path, newestMs }) => (newestMs === undefined ? [] : [path, location]));
@@ -115,10 +115,10 @@ class FieldEngine implements Engine {
       scratch: new ScratchSpace(config, buffers),
       sourceOf: (dataset) => catalog.sourceOf(dataset),
       numberCombination: () => catalog.numberCombination(),
-      hold: (points) => {
+      countPoints: (points) => {
         this.#pointsInFlight += points;
       },
-      failed: (error) => {
+      onError: (error) => {
         if (error instanceof FieldprobeError && error.code === "DataError") catalog.suspect();
       },
     };
@@ -147,6 +147,7 @@ class FieldEngine implements Engine {
 
   start(query: Query, control: StartControl): Evaluation {
     const { signal, dataset, alone = false, box = null, parts = null } = control;
+    const abort = (): void => execution.abort();
     const ended = (): void => {
       this.#running.delete(place);
       signal?.removeEventListener("abort", abort);
@@ -158,9 +159,10 @@ class FieldEngine implements Engine {
       checked instanceof FieldprobeError || checked.region === null
         ? new Execution(context, checked, life)
         : new RegionExecution(context, checked, checked.region, life, parts);
-    const abort = (): void => execution.abort();
-    const known = checked instanceof FieldprobeError ? null : checked.dataset;
-    const place = this.#running.add({ execution, dataset: known });
+    const place = this.#running.add({
+      execution,
+      dataset: checked instanceof FieldprobeError ? null : checked.dataset,
+    });
     signal?.addEventListener("abort", abort, { once: true });
     if (signal?.aborted) abort();
     return execution;
@@ -207,7 +209,8 @@ class FieldEngine implements Engine {
   }
 
   async draft(request: Pick<DraftRequest, "paths" | "texts" | "confirms" | "shown">): Promise<DraftView> {
-    const [descriptors, chunkBytes] = [descriptorFolder(this.#config), this.#config.limits["engine.chunkBytes"]];
+    const descriptors = descriptorFolder(this.#config);
+    const chunkBytes = this.#config.limits["engine.chunkBytes"];
     const taken = this.datasets().flatMap(({ name, aliases }) => [name, ...aliases]);
     const task = { kind: "draft", ...request, descriptors, folders: this.#config.data, chunkBytes, taken } as const;
     const view = await runWithRetries<DraftView>(this.#pool, task, {}, () => !this.#closing);

@@ -9,10 +9,11 @@ import type { Evaluation, Result, StartControl } from "../contract/query.js";
 import type { BatchTask, SortTask } from "../contract/task.js";
 import { type CheckedQuery, pointLimit, recordLimit, stepBudgetOf, taskStepsError, workOf } from "./check-query.js";
 import { Collector } from "./collector.js";
-import { BATCH_VALUES, MOST_PARTICLES, type Plan, type PlanContext, planByArrival } from "./plan/by-arrival.js";
+import { planByArrival } from "./plan/by-arrival.js";
 import { planByPeers } from "./plan/by-peers.js";
 import { exceedsCache, planBySweep, planFilterBySweep, sweepsFilter } from "./plan/by-sweep.js";
 import { planByTiles } from "./plan/by-tiles.js";
+import { BATCH_VALUES, MOST_PARTICLES, type Plan, type PlanContext } from "./plan/plan.js";
 import { type LifeControl, type QueryContext, QueryLife } from "./query-life.js";
 import type { DividedTask } from "./sharing.js";
 
@@ -88,7 +89,7 @@ export class Execution implements Evaluation {
     if (tooLong !== null) this.#failure = { index: -1, error: tooLong };
     const keepsPoints = this.#checked !== null;
     const commit = (count: number): void => {
-      context.hold(count);
+      context.countPoints(count);
       this.#checkInside();
       this.#checkFinite();
       this.#advance();
@@ -238,7 +239,7 @@ export class Execution implements Evaluation {
     const checked = this.#checked;
     if (!checked?.dataset) return null;
     const sweep = exceedsCache(checked, pool.cacheBytes);
-    const divided = checked.query.weights === undefined && (sharing?.divides(checked) ?? false);
+    const divided = checked.query.weights === undefined && (sharing?.mayDivide(checked) ?? false);
     const tiled = checked.operation.family === "box";
     if ((sweep || divided || tiled || checked.itemsPerPoint > 1) && !complete) return null;
     const context: PlanContext = {
@@ -253,7 +254,7 @@ export class Execution implements Evaluation {
       cancel: this.#life.cancel,
       stepBudget: stepBudgetOf(this.#context.limits, checked, this.#isBackground),
     };
-    if (divided && sharing?.isWorthSharing(checked, this.points.count)) return planByPeers(context, sharing);
+    if (divided && sharing?.shouldDivide(checked, this.points.count)) return planByPeers(context, sharing);
     if (tiled) return sweepsFilter(context) ? planFilterBySweep(context, pool.cacheBytes) : planByTiles(context);
     return planBySweep(context, pool.cacheBytes) ?? planByArrival(context);
   }
@@ -284,7 +285,7 @@ export class Execution implements Evaluation {
   }
 
   #recordFailure(index: number, error: unknown): void {
-    this.#context.failed(error);
+    this.#context.onError(error);
     const failure = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
     if (!this.#failure || this.#failure.index > index) this.#failure = { index, error: failure };
   }
@@ -321,7 +322,7 @@ export class Execution implements Evaluation {
       const { resolve } = this.#state;
       if (this.#failure) {
         if (idle) this.#life.fail(this.#failure.error);
-      } else if (idle && (this.#plan?.complete() ?? true)) {
+      } else if (idle && (this.#plan?.isFinished() ?? true)) {
         this.#state = { name: "settled" };
         const result = this.#result();
         // The result of an echo is its input.
@@ -363,7 +364,7 @@ export class Execution implements Evaluation {
   async *#parts(): AsyncGenerator<Float32Array, undefined> {
     const stream = this.#stream as Stream;
     const plan = this.#plan as Plan;
-    for (let part = 0; part < plan.values.length || !plan.complete(); part++) {
+    for (let part = 0; part < plan.values.length || !plan.isFinished(); part++) {
       await this.#life.timed(this.#untilComputed(stream, part));
       if (this.#failure) throw this.#failure.error;
       const values = plan.values[part];
@@ -383,7 +384,7 @@ export class Execution implements Evaluation {
   }
 
   #release(): void {
-    this.#context.hold(-this.points.count);
+    this.#context.countPoints(-this.points.count);
     this.#releaseInput();
     this.#plan?.release();
   }

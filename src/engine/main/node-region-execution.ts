@@ -152,7 +152,7 @@ export class RegionExecution implements Evaluation {
   #sharing(): Sharing | null {
     const { sharing } = this.#context;
     const nodes = this.nodes * (this.#checked.query.reduction?.frames.length ?? 1);
-    return sharing?.divides(this.#checked) && sharing.isWorthSharing(this.#checked, nodes) ? sharing : null;
+    return sharing?.mayDivide(this.#checked) && sharing.shouldDivide(this.#checked, nodes) ? sharing : null;
   }
 
   async #search(): Promise<Result> {
@@ -219,7 +219,7 @@ export class RegionExecution implements Evaluation {
     if (sharing === null) await this.#reduceHere(query, merged);
     else await this.#reduceWithPeers(sharing, query.frames.length, merged);
     const result = { items: 0, itemsPerPoint: 1, components: 1 };
-    if (this.#onlyParts !== null) return this.#life.handOut({ ...result, values: [packStates(merged.some())] });
+    if (this.#onlyParts !== null) return this.#life.handOut({ ...result, values: [packStates(merged.partial())] });
     return this.#life.handOut({ ...result, values: [], reduced: merged.merged });
   }
 
@@ -229,7 +229,7 @@ export class RegionExecution implements Evaluation {
     for (let from = 0; from < frames && !this.#life.over; from += together) {
       const parts: ReducedParts = { frames: [from, Math.min(together, frames - from)], runs: [0, total] };
       const all = await this.#life.counted(() => sharing.reduce(this.#checked, parts, this.#life.sharing));
-      for (const one of all) merged.addSome(one);
+      for (const one of all) merged.addPartial(one);
     }
   }
 

@@ -28,8 +28,8 @@ export interface QueryContext {
   sourceOf(dataset: Dataset): number;
   numberCombination(): number;
   /** Adds to the count of points held for queries; negative when they are given back. */
-  hold(points: number): void;
-  failed(error: unknown): void;
+  countPoints(points: number): void;
+  onError(error: unknown): void;
 }
 
 export interface LifeControl extends Pick<StartControl, "client" | "onStoreWait" | "background"> {
@@ -136,7 +136,7 @@ export class QueryLife {
     try {
       return await work();
     } catch (error) {
-      this.#context.failed(error);
+      this.#context.onError(error);
       throw error;
     } finally {
       this.#running--;

@@ -1,5 +1,5 @@
 /** Division of large queries among the peers of a cluster, which the engine considers before its own plans. */
-import type { MergedSome } from "../../analysis/parts.js";
+import type { PartialMerge } from "../../analysis/parts.js";
 import type { Engine, PeerStatus, PieceCounts, RegionBox, RegionCounts, SharedGenerations } from "../contract/query.js";
 import type { ReducedParts } from "../contract/reduced-parts.js";
 import type { BatchTask } from "../contract/task.js";
@@ -29,16 +29,16 @@ export interface DividedTask {
 export interface Sharing {
   attach(engine: Engine): void;
   /** Whether the query may be divided; then nothing starts before all its points are known. */
-  divides(checked: CheckedQuery): boolean;
+  mayDivide(checked: CheckedQuery): boolean;
   /** Whether it pays to divide a query that may be divided. `count`: its points or nodes. */
-  isWorthSharing(checked: CheckedQuery, count: number): boolean;
+  shouldDivide(checked: CheckedQuery, count: number): boolean;
   /** Evaluates a query at points. Throws the error that one process would report. */
   evaluate(checked: CheckedQuery, work: SharedPoints, control: SharingControl): Promise<void>;
   search(checked: CheckedQuery, control: SharingControl): Promise<readonly Float32Array[]>;
   /** Copies a box of a cutout into `out`: [z][y][x][component]. */
   cutout(checked: CheckedQuery, box: RegionBox, out: Float32Array, control: SharingControl): Promise<void>;
   /** Reduces parts of the region of a query. Returns the merged states of groups of parts. */
-  reduce(checked: CheckedQuery, parts: ReducedParts, control: SharingControl): Promise<readonly MergedSome[]>;
+  reduce(checked: CheckedQuery, parts: ReducedParts, control: SharingControl): Promise<readonly PartialMerge[]>;
   status(): {
     readonly peers: readonly PeerStatus[];
     readonly pieces: PieceCounts;

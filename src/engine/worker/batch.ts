@@ -80,7 +80,7 @@ function samplingOf(task: Omit<AheadTask | BatchTask, "dataset">, open: OpenData
       query.spatialInterpolation ?? "None",
     ),
     sources,
-    frames: combined ? ONE_FRAME : frames,
+    combination: combined ? ONE_FRAME : frames,
     sorted: outIndices !== null,
   };
 }
@@ -107,7 +107,7 @@ function evaluatePoints(context: BatchContext): Progress | null {
     const frames = framesOf(open.dataset.time, query);
     const weights = query.weights && weightsOf(query.weights, frames.frames.length, task);
     const sample = sampleComponents(context, fields, operation.kernel, query.spatialInterpolation ?? "None");
-    sample({ frames, ...(weights === undefined ? {} : { weights }) }, count, finish);
+    sample({ combination: frames, ...(weights === undefined ? {} : { weights }) }, count, finish);
     return null;
   }
   const done = sampler.sample(samplingOf(task, open), count, finish, checkCancel, task.progress?.done, mustPause);

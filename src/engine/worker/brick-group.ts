@@ -26,7 +26,7 @@ const FIRST_READ_MS = 1;
 export interface SampledFields {
   readonly scheme: Scheme;
   readonly sources: readonly BrickSource[];
-  readonly frames: FrameWeights;
+  readonly combination: FrameWeights;
 }
 
 /** Receives the fields of each frame while their bricks are pinned. */
@@ -109,7 +109,7 @@ export class BrickGroup {
    * If these exceed the cache, frames are combined one after the other; each is then read for every group, so groups
    * are large: they may pin most of the cache.
    */
-  begin({ sources, frames: { frames } }: SampledFields): void {
+  begin({ sources, combination: { frames } }: SampledFields): void {
     const corner = sources.reduce((sum, source) => {
       const bricks = source.bricking.count.reduce((product, count) => product * Math.min(2, count), 1);
       return sum + bricks * frames.length * BrickCache.brickBytes(brickValues(source));
@@ -139,7 +139,7 @@ export class BrickGroup {
       const count = Math.min(step, most - size);
       const before = this.#fields.map(({ length }) => length);
       this.#cover(sampled, first + size, count);
-      const bytes = this.#bytes(sampled.sources, this.isFrameByFrame ? 1 : sampled.frames.frames.length);
+      const bytes = this.#bytes(sampled.sources, this.isFrameByFrame ? 1 : sampled.combination.frames.length);
       const lacking = this.#lacking + this.#countLacking(sampled, before);
       const fits = bytes <= this.#mostPinned && lacking * this.#readMs <= READ_MS;
       if (fits || (size === 0 && count === 1)) {
@@ -174,7 +174,7 @@ export class BrickGroup {
    *
    * @returns whether every brick of the group is in the cache, has arrived or has failed
    */
-  isFetched({ sources, frames: { frames } }: SampledFields): boolean {
+  isFetched({ sources, combination: { frames } }: SampledFields): boolean {
     if (sources[0].combined !== undefined) return this.#isCombinedFetched(sources);
     if (sources.every(({ fetched }) => fetched === undefined)) return true;
     const arrived = sources.map(({ fetched, source }, i) => {
@@ -282,7 +282,7 @@ export class BrickGroup {
    * a batch fetches all its bricks at once, nor if the cache is too small for all frames.
    */
   readAhead(sampled: SampledFields, count: number, isOver: () => boolean): void {
-    const { sources, frames } = sampled;
+    const { sources, combination } = sampled;
     if (this.isFrameByFrame || sources.some((source) => (source.combined?.stored ?? source).fetched !== undefined))
       return;
     try {
@@ -290,7 +290,7 @@ export class BrickGroup {
       for (const [i, source] of sources.entries()) {
         const { list, length } = this.#fields[i];
         for (const brick of list.subarray(0, length))
-          for (const frame of frames.frames)
+          for (const frame of combination.frames)
             if (!isOver())
               this.#readMissing(source, frame, brick, () =>
                 source.combined?.madeWith(brick, this.#points.positions, 0, count - 1),
@@ -367,7 +367,7 @@ export class BrickGroup {
   }
 
   /** Counts the bricks to be read from files, not stores, from entry `from` of each field on. */
-  #countLacking({ sources, frames: { frames } }: SampledFields, from: readonly number[]): number {
+  #countLacking({ sources, combination: { frames } }: SampledFields, from: readonly number[]): number {
     if (this.isFrameByFrame) return 0;
     let lacking = 0;
     for (const [i, { source, fetched, combined }] of sources.entries()) {

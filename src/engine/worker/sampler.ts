@@ -122,7 +122,10 @@ export class Sampler {
           if (pause(true)) return first;
         }
         group.addCompanions(sampling);
-        this.#timed(sampling, size, () => this.#evaluate(sampling, first, size));
+        const since = performance.now();
+        this.#evaluate(sampling, first, size);
+        const pointMs = (performance.now() - since - group.acquireMs) / (size * sampling.combination.frames.length);
+        if (size >= TIMED_POINTS) this.#pointMs.set(sampling.scheme, pointMs);
       } finally {
         group.clear();
       }
@@ -140,7 +143,7 @@ export class Sampler {
   }
 
   /** Points that take `GROUP_MS`; as many as fit if frames are combined one after the other. */
-  #mostPoints({ scheme, frames: { frames } }: Sampling): number {
+  #mostPoints({ scheme, combination: { frames } }: Sampling): number {
     const most = Math.floor(GROUP_VALUES / scheme.components);
     if (this.#group.isFrameByFrame) return most;
     const pointMs = this.#pointMs.get(scheme);
@@ -148,20 +151,12 @@ export class Sampler {
     return Math.min(most, Math.max(TIMED_POINTS, timed));
   }
 
-  /** Evaluates a group of `size` points, and measures the time per point. */
-  #timed({ scheme, frames: { frames } }: Sampling, size: number, evaluate: () => void): void {
-    const since = performance.now();
-    evaluate();
-    const spent = performance.now() - since - this.#group.acquireMs;
-    if (size >= TIMED_POINTS) this.#pointMs.set(scheme, spent / (size * frames.length));
-  }
-
   /** Fills `#values` with the group's values of the combination of frames. */
   #evaluate(sampling: Sampling, first: number, size: number): void {
     const {
       scheme,
       sources,
-      frames: { frames, weights },
+      combination: { frames, weights },
     } = sampling;
     const group = this.#group;
     const values = this.#values;
@@ -186,7 +181,7 @@ export class Sampler {
     const {
       scheme,
       sources,
-      frames: { frames },
+      combination: { frames },
     } = sampling;
     const group = this.#group;
     const width = frames.length;
@@ -204,7 +199,7 @@ export class Sampler {
   }
 
   /** Makes a function that calls `use` with the fields of one frame while its bricks are pinned. */
-  #eachFrame({ sources, frames: { frames } }: Sampling): Parameters<Scheme["combineInTurn"]>[1] {
+  #eachFrame({ sources, combination: { frames } }: Sampling): Parameters<Scheme["combineInTurn"]>[1] {
     return (f, use) => this.#group.withFields(sources, frames.slice(f, f + 1), ([fields]) => use(fields));
   }
 
@@ -242,7 +237,7 @@ export class Sampler {
     };
   }
 
-  /** Waits for a brick of a store that the cache lacks. Throws StoreWait when the time slice is over. */
+  /** Waits, inside `fetched`, for a brick that the cache lacks. Throws StoreWait when the time slice is over. */
   #awaitBrick({ source, fetched }: BrickSource, frame: number, bricks: Int32Array): void {
     const isOnItsWay = (): boolean =>
       this.#cache.missing({ source, frame, bricks, count: 1 }).length > 0 &&

@@ -47,7 +47,7 @@ export function sampleComponents(
   fields: readonly FieldName[],
   kernel: string,
   method: string,
-): (at: Pick<Sampling, "frames" | "weights" | "moving">, count: number, emit: Emit) => void {
+): (at: Pick<Sampling, "combination" | "weights" | "moving">, count: number, emit: Emit) => void {
   if (!areStaggered(open, fields)) {
     const whole = {
       axes: open.dataset.axes,

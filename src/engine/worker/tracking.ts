@@ -166,7 +166,7 @@ function sampleAtTime(context: BatchContext, kernel: string, method: string, com
   return (positions, particles, t, out) => {
     sampler.positions.set(positions.subarray(0, 3 * particles));
     const frames = frameWeights(open.dataset.time, task.query.frozen ? (task.query.StartTime as number) : t, "PCHIP");
-    sample({ frames, moving: task }, particles, scatterInto(out, components, null));
+    sample({ combination: frames, moving: task }, particles, scatterInto(out, components, null));
   };
 }
 
@@ -201,7 +201,7 @@ function timedSample(context: BatchContext): TimedSampler {
       const first = [...weights.subarray(0, frames.length)];
       // Particles at one time share combinations of frames.
       const same = weights.every((weight, i) => weight === first[i % first.length]);
-      const sampling = { frames: { frames, weights: first }, ...(same ? {} : { weights }) };
+      const sampling = { combination: { frames, weights: first }, ...(same ? {} : { weights }) };
       sample(sampling, points.length, scatterInto(velocities, 3, points));
     }
   };

@@ -85,8 +85,8 @@ function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10
     scratch: new ScratchSpace({ limits: LIMITS, state: tmpdir() }, new BufferPool()),
     sourceOf: () => 4,
     numberCombination: () => -4,
-    failed: () => undefined,
-    hold: (points: number) => {
+    onError: () => undefined,
+    countPoints: (points: number) => {
       held += points;
     },
   };

@@ -47,8 +47,8 @@ function execution(
     scratch: new ScratchSpace({ limits: LIMITS, state: tmpdir() }, new BufferPool()),
     sourceOf: () => 0,
     numberCombination: () => -1,
-    failed: () => undefined,
-    hold: () => undefined,
+    onError: () => undefined,
+    countPoints: () => undefined,
   };
   const checked = {
     query: { operation: name, threshold: 0, ...more },
@@ -326,7 +326,7 @@ describe("a cutout", () => {
     const cutout = async (_: unknown, __: unknown, ___: unknown, { deadline }: SharingControl): Promise<void> => {
       left.push(deadline - Date.now());
     };
-    const sharing = { divides: () => true, isWorthSharing: () => true, cutout } as unknown as Sharing;
+    const sharing = { mayDivide: () => true, shouldDivide: () => true, cutout } as unknown as Sharing;
     const region = { ...REGION, count: [3000, 900, 2] } as const;
     const { stream, release } = await execution("GetAnyCutoutWeb", region, () => null, {}, sharing).finish();
     for await (const _ of stream as AsyncIterable<Float32Array>) vi.setSystemTime(Date.now() + 20_000);

@@ -45,7 +45,7 @@ describe("sampler", () => {
       for (let a = 0; a < 3; a++) sampler.positions[3 * brick + a] = 1 + 4 * ((brick >> a) & 1);
     }
     sampler.sample(
-      { axes, scheme, sources: [source], frames: { frames: [0], weights: [1] }, sorted: false },
+      { axes, scheme, sources: [source], combination: { frames: [0], weights: [1] }, sorted: false },
       8,
       (values, order, count) => {
         for (let i = 0; i < count; i++) found[order[i] as number] = values[3 * i] as number;
@@ -80,7 +80,7 @@ describe("sampler", () => {
     const emit: Emit = (_values, _order, points) => {
       answered += points;
     };
-    sampler.sample({ axes: grid, scheme, sources, frames, sorted: true }, count, emit, () => {});
+    sampler.sample({ axes: grid, scheme, sources, combination: frames, sorted: true }, count, emit, () => {});
     expect(answered).toBe(count);
     expect(looks / count).toBeLessThan(10);
   });
@@ -114,7 +114,7 @@ describe("sampler", () => {
     };
     const sources = [{ ...source, load }];
     const frames = { frames: [0], weights: [1] };
-    sampler.sample({ axes, scheme, sources, frames, sorted: true }, count, emit, () => {});
+    sampler.sample({ axes, scheme, sources, combination: frames, sorted: true }, count, emit, () => {});
     expect(groups.reduce((sum, size) => sum + size, 0)).toBe(count);
     // One of unknown cost, then 4 ms each.
     expect(groups[0]).toBeLessThanOrEqual(256);
@@ -133,7 +133,7 @@ describe("sampler", () => {
       into.fill(brick);
     };
     const frames = { frames: [3, 4], weights: [0.5, 0.5] };
-    const sampling = { axes, scheme, sources: [{ ...source, load }], frames, sorted: true };
+    const sampling = { axes, scheme, sources: [{ ...source, load }], combination: frames, sorted: true };
     const place = (brick: number, at: number): void => {
       for (let a = 0; a < 3; a++) sampler.positions[3 * at + a] = 1 + 4 * ((brick >> a) & 1);
     };
@@ -181,7 +181,7 @@ describe("sampler", () => {
     sampler.positions.fill(3.5, 0, 3);
     const frames = { frames: [0, 1], weights: [0.5, 0.5] };
     const found: number[] = [];
-    const sampling = { axes, scheme, sources: [store], frames, sorted: true };
+    const sampling = { axes, scheme, sources: [store], combination: frames, sorted: true };
     sampler.sample(
       sampling,
       1,
@@ -243,7 +243,7 @@ describe("sampler", () => {
       axes: grid,
       scheme,
       sources: [new CombinedField(grid, store, frames, sweep, 0)],
-      frames: { frames: [0], weights: [1] },
+      combination: { frames: [0], weights: [1] },
       sorted: true,
     };
     // Each of six points needs a quarter of a stored brick, together a third of the cache; whole bricks exceed it.
@@ -265,7 +265,7 @@ describe("sampler", () => {
     const sampler = samplerOf(1024 * 1024);
     const scheme = createScheme("velocity", "None", axes, { fd8Legacy: false }, undefined);
     const count = 400;
-    const sampling = { axes, scheme, sources: [source], frames: { frames: [0], weights: [1] }, sorted: false };
+    const sampling = { axes, scheme, sources: [source], combination: { frames: [0], weights: [1] }, sorted: false };
     /** The order in which the points are evaluated, and whether each has the value of its brick. */
     const sample = (of: object): string => {
       const seen: number[] = [];
@@ -314,7 +314,7 @@ describe("sampler", () => {
     const frames = { frames: [0], weights: [1] };
     const both = createScheme("velocityPressure", "None", grid, { fd8Legacy: false }, undefined);
     sampler.positions.fill(31, 0, 3);
-    const refused = { axes: grid, scheme: both, sources: [fine, tooFine], frames, sorted: true };
+    const refused = { axes: grid, scheme: both, sources: [fine, tooFine], combination: frames, sorted: true };
     expect(() =>
       sampler.sample(
         refused,
@@ -329,7 +329,7 @@ describe("sampler", () => {
     };
     const scheme = createScheme("velocity", "None", axes, { fd8Legacy: false }, undefined);
     sampler.positions.fill(1, 0, 3);
-    const next = { axes, scheme, sources: [{ ...source, source: 3, load }], frames, sorted: true };
+    const next = { axes, scheme, sources: [{ ...source, source: 3, load }], combination: frames, sorted: true };
     sampler.sample(
       next,
       1,

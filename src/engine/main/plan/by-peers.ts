@@ -1,6 +1,6 @@
 /** Plan of one task that divides the points among peers, or runs here if it is small and its bricks are cached. */
 import type { DividedTask, Sharing } from "../sharing.js";
-import { batchInOrder, type Plan, type PlanContext, valuesPerPoint } from "./by-arrival.js";
+import { batchInOrder, type Plan, type PlanContext, valuesPerPoint } from "./plan.js";
 
 /** Plans a query all of whose points have arrived. */
 export function planByPeers(context: PlanContext, sharing: Sharing): Plan {
@@ -17,7 +17,7 @@ export function planByPeers(context: PlanContext, sharing: Sharing): Plan {
       const whole = batchInOrder(context, 0, count, out);
       return { kind: "divided", whole, run: (control) => sharing.evaluate(checked, work, control) };
     },
-    complete: () => begun,
+    isFinished: () => begun,
     release: () => buffers.give(out),
   };
 }

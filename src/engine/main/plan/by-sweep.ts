@@ -20,7 +20,7 @@ import { framesOf } from "../../contract/query-frames.js";
 import { chooseShape, type SweepShape } from "../../contract/sweep-shape.js";
 import type { BatchTask, SortTask } from "../../contract/task.js";
 import type { CheckedQuery } from "../check-query.js";
-import { batchInOrder, batchOf, type Plan, type PlanContext, sliceSlabs, valuesPerPoint } from "./by-arrival.js";
+import { batchInOrder, batchOf, type Plan, type PlanContext, sliceSlabs, valuesPerPoint } from "./plan.js";
 
 /** Fewest points of a sweep: fewer touch few bricks. */
 const LEAST_POINTS = 128;
@@ -208,12 +208,12 @@ class SweepPlan implements Plan {
     // The next section takes over the buffers of this one, which its batches still read.
     if (outstanding > 0) return null;
     this.#end = section.end;
-    if (this.complete()) return null;
+    if (this.isFinished()) return null;
     this.#giveSection();
     return this.#sort(this.#end);
   }
 
-  complete(): boolean {
+  isFinished(): boolean {
     return this.#end === this.#context.points.count;
   }
 

@@ -4,7 +4,7 @@
  */
 import { BATCH_POINTS } from "../../contract/memory.js";
 import type { BatchTask } from "../../contract/task.js";
-import { batchInOrder, LEAST_POINTS, type Plan, type PlanContext, valuesPerPoint } from "./by-arrival.js";
+import { batchInOrder, LEAST_POINTS, type Plan, type PlanContext, valuesPerPoint } from "./plan.js";
 
 /** Plans a query all of whose points have arrived. */
 export function planByTiles(context: PlanContext): Plan {
@@ -25,7 +25,7 @@ export function planByTiles(context: PlanContext): Plan {
       const batch = batchInOrder(context, first, count, out.subarray(first * width, (first + count) * width));
       return { ...batch, part, work: batch.work / parts };
     },
-    complete: () => taken === sections * parts,
+    isFinished: () => taken === sections * parts,
     release: () => buffers.give(out),
   };
 }

@@ -115,7 +115,7 @@ export function analysisOf(context: Context, question: MemberValues, placesOf = 
       const joined = new MergedParts(reduction.plan);
       // The derived fields of a frame are made whole.
       const size = [reduction.derived ? 1 : joined.parts.total, given.columns.length] as const;
-      const found = await pass({ reduction }, nodes, size, (share) => joined.addSome(unpackStates([share])));
+      const found = await pass({ reduction }, nodes, size, (share) => joined.addPartial(unpackStates([share])));
       return found === null ? joined.merged : (found.reduced as Merged);
     },
     sum: async (spectrum, nodes) => {

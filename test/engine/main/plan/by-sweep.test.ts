@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { BatchTask, SortTask } from "../../../../src/engine/contract/task.js";
 import { BufferPool } from "../../../../src/engine/main/buffers.js";
 import { checkQuery } from "../../../../src/engine/main/check-query.js";
-import type { Plan, PlanContext } from "../../../../src/engine/main/plan/by-arrival.js";
 import { exceedsCache, planBySweep } from "../../../../src/engine/main/plan/by-sweep.js";
+import type { Plan, PlanContext } from "../../../../src/engine/main/plan/plan.js";
 import type { Dataset } from "../../../../src/storage/dataset/dataset.js";
 
 const MIB = 1024 * 1024;

@@ -1,6 +1,6 @@
 /** Batches in order of arrival hold each point once, however slabs and batches end. */
 import { expect, it } from "vitest";
-import { sliceSlabs } from "../../../../src/engine/main/plan/by-arrival.js";
+import { sliceSlabs } from "../../../../src/engine/main/plan/plan.js";
 
 /** Slabs of so many points, numbered on x, in memory that is larger. */
 function slabsOf(counts: readonly number[]) {
