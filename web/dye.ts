@@ -49,7 +49,8 @@ function questionsOf({ dataset: set, time: now }: Shown, places: readonly Vec3[]
     .filter((end) => Math.abs(end - now) > 1e-9 * (last - first))
     .map((end) => ({
       ...{ dataset: set.name, call: "paths", points, time: `${now}:${exactNumber(end)}`, method: "Lag4" },
-      ...{ step: Number((Math.abs(end - now) / (2 * RECORDS)).toPrecision(6)), every: 2, open_faces: "stop" },
+      ...{ step: Number((Math.abs(end - now) / RECORDS).toPrecision(6)), every: 1, open_faces: "stop" },
+      ...{ integrator: "dopri5", tolerance: Number((width / 1500).toPrecision(2)) },
     }));
 }
 
@@ -107,10 +108,8 @@ export function dyedPart(pane: Pane, of: Shown): readonly [from: number, to: num
 
 /** The name of the dye in a pane, with the time that it was drawn at; empty without dye. */
 export function dyeNote(pane: Pane): string {
-  const pour = poured.value;
-  return pour !== null && dyedPart(pane, pour.of) !== null
-    ? `dye from t = ${timeText(pour.of.dataset, pour.of.time)}`
-    : "";
+  const of = poured.value?.of;
+  return of !== undefined && dyedPart(pane, of) !== null ? `dye from t = ${timeText(of.dataset, of.time)}` : "";
 }
 
 /** The ends of a segment of a path in the box shown, for shaders; null where it passes a seam, or has no position. */

@@ -75,14 +75,13 @@ function surfacePart(set: Dataset): TemplateResult {
   const { what, value } = now.surface;
   const volume = volumeShown(set, what);
   const offered = symbolsOf(set);
-  const parts = [0.01, 0.02, 0.05, 0.1, 0.2];
   return html`<section><h2>Surface</h2><div class="rows">
     <span>Quantity</span>${select("Quantity of the surface", offered, what, (next) => change({ surface: { what: next, value: null } }))}
     <span>Value</span>${numberField("Value of the surface", value ?? 0, (next) => change({ surface: { what, value: next } }))}
     <span>Coloured by</span>${select("Colour of the surface", offered, now.colour, (next) => change({ colour: next }))}
   </div>
   <p class="quiet">Part of the volume inside</p>
-  <div class="chips" role="group" aria-label="Part of the volume inside">${parts.map(
+  <div class="chips" role="group" aria-label="Part of the volume inside">${[0.01, 0.02, 0.05, 0.1, 0.2].map(
     (part) =>
       html`<button @click=${() => {
         if (volume === null) return;

@@ -22,8 +22,8 @@ const count = signal(200);
 const radius = signal(0.1);
 const from = signal<"crosshair" | "box" | "points">("crosshair");
 const pasted = signal("");
-const INTEGRATORS = ["rk4", "heun", "dopri5"] as const;
-const integrator = signal<(typeof INTEGRATORS)[number]>("rk4");
+const INTEGRATORS = ["dopri5", "rk4", "heun"] as const;
+const integrator = signal<(typeof INTEGRATORS)[number]>("dopri5");
 const isBackwards = signal(false);
 const problem = signal<string | null>(null);
 const released = choice<Question | null>(null);
@@ -43,19 +43,21 @@ function ball(set: Dataset): number[][] {
 }
 
 function release(set: Dataset): void {
-  const ends = [set.times[0], set.times.at(-1) as number];
-  const [start, end] = isBackwards.peek() ? ends.toReversed() : ends;
-  const isAtEnd = view.peek().time === end;
-  if (isAtEnd) change({ time: start }, "replace");
-  const begin = isAtEnd ? start : (view.peek().time ?? start);
-  const step = Math.abs(end - begin) / 60;
   const own = from.peek() === "points" ? pointsIn(pasted.peek(), MOST) : null;
   problem.value = own?.problem ?? null;
   if (problem.peek() !== null) return;
   const points = own?.points ?? (from.peek() === "box" ? { random: count.peek(), seed: 1 } : ball(set));
+  const ends = [set.times[0], set.times.at(-1) as number];
+  const [start, end] = isBackwards.peek() ? ends.toReversed() : ends;
+  if (view.peek().time === end) change({ time: start }, "replace");
+  const begin = view.peek().time ?? start;
+  const length = Math.abs(end - begin);
+  const shortest = Math.min(...set.times.slice(1).map((time, i) => time - set.times[i]));
+  // There are 60 records. dopri5 chooses its steps; others take four or more between two stored times.
+  const every = integrator.peek() === "dopri5" ? 1 : Math.max(1, Math.ceil(length / 15 / shortest));
   released.value = {
     ...{ dataset: set.name, call: "paths", what: "norm(u)", points, time: `${begin}:${end}` },
-    ...{ step: Number(step.toPrecision(6)), every: 1, open_faces: "stop", integrator: integrator.peek() },
+    ...{ step: Number((length / 60 / every).toPrecision(6)), every, open_faces: "stop", integrator: integrator.peek() },
     method: view.peek().method,
   };
 }

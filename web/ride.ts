@@ -37,7 +37,7 @@ function questionsOf(set: Dataset): Question[] {
     .filter((end) => Math.abs(end - one.time) > 1e-9 * (last - first))
     .map((end) => ({
       ...{ dataset: set.name, call: "paths", what: view.value.what, points: [one.at] },
-      ...{ time: `${one.time}:${end}`, step, every: 1, open_faces: "stop" },
+      ...{ time: `${one.time}:${end}`, step, every: 1, open_faces: "stop", integrator: "dopri5" },
       method: view.value.method,
     }));
 }
@@ -103,7 +103,7 @@ export function ridePart(set: Dataset): TemplateResult | typeof nothing {
   if (!hasVelocity(set) || set.times.length < 2) return nothing;
   const isOn = mounted.value !== null;
   const entries = questionsOf(set).map((question) => store.entry<Rows>(keyOf(set, question)));
-  const isVector = entries.some(({ answer }) => (answer?.columns.length ?? 0) > 7);
+  const isVector = entries.some(({ answer }) => (answer?.columns.length ?? 0) > 8);
   const failed = isVector ? { message: ONE } : entries.find(({ error }) => error !== null)?.error;
   return html`<section><h2>Ride</h2><div class="chips">
       <button aria-pressed=${isOn ? "true" : "false"} @click=${() => {

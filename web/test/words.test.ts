@@ -288,3 +288,25 @@ it("compares the volume of structures with that of all cells, which may end beyo
   const { rows } = structures.facts(set as unknown as Dataset, "p", [[0, answer, null]]);
   expect(rows[1]).toEqual(["Together", "50 % of the box"]);
 });
+
+it.each([
+  ["dopri5", 0.333333, 1],
+  ["rk4", 0.0238095, 14],
+  ["heun", 0.0238095, 14],
+])("follows particles through many stored times in steps that are short enough: %s", (integrator, step, every) => {
+  const set = setOf(
+    "turning",
+    Array.from({ length: 201 }, (_, i) => i / 10),
+  );
+  show(set, {});
+  const choose = (one: unknown): ((event: object) => void) | undefined => {
+    if (Array.isArray(one)) return one.map(choose).find((found) => found !== undefined);
+    const { strings = [], values = [] } = (one ?? {}) as { strings?: readonly string[]; values?: readonly unknown[] };
+    if (values[0] === "Integrator") return values[strings.findIndex((text) => text.endsWith("@change="))] as never;
+    return values.map(choose).find((found) => found !== undefined);
+  };
+  choose(particlesPanel(set))?.({ target: { value: integrator } });
+  buttonsOf(particlesPanel(set)).get("Release")?.();
+  const [want] = model.furtherWants.peek().get("paths") ?? [];
+  expect(want?.shared?.[0]?.question).toMatchObject({ time: "0:20", integrator, step, every });
+});
