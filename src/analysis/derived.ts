@@ -167,9 +167,8 @@ export class ModeFactors {
       const count = axes === "laplacian" || !transformed[a] ? 0 : axes.filter((axis) => axis === a).length;
       return count === 0 ? 1 : count === 1 ? this.#odd[a][i] : this.#even[a][i] ** 2;
     };
-    const filtered = (a: 0 | 1 | 2, i: number): number => filters[a][i];
     const scale = ([1, 2] as const).reduce(
-      (product, a) => product * power(a, at[a]) * filtered(a, at[a]),
+      (product, a) => product * power(a, at[a]) * filters[a][at[a]],
       1 / nodes.reduce((product, n, a) => product * (transformed[a] ? n : 1), 1),
     );
     const rest = ky[y] ** 2 + kz[z] ** 2;
@@ -178,7 +177,7 @@ export class ModeFactors {
     const restInside = inY * ky[y] ** 2 + inZ * kz[z] ** 2;
     for (let i = 0; i < this.#amplitudes.length; i++) {
       const square = kx[i] ** 2;
-      const factor = axes === "laplacian" ? square + rest : power(0, i) * filtered(0, i);
+      const factor = axes === "laplacian" ? square + rest : power(0, i) * filters[0][i];
       this.#amplitudes[i] = inX * square + restInside > cut ** 2 ? 0 : scale * factor;
     }
     return this.#amplitudes;

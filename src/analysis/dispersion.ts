@@ -15,19 +15,24 @@ export interface PathPart {
   readonly positions: Float32Array;
   /** Three numbers a record; NaN once a particle has left the domain. */
   readonly velocities: Float32Array;
+  /** The numbers of a quantity a record; NaN where it is not known. */
+  readonly values: Float32Array;
 }
 
-/** Requested Lagrangian increments u_i(t0 + lag) - u_i(t0). */
-export interface RequestedIncrements {
-  readonly orders: readonly number[];
+/** Requested statistics of a quantity along paths: of its increments q(t0 + lag) - q(t0), or of its values. */
+export interface RequestedAlong {
+  /** Names of its components. */
+  readonly names: readonly string[];
+  /** Powers of increments; null for values. */
+  readonly orders: readonly number[] | null;
   /** Whether all records are origins t0, or only the first. */
   readonly isAll: boolean;
-  /** Bins of histograms of the increments; null for none. */
+  /** Bins of histograms; null for none. */
   readonly bins: { readonly count: number; readonly range: readonly [number, number] } | null;
 }
 
-/** Sums by lag: increments, then of each order and component, and by component the bins of each lag. */
-interface IncrementSums extends RequestedIncrements {
+/** Sums by lag or record: their number, then of each order and component, and by component the bins of each lag. */
+interface AlongSums extends RequestedAlong {
   readonly count: Float64Array;
   readonly powers: readonly Float64Array[];
   readonly counts: readonly Float64Array[];
@@ -42,7 +47,7 @@ export interface DispersionSums {
   readonly particleSums: readonly Float64Array[];
   /** Pairs or tetrads that are still complete, then their sums of powers or of eigenvalues, largest first. */
   readonly groupSums: readonly Float64Array[];
-  readonly increments: IncrementSums | null;
+  readonly along: AlongSums | null;
 }
 
 const PARTICLE_SUMS = 13;
@@ -51,18 +56,17 @@ export function dispersionSums(
   records: number,
   groupSize: GroupSize,
   orders: readonly number[],
-  requested: RequestedIncrements | null = null,
+  requested: RequestedAlong | null = null,
 ): DispersionSums {
   const sums = (size: number) => Array.from({ length: size }, () => new Float64Array(records));
   const groupSums = { 1: 0, 2: 1 + orders.length, 4: 4 }[groupSize];
-  const counts = [0, 1, 2].map(() => new Float64Array(records * (requested?.bins?.count ?? 0)));
-  const increments = requested && {
+  const along = requested && {
     ...requested,
     count: new Float64Array(records),
-    powers: sums(3 * requested.orders.length),
-    counts,
+    powers: sums(requested.names.length * (requested.orders?.length ?? 0)),
+    counts: requested.names.map(() => new Float64Array(records * (requested.bins?.count ?? 0))),
   };
-  return { groupSize, orders, particleSums: sums(PARTICLE_SUMS), groupSums: sums(groupSums), increments };
+  return { groupSize, orders, particleSums: sums(PARTICLE_SUMS), groupSums: sums(groupSums), along };
 }
 
 /** Adds the pairs or tetrads `from .. to - 1` of a part. */
@@ -70,7 +74,7 @@ export function addPaths(sums: DispersionSums, part: PathPart, from: number, to:
   const { groupSize } = sums;
   for (let i = groupSize * from; i < groupSize * to; i++) {
     addPath(sums.particleSums, part, i);
-    if (sums.increments !== null) addIncrements(sums.increments, part, i);
+    if (sums.along !== null) addAlong(sums.along, part, i);
   }
   if (groupSize === 2) addPairs(sums, part, from, to);
   if (groupSize === 4) addTetrads(sums, part, from, to);
@@ -95,36 +99,45 @@ function addPath(sums: DispersionSums["particleSums"], part: PathPart, particle:
   }
 }
 
-function addIncrements({ orders, isAll, bins, count, powers, counts }: IncrementSums, part: PathPart, i: number): void {
-  const { records, velocities: u } = part;
-  for (let origin = 0; origin < (isAll ? records : 1); origin++)
-    for (let r = origin; r < records; r++) {
-      if (!isInside(part, i, origin) || !isInside(part, i, r)) continue;
-      const lag = r - origin;
+function addAlong({ names, orders, isAll, bins, count, powers, counts }: AlongSums, part: PathPart, i: number): void {
+  const [{ records, values }, size] = [part, names.length];
+  const known = Array.from({ length: records }, (_, r) =>
+    values.subarray(size * (i * records + r), size * (i * records + r + 1)).every(Number.isFinite),
+  );
+  for (let origin = 0; origin < (isAll || orders === null ? records : 1); origin++) {
+    if (!known[origin]) continue;
+    const from = size * (i * records + origin);
+    for (let r = origin; r < (orders === null ? origin + 1 : records); r++) {
+      if (!known[r]) continue;
+      const to = size * (i * records + r);
+      const lag = orders === null ? r : r - origin;
       count[lag]++;
-      for (let c = 0; c < 3; c++) {
-        const d = u[3 * (i * records + r) + c] - u[3 * (i * records + origin) + c];
-        for (let k = 0; k < orders.length; k++)
-          powers[3 * k + c][lag] += (Number.isInteger(orders[k]) ? d : Math.abs(d)) ** orders[k];
+      for (let c = 0; c < size; c++) {
+        const d = values[to + c] - (orders === null ? 0 : values[from + c]);
+        for (let k = 0; orders !== null && k < orders.length; k++)
+          powers[size * k + c][lag] += (Number.isInteger(orders[k]) ? d : Math.abs(d)) ** orders[k];
         if (bins !== null && d >= bins.range[0] && d <= bins.range[1])
           counts[c][lag * bins.count + binOf(bins.range[0], bins.range[1], bins.count, d)]++;
       }
     }
+  }
 }
 
-/** Means of the powers of increments, of real orders of their absolute values, and their histograms. */
-function incrementMembers({ orders, isAll, bins, count, powers, counts }: IncrementSums): object {
-  const each = (value: (c: number) => unknown) => ({ x: value(0), y: value(1), z: value(2) });
-  const moments = orders.map((p, k) => [
-    p,
-    each((c) => Array.from(powers[3 * k + c], (sum, lag) => finite(sum / count[lag]))),
-  ]);
+/** Means of the powers of increments, of real orders of their absolute values, and histograms. */
+function alongMembers({ names, orders, isAll, bins, count, powers, counts }: AlongSums): object {
+  const each = (value: (c: number) => unknown) => Object.fromEntries(names.map((name, c) => [name, value(c)]));
   const edges = edgesOf(bins?.range ?? [0, 0], bins?.count ?? 0);
   const rows = (list: Float64Array) =>
     Array.from(count, (_, lag) => [...list.subarray(lag * (edges.length - 1), (lag + 1) * (edges.length - 1))]);
+  const histogram = { edges, counts: each((c) => rows(counts[c])) };
+  if (orders === null) return { histogram: { count: [...count], ...histogram } };
+  const moments = orders.map((p, k) => [
+    p,
+    each((c) => Array.from(powers[names.length * k + c], (sum, lag) => finite(sum / count[lag]))),
+  ]);
   return {
     increments: { origins: isAll ? "all" : "start", count: [...count], moments: Object.fromEntries(moments) },
-    ...(bins === null ? {} : { increment_histogram: { edges, counts: each((c) => rows(counts[c])) } }),
+    ...(bins === null ? {} : { increment_histogram: histogram }),
   };
 }
 
@@ -188,7 +201,7 @@ function shapeOf(part: PathPart, first: number, record: number): readonly (reado
  * velocities less their mean over the particles
  */
 export function dispersionMeans(
-  { groupSize, orders, particleSums, groupSums, increments }: DispersionSums,
+  { groupSize, orders, particleSums, groupSums, along }: DispersionSums,
   removesMean: boolean,
 ): Readonly<Record<string, unknown>> {
   const [count, dx, dy, dz, product, before, now] = particleSums;
@@ -197,14 +210,13 @@ export function dispersionMeans(
     const means = [0, 1, 2].reduce((all, c) => all + particleSums[a + c][r] * particleSums[b + c][r], 0) / count[r];
     return removesMean ? sum[r] - means : sum[r];
   };
-  const mean = (sum: Float64Array, of: Float64Array) => [...sum].map((value, r) => finite(value / of[r]));
   const each = (value: (r: number) => number) => [...count].map((_, r) => finite(value(r)));
   const answer = {
-    ...(increments === null ? {} : incrementMembers(increments)),
+    ...(along === null ? {} : alongMembers(along)),
     particles: [...count],
     mean_square: each((r) => (dx[r] + dy[r] + dz[r]) / count[r]),
     mean_square_axes: [...count].map((_, r) => [dx, dy, dz].map((sum) => finite(sum[r] / count[r]))),
-    velocity_square: mean(now, count),
+    velocity_square: each((r) => now[r] / count[r]),
     autocorrelation: each(
       (r) => centred(product, 7, 10, r) / Math.sqrt(centred(before, 7, 7, r) * centred(now, 10, 10, r)),
     ),
@@ -215,7 +227,7 @@ export function dispersionMeans(
     const values = [...groups].map((n, r) => sums.map((sum) => finite(sum[r] / n)));
     return { ...answer, tetrads: { count: [...groups], eigenvalues: values } };
   }
-  const separation = Object.fromEntries(orders.map((order, k) => [order, mean(sums[k], groups)]));
+  const separation = Object.fromEntries(orders.map((order, k) => [order, each((r) => sums[k][r] / groups[r])]));
   return { ...answer, pairs: { count: [...groups], separation } };
 }
 

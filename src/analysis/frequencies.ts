@@ -67,21 +67,6 @@ function segmentAt(
   for (let j = 0; j < n; j++) out[j] = (values[at + j] - (mean + slope * (j - middle))) * window[j];
 }
 
-/** Adds the energies of modes, each of which is the mean of those at `at` and at `other`. */
-function addEnergies(
-  [re, im]: readonly Float64Array[],
-  at: Int32Array,
-  other: Int32Array,
-  factors: Float64Array,
-  scale: number,
-  sums: Float64Array,
-): void {
-  for (let b = 0; b < at.length; b++) {
-    const [i, j] = [at[b], other[b]];
-    sums[b] += 0.5 * scale * factors[b] * (re[i] * re[i] + im[i] * im[i] + (re[j] * re[j] + im[j] * im[j]));
-  }
-}
-
 /** The state of a group of `shape` nodes, x fastest. */
 export function frequenciesOf(
   options: FrequencyOptions,
@@ -146,7 +131,14 @@ export function frequenciesOf(
           }
         }
       }
-      for (let s = 0; s < series; s++) addEnergies(modes[s], at, other, factors, scale, sums.subarray(s * bins));
+      for (let s = 0; s < series; s++) {
+        const [a, b] = modes[s];
+        for (let bin = 0; bin < bins; bin++) {
+          const [i, j] = [at[bin], other[bin]];
+          const factor = 0.5 * scale * factors[bin];
+          sums[s * bins + bin] += factor * (a[i] * a[i] + b[i] * b[i] + (a[j] * a[j] + b[j] * b[j]));
+        }
+      }
       for (let bin = 0; isPair && bin < bins; bin++) {
         const [i, factor] = [at[bin], factors[bin] * scale];
         const [[a, b], [c, d]] = modes;

@@ -353,7 +353,7 @@ export const MEMBERS = {
   increments: {
     type: "numbers",
     description:
-      "Powers of Lagrangian increments u_i(t0 + lag) - u_i(t0); for non-integer powers, of their absolute values.",
+      "Powers of Lagrangian increments of what, q(t0 + lag) - q(t0); for non-integer powers, of their absolute values.",
     defaultText: "none",
     example: "2,4",
   },
@@ -368,7 +368,7 @@ export const MEMBERS = {
     type: "integer",
     minimum: 1,
     maximum: 65_536,
-    description: "Number of bins for histograms of increments over range.",
+    description: "Number of bins for histograms over range: of increments, or without these of what at each time.",
     defaultText: "no histograms",
     example: "50",
   },
@@ -663,12 +663,14 @@ export const CALLS = {
   dispersion: {
     summary: "Statistics of paths",
     description:
-      "Displacement, autocorrelation, and statistics of pairs, tetrads and increments at each recorded time; the paths themselves are not sent.",
+      "Displacement, autocorrelation, and statistics of pairs, tetrads, increments and values of what at each recorded time; the paths themselves are not sent.",
     kind: "table",
     members: [
+      "what",
       "points",
       ...BOX,
       "time",
+      "derivatives",
       ...TRACKING,
       "orders",
       "remove",
@@ -677,11 +679,13 @@ export const CALLS = {
       "bins",
       "range",
       "level",
+      "units",
       "format",
       "job",
     ],
     required: ["points", "time"],
     formats: TABLE,
+    defaultText: { what: "u" },
     example: { points: '{"pairs":10,"distance":0.2,"seed":1}', time: "0.4:0.6", step: "0.05" },
   },
   statistics: {

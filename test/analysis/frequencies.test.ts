@@ -78,9 +78,10 @@ describe("increments along paths", () => {
     const [particles, records] = [3, 5];
     const u = Float32Array.from({ length: 3 * particles * records }, (_, i) => Math.fround(Math.sin(i * i)));
     u.fill(Number.NaN, 3 * (2 * records + 3), 3 * 3 * records);
-    const part = { particles, records, width: 3, positions: new Float32Array(u.length), velocities: u };
+    const part = { particles, records, width: 3, positions: new Float32Array(u.length), velocities: u, values: u };
     for (const isAll of [false, true]) {
-      const asked = { orders: [2, 3, 1.5], isAll, bins: { count: 4, range: [-1, 1] as const } };
+      const names = ["x", "y", "z"];
+      const asked = { names, orders: [2, 3, 1.5], isAll, bins: { count: 4, range: [-1, 1] as const } };
       const sums = dispersionSums(records, 1, [], asked);
       addPaths(sums, part, 0, 2);
       addPaths(sums, part, 2, 3);

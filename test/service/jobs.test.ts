@@ -182,9 +182,10 @@ describe("a job", () => {
 
   it("takes flow maps and dispersion further than a call may", async () => {
     const start = { time: "0.4:0.6", step: 0.02, method: "Lag4" };
+    const along = { what: "omega", increments: [2], bins: 4, range: [-1, 1] };
     const calls = [
       ["flow_map", { ...start, what: "map, ftle", z: 1.5, samples: 3 }, 9],
-      ["dispersion", { ...start, points: { pairs: 10, distance: 0.2, seed: 1 } }, 10],
+      ["dispersion", { ...start, ...along, points: { pairs: 10, distance: 0.2, seed: 1 } }, 10],
     ] as const;
     const ask = (url: string, name: string, body: object, headers: Headers = {}) =>
       post(`${url}/api/datasets/isotropic32/${name}`, JSON.stringify(body), {

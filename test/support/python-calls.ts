@@ -10,7 +10,7 @@ import {
 } from "../../src/shared/calls.js";
 
 /** Members of forms and jobs, which `ask` and `submit` of the package take. */
-const LEFT_OUT: readonly MemberName[] = ["format", "job", "map", "range", "scale"];
+const LEFT_OUT: readonly MemberName[] = ["format", "job", "map", "scale"];
 
 const TYPES: Readonly<Partial<Record<MemberType, string>>> = {
   what: "Optional[What]",
@@ -45,11 +45,8 @@ function wrapped(text: string, indent: string, more: string): string {
 
 function methodOf(call: CallName): string {
   const { summary, description, members, required, kind } = callOf(call);
-  const taken = members.filter((name) => !LEFT_OUT.includes(name));
-  const first = [
-    ...taken.filter((name) => name === "what"),
-    ...taken.filter((name) => name === "points" && required.includes(name)),
-  ];
+  const taken = members.filter((name) => !LEFT_OUT.includes(name) && (name !== "range" || kind === "table"));
+  const first = taken.filter((name) => name === "what" || (name === "points" && required.includes(name)));
   const typed = (name: MemberName) => `        ${name}: ${TYPES[memberOf(name).type] ?? "Any"} = None,`;
   const rest = taken.filter((name) => !first.includes(name));
   const words = taken.map((name) => wrapped(`${name}: ${helpOf(name, call)}`, " ".repeat(12), " ".repeat(16)));

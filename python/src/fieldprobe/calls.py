@@ -507,6 +507,7 @@ class Calls(Asking):
 
     def dispersion(
         self,
+        what: Optional[What] = None,
         points: Any = None,
         *,
         x: Any = None,
@@ -516,6 +517,7 @@ class Calls(Asking):
         j: Any = None,
         k: Any = None,
         time: Any = None,
+        derivatives: Optional[str] = None,
         method: Optional[str] = None,
         integrator: Optional[str] = None,
         step: Optional[float] = None,
@@ -530,14 +532,19 @@ class Calls(Asking):
         increments: Any = None,
         origins: Optional[str] = None,
         bins: Optional[int] = None,
+        range: Any = None,
         level: Any = None,
+        units: Optional[str] = None,
     ) -> Table:
         """Statistics of paths.
 
-        Displacement, autocorrelation, and statistics of pairs, tetrads and increments at each recorded time;
-        the paths themselves are not sent.
+        Displacement, autocorrelation, and statistics of pairs, tetrads, increments and values of what at each
+        recorded time; the paths themselves are not sent.
 
         Args:
+            what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
+                description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
+                or name = expression. Default: u.
             points: Rows of x, y, z (and t with time=each): a JSON list, text such as 1,2,3;4,5,6, or a body
                 of CSV, npy or float32 octets; or {input: ID} for an uploaded input; or random points in the
                 box x, y, z: {random, seed}, {pairs, distance, seed} or {tetrads, distance, seed}. Rows may
@@ -557,6 +564,8 @@ class Calls(Asking):
             time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
                 point). Calls that track particles take an interval first:last, backwards if last is smaller;
                 paths also each:D (for a duration D from the time of each point). Required.
+            derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
+                method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
                 Lag8.
             integrator: Time integration scheme for particles. One of rk4, heun, dopri5. Default: rk4.
@@ -576,21 +585,27 @@ class Calls(Asking):
             orders: Powers of increments, or of the separations of pairs. Default: 2, 3; for pairs 2.
             remove: Subtract the mean, the mean of each frame, or nothing. One of mean, frame, none. Default:
                 mean; for shells, planes and lines of periodic boxes none.
-            increments: Powers of Lagrangian increments u_i(t0 + lag) - u_i(t0); for non-integer powers, of
-                their absolute values. Default: none.
+            increments: Powers of Lagrangian increments of what, q(t0 + lag) - q(t0); for non-integer powers,
+                of their absolute values. Default: none.
             origins: Start times t0 of increments: the start, or all records. Default: start.
-            bins: Number of bins for histograms of increments over range. Default: no histograms.
+            bins: Number of bins for histograms over range: of increments, or without these of what at each
+                time. Default: no histograms.
+            range: Values of the first and the last colour; in dispersion, the outer edges of the bins.
+                Default: the range of the values in the plane.
             level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
                 then count; in grid also auto, the coarsest level that is fine enough for the samples.
                 Default: 0.
+            units: check refuses sums, comparisons and functions of quantities whose stated units do not fit
+                together; ignore accepts them; plus, in statistics, answers budgets in u_tau^4/nu and adds the
+                friction velocity and wall distances. Default: check.
 
         Returns:
             The members of the answer, lists of numbers as arrays; to_pandas() is the table.
         """
         return self._call(
             "dispersion",
-            None,
-            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "method": method, "integrator": integrator, "step": step, "tolerance": tolerance, "every": every, "diffusivity": diffusivity, "seed": seed, "walls": walls, "open_faces": open_faces, "orders": orders, "remove": remove, "increments": increments, "origins": origins, "bins": bins, "level": level},
+            what,
+            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "derivatives": derivatives, "method": method, "integrator": integrator, "step": step, "tolerance": tolerance, "every": every, "diffusivity": diffusivity, "seed": seed, "walls": walls, "open_faces": open_faces, "orders": orders, "remove": remove, "increments": increments, "origins": origins, "bins": bins, "range": range, "level": level, "units": units},
         )
 
     def statistics(

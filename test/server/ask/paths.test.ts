@@ -118,21 +118,31 @@ it("follows streamlines of one time, beyond the stored times, with quantities of
   expect((await moving.json()).detail).toMatch(/out of range/);
 });
 
-it("has increments along paths, which are those of their velocities", async () => {
+it.each([
+  ["u.x", "x", {}],
+  ["omega.x", "omega.x", { what: "omega" }],
+  ["lap(p)", "q", { what: "q = lap(p)" }],
+])("has increments of %s along paths, and its histograms", async (what, name, more) => {
   const members = { points: POINTS, time: "0.4:0.9", step: 0.05, every: 2 };
-  const { increments, times } = await question("dispersion", { ...members, increments: [2, 0.5], origins: "all" });
-  const { rows } = await question("paths", { ...members, what: "u.x" });
+  const asked = { ...members, ...more };
+  const { increments, times } = await question("dispersion", { ...asked, increments: [2, 0.5], origins: "all" });
+  const { rows } = await question("paths", { ...members, what });
   const records = times.length;
+  const valueAt = (i: number, r: number): number => rows[i * records + r].at(-1);
+  const { histogram } = await question("dispersion", { ...asked, bins: 3, range: [-1, 2] });
+  expect(histogram.edges).toEqual([-1, 0, 1, 2]);
+  for (let r = 0; r < records; r++) {
+    const values = POINTS.map((_, i) => valueAt(i, r));
+    const inBins = [0, 1, 2].map((bin) => values.filter((one) => Math.floor(one) === bin - 1).length);
+    expect([histogram.count[r], histogram.counts[name][r]]).toEqual([POINTS.length, inBins]);
+  }
   for (let lag = 0; lag < records; lag++) {
     const found = POINTS.flatMap((_, i) =>
-      Array.from(
-        { length: records - lag },
-        (_lag, o) => rows[i * records + o + lag].at(-1) - rows[i * records + o].at(-1),
-      ),
+      Array.from({ length: records - lag }, (_lag, o) => valueAt(i, o + lag) - valueAt(i, o)),
     );
     const mean = found.reduce((sum, one) => sum + one * one, 0) / found.length;
     expect(increments.count[lag]).toBe(found.length);
-    expect(increments.moments["2"].x[lag]).toBeCloseTo(mean, 6);
+    expect(Math.abs(increments.moments["2"][name][lag] - mean)).toBeLessThanOrEqual(1e-5 * mean);
   }
   const wrong = await ask(service, { dataset: "isotropic32", call: "dispersion", ...members, origins: "all" });
   expect((await wrong.json()).detail).toMatch(/^origins: it is of increments/);

@@ -1,14 +1,14 @@
 /** Answers `dispersion`: statistics of paths over time, without the paths. */
 import type { DispersionSums, GroupSize, PathPart } from "../../../analysis/dispersion.js";
 import { addPaths, dispersionMeans, dispersionSums } from "../../../analysis/dispersion.js";
-import { compileExpression } from "../../../analysis/expression.js";
+import { compileExpression, componentsIn } from "../../../analysis/expression.js";
 import { namesFor } from "../../../analysis/names.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { joinedValues, type Query, writeTriples } from "../../../engine/contract/query.js";
 import { withoutNoise } from "../../../float32/format.js";
 import { tooManyPoints } from "../../../shared/errors.js";
 import { numbered } from "../../../shared/random.js";
-import { blockOf } from "../../../storage/tools/long-numbers.js";
+import { blockOf, type Values } from "../../../storage/tools/long-numbers.js";
 import type { TimeSlices } from "../../http/policies/time-slices.js";
 import type { RequestLife } from "../../http/request-life.js";
 import { type Context, DryRun } from "../context.js";
@@ -19,10 +19,12 @@ import { valuesAlong } from "../points/values-along.js";
 import type { MemberValues, RequestedPoints } from "../question/member-values.js";
 import { motionIn, queryOver } from "../question/particles.js";
 import { openPoints } from "../question/points.js";
+import { namesOf, pointDerivatives, spatialName } from "../question/what.js";
 import { intervalIn, stepIn } from "../question/when.js";
 import { type Box, boxIn, boxOfAll } from "../question/where.js";
 import { runQuery } from "../run-query.js";
 import { type Tabled, tabled } from "./analysis.js";
+import { onlyWhat } from "./spectra/spectral-quantities.js";
 
 /** Records that are held at once. */
 const PART_RECORDS = 2 ** 20;
@@ -44,49 +46,48 @@ export async function dispersion(context: Context, question: MemberValues): Prom
   const { every = 1, orders = [2] } = question;
   const { moves, found } = motionIn(question);
   const step = stepIn(question, dataset);
-  const increments = incrementsIn(question);
+  const asked = alongIn(question, dataset);
   const { count, together, read } = await seedsOf(context, question);
   const query: Query = { ...queryOver(interval, step, dataset), ...{ recordEvery: every, ...moves } };
   const records = 2 + Math.abs(interval.end - interval.start) / step / every;
-  checkIncrements(increments, records, count, together);
+  checkAlong(asked, records, count, together);
   const most = Math.min(roomIn(life, query, context.part === null ? count : 0), PART_RECORDS / records);
   const part = together * Math.max(1, Math.floor(most / together));
-  const tracked = async (from: number, to: number) => pathsOf(context, query, await read(from, to), from, count);
+  const tracked = async (from: number, to: number) => pathsOf(context, query, await read(from, to), from, count, asked);
   // Without particles, it tells the layout of records.
   let some = await tracked(0, context.part === null ? Math.min(part, count) : 0);
   const { times } = some;
-  if (increments?.isAll && !areUniform(times))
+  if (asked?.isAll && !areUniform(times))
     throw wrong("origins", "all needs records at equal times: choose step and every so that they end at the end");
-  const widths = [some.width, 3].map((width) => width * some.records);
-  const numbersOf = async (from: number, to: number) => {
-    const { positions, velocities } = await tracked(from, to);
-    return [positions, velocities];
-  };
+  const sizes = [some.width, 3, ...(question.what === undefined ? [] : [asked?.names.length ?? 0])];
+  const widths = sizes.map((size) => size * some.records);
+  const numbersOf = async (from: number, to: number) => (await tracked(from, to)).numbers;
   const held = context.part === null ? null : await computeRuns(context, count, widths, numbersOf, together);
   if (context.part instanceof DryRun) return tabled({}, {});
-  const sums = dispersionSums(some.records, together, orders, increments);
+  const sums = dispersionSums(some.records, together, orders, asked);
   for (let from = 0; from < count; from += part) {
     const to = Math.min(count, from + part);
     if (held !== null) {
-      const [positions, velocities] = (await Promise.all(
-        held.map((numbers, n) => blockOf(numbers, (widths[n] as number) * from, (widths[n] as number) * to)),
-      )) as [Float32Array, Float32Array];
-      some = { ...some, particles: to - from, positions, velocities };
+      const blockIn = (all: Values, n: number) =>
+        blockOf(all, (widths[n] as number) * from, (widths[n] as number) * to);
+      some = { ...some, particles: to - from, numbers: (await Promise.all(held.map(blockIn))) as Float32Array[] };
     } else if (from > 0) some = await tracked(from, to);
-    await addAll(sums, some, life.slices);
+    const [positions, velocities, values = velocities] = some.numbers as [Float32Array, Float32Array, Float32Array?];
+    await addAll(sums, { ...some, positions, velocities, values }, life.slices);
   }
   return tabled(
     { times, ...dispersionMeans(sums, question.remove !== "none") },
-    { ...found, step, orders, ...(increments === null ? {} : { origins: question.origins ?? "start" }) },
+    { ...found, step, orders, ...(question.increments === undefined ? {} : { origins: question.origins ?? "start" }) },
   );
 }
 
 /** @throws RequestError for increments that would take too long or whose histograms are too large */
-function checkIncrements(given: ReturnType<typeof incrementsIn>, records: number, all: number, one: number): void {
-  const terms = given?.isAll ? (records ** 2 / 2) * given.orders.length : 0;
+function checkAlong(given: ReturnType<typeof alongIn>, records: number, all: number, one: number): void {
+  const size = given?.names.length ?? 0;
+  const terms = given?.isAll ? ((records ** 2 / 2) * (given.orders ?? []).length * size) / 3 : 0;
   if (terms * one > INCREMENTS.company || terms * all > INCREMENTS.all)
     throw wrong("origins", `all of ${Math.floor(records)} records are too many: state every, or fewer points`);
-  const numbers = 3 * Math.floor(records) * (given?.bins?.count ?? 0);
+  const numbers = size * Math.floor(records) * (given?.bins?.count ?? 0);
   if (numbers > INCREMENTS.numbers)
     throw wrong("bins", `the histograms have ${numbers} numbers; at most ${INCREMENTS.numbers} are sent`);
 }
@@ -105,14 +106,15 @@ function roomIn(life: RequestLife, query: Query, count: number): number {
   return limitOf(query).points;
 }
 
-/** Positions and velocities of particles at the recorded times. `all`: particles of the question, from `first` on. */
+/** Particles at the recorded times, and what is `asked` along their paths. `all`: those of the question, from `first` on. */
 async function pathsOf(
   { life, dataset }: Context,
   query: Query,
   points: Float32Array,
   first: number,
   all: number,
-): Promise<PathPart & { readonly times: readonly number[] }> {
+  asked: ReturnType<typeof alongIn>,
+) {
   const particles = points.length / 3;
   const result = await runQuery(life, query, (evaluation) => {
     writeTriples(evaluation.points, points);
@@ -121,28 +123,35 @@ async function pathsOf(
     if (particles > 0) life.declareWork((3 * evaluation.work * all) / particles);
   });
   try {
-    const velocity = [compileExpression("u", namesFor(dataset), "with")];
-    const [along] = await valuesAlong(life, velocity, "Fd4Lag4", query, result, null);
+    const columns = [compileExpression("u", namesFor(dataset), "with"), ...(asked?.columns ?? [])];
+    const along = await valuesAlong(life, columns, asked?.derivatives ?? "Fd4Lag4", query, result, null);
     const { itemsPerPoint: records, components: width, recordTimes = [] } = result;
     const times = Array.from(recordTimes, withoutNoise);
-    const velocities = along?.values as Float32Array;
-    return { particles, records, width, positions: joinedValues(result), velocities, times };
+    return { particles, records, width, times, numbers: [joinedValues(result), ...along.map(({ values }) => values)] };
   } finally {
     result.release();
   }
 }
 
-/** Increments along paths. Throws RequestError. */
-function incrementsIn({ increments, origins, bins, range }: MemberValues) {
-  const other = Object.entries({ origins, bins, range }).find(([, value]) => value !== undefined);
-  if (increments === undefined && other !== undefined) throw wrong(other[0], "it is of increments, which state powers");
-  if (increments === undefined) return null;
-  const odd = increments.find((p) => !(p > 0 && p <= 16));
+/** The quantity along paths, and its increments or bins. Throws RequestError. */
+function alongIn(question: MemberValues, dataset: Dataset) {
+  const { what, increments, origins, bins, range } = question;
+  if (increments === undefined && origins !== undefined)
+    throw wrong("origins", "it is of increments, which state powers");
+  const odd = increments?.find((p) => !(p > 0 && p <= 16));
   if (odd !== undefined) throw wrong("increments", `expected powers above 0 and up to 16, not ${odd}`);
   if ((bins === undefined) !== (range === undefined)) throw wrong("bins", "histograms have bins and range");
   if (range !== undefined && !(range[0] < range[1])) throw wrong("range", "the first edge must be below the last");
   const binned = bins === undefined || range === undefined ? null : { count: bins, range };
-  return { orders: increments, isAll: origins === "all", bins: binned };
+  if (increments === undefined && binned === null) {
+    if (what === undefined) return null;
+    throw wrong("what", "its increments or histograms are answered: state increments, or bins and range");
+  }
+  const { name, text } = onlyWhat(question, dataset);
+  const column = compileExpression(text, namesOf(question, dataset), "what");
+  const [names, columns] = what ? [componentsIn(name, column.shape), [column]] : [["x", "y", "z"], []];
+  const options = { orders: increments ?? null, isAll: origins === "all", bins: binned };
+  return { ...options, names, columns, derivatives: spatialName(pointDerivatives(question)) };
 }
 
 function areUniform(times: readonly number[]): boolean {
