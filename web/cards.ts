@@ -159,9 +159,7 @@ function cardView(set: Dataset, kind: Kind, width: number, height: number): Temp
 function options(set: Dataset, now: Kind): TemplateResult {
   return html`<div class="chips">
     ${cardOf(now).options?.(set) ?? nothing}
-    <button @click=${() => {
-      inStage.value = inStage.peek() === now ? null : now;
-    }}>${inStage.value === now ? "Close" : "Fill the stage"}</button></div>`;
+    <button @click=${setting(inStage, inStage.value === now ? null : now)}>${inStage.value === now ? "Close" : "Fill the stage"}</button></div>`;
 }
 
 const kindsOf = (set: Dataset): Kind[] => Object.keys(STATISTICS).filter((kind) => STATISTICS[kind].has(set));
@@ -214,9 +212,8 @@ const timesView = (set: Dataset) =>
     .filter((_, i) => i % Math.ceil(set.times.length / 9) === 0)
     .map((time) => {
       const isOn = moreTimes.value.includes(time);
-      return html`<button aria-pressed=${isOn ? "true" : "false"} @click=${() => {
-        moreTimes.value = isOn ? moreTimes.peek().filter((one) => one !== time) : [...moreTimes.peek(), time];
-      }}>${timeText(set, time)}</button>`;
+      const next = isOn ? moreTimes.value.filter((one) => one !== time) : [...moreTimes.value, time];
+      return html`<button aria-pressed=${isOn ? "true" : "false"} @click=${setting(moreTimes, next)}>${timeText(set, time)}</button>`;
     })}</div></section>`;
 
 /** The chart of the card that fills the stage, for figures; null without one, and until its answers have arrived. */

@@ -29,9 +29,7 @@ export function oneOf<T extends string>(
 }
 
 export const toggle = (label: string, on: { value: boolean }): TemplateResult =>
-  html`<button aria-pressed=${on.value ? "true" : "false"} @click=${() => {
-    on.value = !on.value;
-  }}>${label}</button>`;
+  html`<button aria-pressed=${on.value ? "true" : "false"} @click=${setting(on, !on.value)}>${label}</button>`;
 
 /** A field of a number, which it shows as it is in force; what is no number is not set. */
 export function numberField(label: string, value: number, set: (value: number) => void): TemplateResult {

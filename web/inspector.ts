@@ -3,7 +3,7 @@ import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { statisticsPanel } from "./cards.js";
-import { numberField, oneOf, rove, select } from "./controls.js";
+import { numberField, oneOf, rove, select, setting } from "./controls.js";
 import { colourTable } from "./draw/maps.js";
 import { copy } from "./notify.js";
 import { particlesPanel } from "./particles.js";
@@ -164,9 +164,7 @@ function panel(set: Dataset): TemplateResult {
 export function inspector(set: Dataset | null): TemplateResult {
   const stops = ["low", "half", "full"] as const;
   return html`<aside class="inspector" data-stop=${stop.value} aria-label="Inspector">
-    <button class="handle" aria-label="Sheet larger or smaller" @click=${() => {
-      stop.value = stops[(stops.indexOf(stop.peek()) + 1) % 3];
-    }}></button>
+    <button class="handle" aria-label="Sheet larger or smaller" @click=${setting(stop, stops[(stops.indexOf(stop.value) + 1) % 3])}></button>
     <div class="tabs" role="tablist" aria-label="Inspector" @keydown=${rove}>${TABS.map(
       (
         name,

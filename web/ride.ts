@@ -4,7 +4,7 @@ import { effect } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { chartInto, library, loadCharts } from "./cards.js";
-import { choice } from "./controls.js";
+import { choice, setting } from "./controls.js";
 import { isBackwards } from "./dye.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Rows } from "./state/ask.js";
@@ -106,10 +106,7 @@ export function ridePart(set: Dataset): TemplateResult | typeof nothing {
   const isVector = entries.some(({ answer }) => (answer?.columns.length ?? 0) > 8);
   const failed = isVector ? { message: ONE } : entries.find(({ error }) => error !== null)?.error;
   return html`<section><h2>Ride</h2><div class="chips">
-      <button aria-pressed=${isOn ? "true" : "false"} @click=${() => {
-        if (isOn) mounted.value = null;
-        else mount(set);
-      }}>${isOn ? "Get off" : "Ride the particle at the crosshair"}</button></div>
+      <button aria-pressed=${isOn ? "true" : "false"} @click=${isOn ? setting(mounted, null) : () => mount(set)}>${isOn ? "Get off" : "Ride the particle at the crosshair"}</button></div>
     ${failed == null ? nothing : html`<p class="error">${failed.message}</p>`}
     ${isOn ? (isVector ? nothing : stripOf(set)) : html`<p class="quiet">Play or move time: every view stays with the particle.</p>`}</section>`;
 }

@@ -409,9 +409,7 @@ function timeLine(set: Dataset | null): TemplateResult {
         }} />
     </div>
     <div class="more chips">${button}${curve === null ? nothing : html`<span class="quiet">${set === null ? "" : meanOf(set).name}</span>`}
-      <button aria-label=${`${speed.value}/s, speed of play`} @click=${() => {
-        speed.value = speed.value >= 16 ? 2 : speed.value * 2;
-      }}>${speed.value}/s</button></div>
+      <button aria-label=${`${speed.value}/s, speed of play`} @click=${setting(speed, speed.value >= 16 ? 2 : speed.value * 2)}>${speed.value}/s</button></div>
   </footer>`;
 }
 

@@ -112,9 +112,7 @@ export function shareDialog(): TemplateResult | typeof nothing {
         <p class="quiet">It reopens to the same picture and numbers${leftOut()}. Manifest ${set.digest.slice(0, 12)}.</p></section>
       <section><h3>Question</h3>${oneOf("Question", Object.fromEntries(questions.map(({ title }) => [title, title])), now.title, into(chosen))}</section>
       ${codeViews(now.question)}
-      <section class="line">${select("Form of the result", FORMS, jobForm.value, (form) => {
-        jobForm.value = form;
-      })}
+      <section class="line">${select("Form of the result", FORMS, jobForm.value, into(jobForm))}
         <button class="plain" @click=${() => submit(now.question).catch(report)}>Run as a job</button>
         <button class="plain" @click=${openJobs}>Jobs</button></section>
     </div></dialog>`;
