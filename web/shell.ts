@@ -17,7 +17,7 @@ import { message } from "./notify.js";
 import { speed, stepTime, togglePlay } from "./playing.js";
 import { rulerView } from "./ruler.js";
 import { hover } from "./stage-input.js";
-import { drawnLayer, samplesOf } from "./stage-layers.js";
+import { drawnLayer, previewNote, samplesOf } from "./stage-layers.js";
 import { noGraphics, onePane, panes, stageSize, titles } from "./stage-state.js";
 import { confirm, costOf, estimateOf, isConfirmed, keyOf, wantedAnswer } from "./state/answers.js";
 import { addressOf, type Question, reachable, replaced, rootOf, setToken } from "./state/ask.js";
@@ -137,7 +137,7 @@ function seenAt(pane: Pane | undefined, second: boolean, place: Vec3): readonly 
     const [x, y] = PLANE_AXES[pane.plane].map((a) =>
       nearestImage(shown.dataset.axes[a], place[a], now.centre?.[a] ?? place[a]),
     );
-    return [write(pictureAt(picture, x, y)), "picture"];
+    return [write(pictureAt(picture, x, y)), previewNote(pane, now) || "picture"];
   }
   const of = [nodesNote(shown), samplesOf(volume).replace(/^ +· +/, "")].filter((one) => one !== "");
   const samples = isDifference(now) && drawn !== null ? drawn.volume : volume;

@@ -173,6 +173,17 @@ export function drawnLayer(pane: PlanePane, now: View, second: boolean): PlaneLa
   return layer && other && plan && differenceOf(layer, other, plan);
 }
 
+/** What is drawn of A and B while pictures are awaited: nodes, of a stored time where that is another; empty at rest. */
+export function previewNote(pane: PlanePane, now: View): string {
+  const sides = now.show !== "compare" || now.compare === "side" ? [pane.second] : [false, true];
+  const notes = sides.flatMap((second) => {
+    const { layer, shown } = planeLayer(pane, now, second) ?? {};
+    if (layer === undefined || shown === undefined || layer.picture !== null) return [];
+    return [`${sides.length > 1 ? `${second ? "B" : "A"}: ` : ""}${nodesNote(shown) || "nodes"}`];
+  });
+  return notes.join(", ");
+}
+
 /** Whether a position of a plane is brushed; null without a brush. */
 export function brushTest({ brush, dataset: set, origin, axes: [h, v] }: PlaneLayer) {
   if (brush === null) return null;

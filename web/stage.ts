@@ -15,6 +15,7 @@ import {
   NO_DIFFERENCE,
   planeLayer,
   planeTitle,
+  previewNote,
   surfaceLayer,
 } from "./stage-layers.js";
 import {
@@ -421,9 +422,10 @@ export class Stage {
       : now.show === "compare" && !isSwiped
         ? `${side}: ${labelOf(now, pane.second)}`
         : "";
+    const late = previewNote(pane, now);
     this.#setTitle(index, {
       title: planeTitle(pane, layer.dataset, layer.picture === null ? layer.volume : null, cross.value),
-      note,
+      note: [note, late.includes("t = ") ? late : ""].filter(Boolean).join(", "),
       isPending,
       isOnLight,
     });

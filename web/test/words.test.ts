@@ -1,6 +1,6 @@
 /** What the page writes: numbers with the digits that tell neighbours apart, and labels of what is drawn. */
 import { describe, expect, it, vi } from "vitest";
-import type { Pane } from "../draw/layout.js";
+import type { Pane, PlanePane } from "../draw/layout.js";
 import type { Axis, Dataset } from "../state/dataset.js";
 import { EMPTY } from "../state/link.js";
 import { buttonsOf, markupOf, textOf } from "./template.js";
@@ -19,6 +19,7 @@ const { dyedPart } = await import("../dye.js");
 const { budget } = await import("../cards/budget.js");
 const { correlation } = await import("../cards/correlation.js");
 const { library, pointCard, statisticsPanel, wantCards } = await import("../cards.js");
+const { previewNote } = await import("../stage-layers.js");
 const { panes, pointer, stageSize } = await import("../stage-state.js");
 const { structures } = await import("../cards/structures.js");
 const { pdf } = await import("../cards/pdf.js");
@@ -31,7 +32,7 @@ const answering = (service: Service) =>
   vi.stubGlobal("fetch", async (url: URL, { body }: { body?: string }) => {
     const asked = body === undefined ? Object.fromEntries(url.searchParams) : JSON.parse(body);
     const name = asked.dataset ?? url.pathname.split("/").at(-2);
-    const answer = service(asked.call ?? url.pathname.split("/").at(-1), asked);
+    const answer = await service(asked.call ?? url.pathname.split("/").at(-1), asked);
     if (!(answer instanceof Float32Array)) return Response.json({ manifest: name, columns: [], ...answer });
     return new Response(answer.slice(), { headers: { "fieldprobe-manifest": name } });
   });
@@ -309,4 +310,23 @@ it.each([
   buttonsOf(particlesPanel(set)).get("Release")?.();
   const [want] = model.furtherWants.peek().get("paths") ?? [];
   expect(want?.shared?.[0]?.question).toMatchObject({ time: "0:20", integrator, step, every });
+});
+
+it("names the stored times of nodes that are drawn until pictures arrive", async () => {
+  const waiting = new Set<() => void>();
+  answering(async (call, { samples = "64" }) => {
+    if (call === "values") return { rows: [[1, 1, 1, 0]] };
+    if (call === "grid") await new Promise<void>((pass) => waiting.add(pass));
+    return new Float32Array(samples.split(",").reduce((product, n) => product * Number(n), 1));
+  });
+  const set = setOf("awaited", [0, 1, 1.5, 10]);
+  show(set, { time: 5 });
+  model.rested.value = model.view.peek();
+  const note = () => previewNote(panes.value[0] as PlanePane, model.view.value);
+  await vi.waitFor(() => expect(note()).toBe("nodes of t = 1.5"));
+  await vi.waitFor(() => expect(waiting.size).toBeGreaterThan(0));
+  for (const pass of waiting) pass();
+  await vi.waitFor(() => expect(note()).toBe(""));
+  show(set, { time: 1, show: "compare", compare: "difference", b: { time: 7 } });
+  await vi.waitFor(() => expect(note()).toBe("A: nodes, B: nodes of t = 10"));
 });
