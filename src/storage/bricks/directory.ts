@@ -14,7 +14,7 @@ const OLDEST = 3;
 const NEWEST = 4;
 const USED_UNITS = 5;
 const PINNED_RUNS = 6;
-const TURN = 7;
+const TURN = 7; // Worker that gets the next free space.
 const CONTROL_WORDS = 8;
 
 /** Attempts to take the lock by a thread that must not wait; others mostly hold it for a microsecond. */
@@ -66,13 +66,18 @@ function cacheViews(buffer: SharedArrayBuffer, { base, units, pinWords, buckets 
     stats: new Float64Array(buffer, base, STATS),
     control: take(CONTROL_WORDS),
     bucket: take(buckets),
+    /** State of the run that starts at a unit; waited on while it is LOADING. */
     state: take(units),
+    /** Units of the run that starts at a unit; of a free run, also at its last unit. */
     length: take(units),
     source: take(units),
     frame: take(units),
     brick: take(units),
+    /** Index of the worker that reads the brick while it is LOADING. */
     reader: take(units),
+    /** Next run in the same bucket. */
     chain: take(units),
+    /** Neighbours in the list of free runs, or in the list of bricks by last use. */
     before: take(units),
     after: take(units),
     pins: take(units * pinWords),
@@ -102,44 +107,14 @@ export function brickBytes(values: number): number {
 }
 
 export class BrickDirectory {
-  readonly #control: Int32Array;
-  readonly #stats: Float64Array;
-  /** State of the run that starts at a unit; waited on while it is LOADING. */
-  readonly #state: Int32Array;
-  /** Index of the worker that reads the brick while it is LOADING. */
-  readonly #reader: Int32Array;
+  readonly #views: ReturnType<typeof cacheViews>;
   readonly #layout: CacheLayout;
   readonly #workerIndex: number;
-  readonly #bucket: Int32Array;
-  /** Units of the run that starts at a unit; of a free run, also at its last unit. */
-  readonly #length: Int32Array;
-  readonly #source: Int32Array;
-  readonly #frame: Int32Array;
-  readonly #brick: Int32Array;
-  /** Next run in the same bucket. */
-  readonly #chain: Int32Array;
-  /** Neighbours in the list of free runs, or in the list of bricks by last use. */
-  readonly #before: Int32Array;
-  readonly #after: Int32Array;
-  readonly #pins: Int32Array;
 
   constructor(buffer: SharedArrayBuffer, layout: CacheLayout, workerIndex: number) {
+    this.#views = cacheViews(buffer, layout);
     this.#layout = layout;
     this.#workerIndex = workerIndex;
-    const views = cacheViews(buffer, layout);
-    this.#stats = views.stats;
-    this.#control = views.control;
-    this.#bucket = views.bucket;
-    this.#state = views.state;
-    this.#length = views.length;
-    this.#source = views.source;
-    this.#frame = views.frame;
-    this.#brick = views.brick;
-    this.#reader = views.reader;
-    this.#chain = views.chain;
-    this.#before = views.before;
-    this.#after = views.after;
-    this.#pins = views.pins;
   }
 
   get capacity(): number {
@@ -147,9 +122,10 @@ export class BrickDirectory {
   }
 
   get anyPinned(): boolean {
-    return this.#control[PINNED_RUNS] !== 0;
+    return this.#views.control[PINNED_RUNS] !== 0;
   }
 
+  /** `offset`: in float32 values. */
   unitAt(offset: number): number {
     return (offset * 4 - this.#layout.data) / UNIT_BYTES;
   }
@@ -158,11 +134,13 @@ export class BrickDirectory {
     return (this.#layout.data + unit * UNIT_BYTES) / 4;
   }
 
+  /** First unit of a cached brick, or NONE. `source`: number of the field. */
   find(source: number, frame: number, brick: number): number {
-    let unit = this.#bucket[this.#hash(source, frame, brick)];
+    const views = this.#views;
+    let unit = views.bucket[this.#hash(source, frame, brick)];
     while (unit !== NONE) {
-      if (this.#brick[unit] === brick && this.#frame[unit] === frame && this.#source[unit] === source) return unit;
-      unit = this.#chain[unit];
+      if (views.brick[unit] === brick && views.frame[unit] === frame && views.source[unit] === source) return unit;
+      unit = views.chain[unit];
     }
     return NONE;
   }
@@ -171,11 +149,11 @@ export class BrickDirectory {
   reserve(source: number, frame: number, brick: number, bytes: number): number {
     const unit = this.#allocate(bytes / UNIT_BYTES);
     if (unit === NONE) return NONE;
-    this.#source[unit] = source;
-    this.#frame[unit] = frame;
-    this.#brick[unit] = brick;
-    this.#reader[unit] = this.#workerIndex;
-    this.#state[unit] = LOADING;
+    this.#views.source[unit] = source;
+    this.#views.frame[unit] = frame;
+    this.#views.brick[unit] = brick;
+    this.#views.reader[unit] = this.#workerIndex;
+    this.#views.state[unit] = LOADING;
     this.#link(unit);
     this.pin(unit);
     return unit;
@@ -183,16 +161,16 @@ export class BrickDirectory {
 
   pin(unit: number): void {
     if (!this.#pinned(unit)) {
-      if (this.#state[unit] === READY) this.#detach(unit, OLDEST);
-      this.#control[PINNED_RUNS] += 1;
+      if (this.#views.state[unit] === READY) this.#detach(unit, OLDEST);
+      this.#views.control[PINNED_RUNS] += 1;
     }
     const at = unit * this.#layout.pinWords + (this.#workerIndex >> 5);
-    this.#pins[at] |= 1 << (this.#workerIndex & 31);
+    this.#views.pins[at] |= 1 << (this.#workerIndex & 31);
   }
 
   /** Frees the run of a brick that has been read and that no worker has pinned. */
   drop(unit: number): void {
-    if (this.#state[unit] !== READY || this.#pinned(unit)) return;
+    if (this.#views.state[unit] !== READY || this.#pinned(unit)) return;
     this.#detach(unit, OLDEST);
     this.#unlink(unit);
     this.#free(unit);
@@ -201,32 +179,32 @@ export class BrickDirectory {
   /** Drops this worker's pin; a ready brick without pins becomes the newest of the LRU list, a failed one is freed. */
   unpin(unit: number): void {
     const at = unit * this.#layout.pinWords + (this.#workerIndex >> 5);
-    this.#pins[at] &= ~(1 << (this.#workerIndex & 31));
+    this.#views.pins[at] &= ~(1 << (this.#workerIndex & 31));
     if (this.#pinned(unit)) return;
-    this.#control[PINNED_RUNS] -= 1;
-    if (this.#state[unit] === FAILED) this.#free(unit);
+    this.#views.control[PINNED_RUNS] -= 1;
+    if (this.#views.state[unit] === FAILED) this.#free(unit);
     else this.#append(unit);
   }
 
   /** Whether this worker has reserved the run and not yet read its brick. */
   isOwn(unit: number): boolean {
-    return this.#state[unit] === LOADING && this.#reader[unit] === this.#workerIndex;
+    return this.#views.state[unit] === LOADING && this.#views.reader[unit] === this.#workerIndex;
   }
 
   isReady(unit: number): boolean {
-    return this.#state[unit] === READY;
+    return this.#views.state[unit] === READY;
   }
 
   /** Publishes a brick that this worker has read to the workers that wait for it; needs no lock. */
   publish(unit: number): void {
-    Atomics.store(this.#state, unit, READY);
-    Atomics.notify(this.#state, unit);
+    Atomics.store(this.#views.state, unit, READY);
+    Atomics.notify(this.#views.state, unit);
   }
 
   /** Takes a reserved run out of the hash; its memory stays until the last pin is gone. */
   fail(unit: number): void {
     this.#unlink(unit);
-    Atomics.store(this.#state, unit, FAILED);
+    Atomics.store(this.#views.state, unit, FAILED);
   }
 
   /** Fails everything that this worker has reserved and not read. Returns the runs, to be announced after the lock. */
@@ -242,27 +220,27 @@ export class BrickDirectory {
 
   /** Wakes the workers that wait for failed runs; needs no lock. */
   announceFailed(units: readonly number[]): void {
-    for (const unit of units) Atomics.notify(this.#state, unit);
+    for (const unit of units) Atomics.notify(this.#views.state, unit);
   }
 
   /** Waits until the worker that reserved a run has read it; needs no lock. Returns false when it has failed. */
   awaitRead(unit: number): boolean {
-    while (Atomics.load(this.#state, unit) === LOADING) Atomics.wait(this.#state, unit, LOADING, 1000);
-    return Atomics.load(this.#state, unit) !== FAILED;
+    while (Atomics.load(this.#views.state, unit) === LOADING) Atomics.wait(this.#views.state, unit, LOADING, 1000);
+    return Atomics.load(this.#views.state, unit) !== FAILED;
   }
 
   count(hits: number, misses: number, bytesRead: number): void {
-    this.#stats[HITS] += hits;
-    this.#stats[MISSES] += misses;
-    this.#stats[BYTES_READ] += bytesRead;
+    this.#views.stats[HITS] += hits;
+    this.#views.stats[MISSES] += misses;
+    this.#views.stats[BYTES_READ] += bytesRead;
   }
 
   status(): CacheStatus {
     return {
-      hits: this.#stats[HITS],
-      misses: this.#stats[MISSES],
-      bytesRead: this.#stats[BYTES_READ],
-      bytesUsed: this.#control[USED_UNITS] * UNIT_BYTES,
+      hits: this.#views.stats[HITS],
+      misses: this.#views.stats[MISSES],
+      bytesRead: this.#views.stats[BYTES_READ],
+      bytesUsed: this.#views.control[USED_UNITS] * UNIT_BYTES,
     };
   }
 
@@ -270,10 +248,10 @@ export class BrickDirectory {
   held(): ReadonlyMap<number, readonly number[]> {
     const found = new Map<number, number[]>();
     for (let unit = 0; unit < this.#layout.units; unit++) {
-      if (this.#state[unit] !== READY) continue;
-      const bricks = found.get(this.#source[unit]);
-      if (bricks) bricks.push(this.#brick[unit]);
-      else found.set(this.#source[unit], [this.#brick[unit]]);
+      if (this.#views.state[unit] !== READY) continue;
+      const bricks = found.get(this.#views.source[unit]);
+      if (bricks) bricks.push(this.#views.brick[unit]);
+      else found.set(this.#views.source[unit], [this.#views.brick[unit]]);
     }
     return found;
   }
@@ -281,9 +259,9 @@ export class BrickDirectory {
   locked<T>(change: () => T): T {
     const holder = holderOf(this.#workerIndex);
     for (;;) {
-      const found = Atomics.compareExchange(this.#control, LOCK, 0, holder);
-      if (found === 0) break;
-      Atomics.wait(this.#control, LOCK, found, 20);
+      const present = Atomics.compareExchange(this.#views.control, LOCK, 0, holder);
+      if (present === 0) break;
+      Atomics.wait(this.#views.control, LOCK, present, 20);
     }
     try {
       return change();
@@ -295,7 +273,7 @@ export class BrickDirectory {
   /** Runs a change under the lock; null if another thread keeps the lock for longer than a moment. */
   tryLocked<T>(change: () => T): T | null {
     const holder = holderOf(this.#workerIndex);
-    for (let left = ATTEMPTS; Atomics.compareExchange(this.#control, LOCK, 0, holder) !== 0; left--)
+    for (let left = ATTEMPTS; Atomics.compareExchange(this.#views.control, LOCK, 0, holder) !== 0; left--)
       if (left === 0) return null;
     try {
       return change();
@@ -306,34 +284,34 @@ export class BrickDirectory {
 
   /** Whether another worker waits for space: new pins must not delay it further. Under the lock. */
   get othersTurn(): boolean {
-    return this.#control[TURN] !== 0 && this.#control[TURN] !== holderOf(this.#workerIndex);
+    return this.#views.control[TURN] !== 0 && this.#views.control[TURN] !== holderOf(this.#workerIndex);
   }
 
   /** Gives this worker the next free space, unless another waits already. Under the lock. */
   claimTurn(): void {
-    if (this.#control[TURN] === 0) this.#control[TURN] = holderOf(this.#workerIndex);
+    if (this.#views.control[TURN] === 0) this.#views.control[TURN] = holderOf(this.#workerIndex);
   }
 
   /** Ends this worker's turn. Under the lock; `announceRelease` wakes the others. Returns whether it had waited. */
   endTurn(): boolean {
-    if (this.#control[TURN] !== holderOf(this.#workerIndex)) return false;
-    this.#control[TURN] = 0;
+    if (this.#views.control[TURN] !== holderOf(this.#workerIndex)) return false;
+    this.#views.control[TURN] = 0;
     return true;
   }
 
   get releases(): number {
-    return Atomics.load(this.#control, RELEASED);
+    return Atomics.load(this.#views.control, RELEASED);
   }
 
   /** Wakes the workers that wait for space, after pins have been dropped. */
   announceRelease(): void {
-    Atomics.add(this.#control, RELEASED, 1);
-    Atomics.notify(this.#control, RELEASED);
+    Atomics.add(this.#views.control, RELEASED, 1);
+    Atomics.notify(this.#views.control, RELEASED);
   }
 
   /** Waits a short time for pins to be dropped, unless `releases` has changed since it had this value. */
   awaitRelease(releases: number): void {
-    Atomics.wait(this.#control, RELEASED, releases, 100);
+    Atomics.wait(this.#views.control, RELEASED, releases, 100);
   }
 
   /**
@@ -343,15 +321,15 @@ export class BrickDirectory {
   repair(deadIndex: number): boolean {
     const dead = holderOf(deadIndex);
     const own = holderOf(this.#workerIndex);
-    const found = Atomics.compareExchange(this.#control, LOCK, dead, own);
-    if (found !== dead && Atomics.compareExchange(this.#control, LOCK, 0, own) !== 0) return false;
-    if (this.#control[TURN] === dead) this.#control[TURN] = 0;
+    const found = Atomics.compareExchange(this.#views.control, LOCK, dead, own);
+    if (found !== dead && Atomics.compareExchange(this.#views.control, LOCK, 0, own) !== 0) return false;
+    if (this.#views.control[TURN] === dead) this.#views.control[TURN] = 0;
     const failed: number[] = [];
     this.#eachRun((unit) => {
       const at = unit * this.#layout.pinWords + (deadIndex >> 5);
-      this.#pins[at] &= ~(1 << (deadIndex & 31));
-      if (this.#state[unit] !== LOADING || this.#reader[unit] !== deadIndex) return;
-      this.#state[unit] = FAILED;
+      this.#views.pins[at] &= ~(1 << (deadIndex & 31));
+      if (this.#views.state[unit] !== LOADING || this.#views.reader[unit] !== deadIndex) return;
+      this.#views.state[unit] = FAILED;
       failed.push(unit);
     });
     this.rebuild();
@@ -363,14 +341,14 @@ export class BrickDirectory {
 
   /** Drops all bricks; none may be pinned. */
   clear(): void {
-    this.#state.fill(INTERIOR);
+    this.#views.state.fill(INTERIOR);
     this.rebuild();
   }
 
   /** Rebuilds all lists from states, lengths, keys and pins. */
   rebuild(): void {
-    const control = this.#control;
-    this.#bucket.fill(NONE);
+    const { bucket, control, length, state } = this.#views;
+    bucket.fill(NONE);
     control[FREE_HEAD] = NONE;
     control[OLDEST] = NONE;
     control[NEWEST] = NONE;
@@ -381,14 +359,14 @@ export class BrickDirectory {
       if (until > end) this.#addFree(end, until - end);
     };
     this.#eachRun((unit) => {
-      if (this.#state[unit] === FAILED && !this.#pinned(unit)) {
-        this.#state[unit] = INTERIOR;
+      if (state[unit] === FAILED && !this.#pinned(unit)) {
+        state[unit] = INTERIOR;
         return;
       }
       gap(unit);
-      end = unit + this.#length[unit];
+      end = unit + length[unit];
       control[USED_UNITS] += end - unit;
-      if (this.#state[unit] !== FAILED) this.#link(unit);
+      if (state[unit] !== FAILED) this.#link(unit);
       if (this.#pinned(unit)) control[PINNED_RUNS] += 1;
       else this.#append(unit);
     });
@@ -397,19 +375,19 @@ export class BrickDirectory {
 
   #eachRun(visit: (unit: number) => void): void {
     for (let unit = 0; unit < this.#layout.units; ) {
-      if (this.#state[unit] < LOADING) {
+      if (this.#views.state[unit] < LOADING) {
         unit++;
         continue;
       }
-      const length = this.#length[unit];
+      const length = this.#views.length[unit];
       visit(unit);
       unit += length;
     }
   }
 
   #unlock(): void {
-    Atomics.store(this.#control, LOCK, 0);
-    Atomics.notify(this.#control, LOCK, 1);
+    Atomics.store(this.#views.control, LOCK, 0);
+    Atomics.notify(this.#views.control, LOCK, 1);
   }
 
   #hash(source: number, frame: number, brick: number): number {
@@ -420,44 +398,47 @@ export class BrickDirectory {
   }
 
   #link(unit: number): void {
-    const at = this.#hash(this.#source[unit], this.#frame[unit], this.#brick[unit]);
-    this.#chain[unit] = this.#bucket[at];
-    this.#bucket[at] = unit;
+    const { source, frame, brick, bucket, chain } = this.#views;
+    const at = this.#hash(source[unit], frame[unit], brick[unit]);
+    chain[unit] = bucket[at];
+    bucket[at] = unit;
   }
 
   #unlink(unit: number): void {
-    const at = this.#hash(this.#source[unit], this.#frame[unit], this.#brick[unit]);
+    const { source, frame, brick, bucket, chain } = this.#views;
+    const at = this.#hash(source[unit], frame[unit], brick[unit]);
     let previous = NONE;
-    for (let found = this.#bucket[at]; found !== NONE; found = this.#chain[found]) {
-      if (found === unit) {
-        if (previous === NONE) this.#bucket[at] = this.#chain[unit];
-        else this.#chain[previous] = this.#chain[unit];
+    for (let run = bucket[at]; run !== NONE; run = chain[run]) {
+      if (run === unit) {
+        if (previous === NONE) bucket[at] = chain[unit];
+        else chain[previous] = chain[unit];
         return;
       }
-      previous = found;
+      previous = run;
     }
   }
 
   #pinned(unit: number): boolean {
     const first = unit * this.#layout.pinWords;
-    for (let word = 0; word < this.#layout.pinWords; word++) if (this.#pins[first + word] !== 0) return true;
+    for (let word = 0; word < this.#layout.pinWords; word++) if (this.#views.pins[first + word] !== 0) return true;
     return false;
   }
 
   /** Allocates a run of `units` units, evicting the oldest bricks if necessary; NONE when only pinned ones are left. */
   #allocate(units: number): number {
+    const { control, after, length, state } = this.#views;
     for (;;) {
-      for (let unit = this.#control[FREE_HEAD]; unit !== NONE; unit = this.#after[unit]) {
-        if (this.#length[unit] < units) continue;
+      for (let unit = control[FREE_HEAD]; unit !== NONE; unit = after[unit]) {
+        if (length[unit] < units) continue;
         this.#detach(unit, FREE_HEAD);
-        const rest = this.#length[unit] - units;
+        const rest = length[unit] - units;
         if (rest > 0) this.#addFree(unit + units, rest);
-        this.#state.fill(INTERIOR, unit, unit + units);
-        this.#length[unit] = units;
-        this.#control[USED_UNITS] += units;
+        state.fill(INTERIOR, unit, unit + units);
+        length[unit] = units;
+        control[USED_UNITS] += units;
         return unit;
       }
-      const oldest = this.#control[OLDEST];
+      const oldest = control[OLDEST];
       if (oldest === NONE) return NONE;
       this.#detach(oldest, OLDEST);
       this.#unlink(oldest);
@@ -466,53 +447,57 @@ export class BrickDirectory {
   }
 
   #free(unit: number): void {
+    const { control, state } = this.#views;
     let first = unit;
-    let length = this.#length[unit];
-    this.#control[USED_UNITS] -= length;
+    let length = this.#views.length[unit];
+    control[USED_UNITS] -= length;
     const next = unit + length;
-    if (next < this.#layout.units && this.#state[next] === FREE) {
+    if (next < this.#layout.units && state[next] === FREE) {
       this.#detach(next, FREE_HEAD);
-      length += this.#length[next];
+      length += this.#views.length[next];
     }
-    const last = unit - 1;
-    if (last >= 0 && (this.#state[last] === FREE_TAIL || (this.#state[last] === FREE && this.#length[last] === 1))) {
-      first = unit - this.#length[last];
+    const previous = unit - 1;
+    if (
+      previous >= 0 &&
+      (state[previous] === FREE_TAIL || (state[previous] === FREE && this.#views.length[previous] === 1))
+    ) {
+      first = unit - this.#views.length[previous];
       this.#detach(first, FREE_HEAD);
-      length += this.#length[last];
+      length += this.#views.length[previous];
     }
     this.#addFree(first, length);
   }
 
   #addFree(unit: number, length: number): void {
-    this.#state.fill(INTERIOR, unit, unit + length);
-    this.#length[unit + length - 1] = length;
-    this.#state[unit + length - 1] = FREE_TAIL;
-    this.#length[unit] = length;
-    this.#state[unit] = FREE;
-    const head = this.#control[FREE_HEAD];
-    this.#before[unit] = NONE;
-    this.#after[unit] = head;
-    if (head !== NONE) this.#before[head] = unit;
-    this.#control[FREE_HEAD] = unit;
+    this.#views.state.fill(INTERIOR, unit, unit + length);
+    this.#views.length[unit + length - 1] = length;
+    this.#views.state[unit + length - 1] = FREE_TAIL;
+    this.#views.length[unit] = length;
+    this.#views.state[unit] = FREE;
+    const head = this.#views.control[FREE_HEAD];
+    this.#views.before[unit] = NONE;
+    this.#views.after[unit] = head;
+    if (head !== NONE) this.#views.before[head] = unit;
+    this.#views.control[FREE_HEAD] = unit;
   }
 
   /** Takes a run out of the free list or the LRU list, whose head word is `head`. */
   #detach(unit: number, head: typeof FREE_HEAD | typeof OLDEST): void {
-    const before = this.#before[unit];
-    const after = this.#after[unit];
-    if (before === NONE) this.#control[head] = after;
-    else this.#after[before] = after;
-    if (after !== NONE) this.#before[after] = before;
-    else if (head === OLDEST) this.#control[NEWEST] = before;
+    const before = this.#views.before[unit];
+    const after = this.#views.after[unit];
+    if (before === NONE) this.#views.control[head] = after;
+    else this.#views.after[before] = after;
+    if (after !== NONE) this.#views.before[after] = before;
+    else if (head === OLDEST) this.#views.control[NEWEST] = before;
   }
 
   #append(unit: number): void {
-    const newest = this.#control[NEWEST];
-    this.#before[unit] = newest;
-    this.#after[unit] = NONE;
-    if (newest === NONE) this.#control[OLDEST] = unit;
-    else this.#after[newest] = unit;
-    this.#control[NEWEST] = unit;
+    const newest = this.#views.control[NEWEST];
+    this.#views.before[unit] = newest;
+    this.#views.after[unit] = NONE;
+    if (newest === NONE) this.#views.control[OLDEST] = unit;
+    else this.#views.after[newest] = unit;
+    this.#views.control[NEWEST] = unit;
   }
 }
 
