@@ -2,13 +2,13 @@
 import { parentPort } from "node:worker_threads";
 import { BusyError, DataError } from "../../shared/errors.js";
 import { isFullDisk, reasonOf } from "../../shared/system.js";
-import { shareStoresOf } from "../../storage/remote/store-connection.js";
+import { connectToStores } from "../../storage/remote/store-connection.js";
 import { writeCutout } from "../../storage/tools/cutout.js";
 import { writeGridFile, writeTableFile } from "../../storage/tools/grid-file.js";
 import { writeTrajectoryFile } from "../../storage/tools/trajectory-file.js";
 import type { CutoutOutcome, FileToWrite } from "./cutout-thread.js";
 
-shareStoresOf(parentPort);
+connectToStores(parentPort);
 
 /** Writes one file. What is wrong with the data is an outcome; any other error is a defect and is thrown. */
 export async function write(task: FileToWrite): Promise<CutoutOutcome> {

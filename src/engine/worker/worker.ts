@@ -13,7 +13,7 @@ import { scanChanges, scanWithIndex } from "../../storage/catalog/scan-folders.j
 import type { ScanChanges } from "../../storage/dataset/scan.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { LibraryNeeded } from "../../storage/hdf5-bytes/filters.js";
-import { shareStoresOf } from "../../storage/remote/store-connection.js";
+import { connectToStores } from "../../storage/remote/store-connection.js";
 import { answerDraft } from "../../storage/tools/drafts.js";
 import { readJsonBody } from "../../text/json-body.js";
 import { textModule } from "../../text/text-module.js";
@@ -43,7 +43,7 @@ const { build, memory, layout, chunkBytes, fd8Legacy, contended, loaded, tickets
 if (digestFile(builtFile(new URL("./worker.js", import.meta.url))) !== build)
   throw new Error("The files of the program were replaced while it ran: restart it.");
 
-shareStoresOf(parentPort);
+connectToStores(parentPort);
 const workerIndex = claimWorkerIndex();
 const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, workerIndex, accelerate);
 const datasets = new OpenDatasets({ fd8Legacy, accelerator: sampler.accelerator }, readDataset, openDataset);

@@ -22,6 +22,7 @@ export class ChunkCache<Chunk> {
     const entry = this.#entries.get(name) ?? { chunk: new LentResult(load(), this.#viewOf), bytes: 0, isKept };
     entry.isKept ||= isKept;
     if (!this.#entries.delete(name))
+      // A new entry; an old one moves to the end.
       entry.chunk.settled.then(
         (chunk) => this.#keep(name, this.#bytesOf(chunk)),
         () => this.#drop(name),
@@ -39,9 +40,9 @@ export class ChunkCache<Chunk> {
     }
     entry.bytes = bytes;
     this.#bytes += bytes;
-    for (const [oldest, { bytes: known }] of this.#entries) {
+    for (const [oldest, { bytes: size }] of this.#entries) {
       if (this.#bytes <= this.#capacity) return;
-      if (known > 0) this.#drop(oldest);
+      if (size > 0) this.#drop(oldest); // Not loading.
     }
   }
 

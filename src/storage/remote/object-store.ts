@@ -10,14 +10,14 @@ export interface VersionName {
 
 export interface OpenedDocuments extends VersionName {
   readonly documents: Documents;
-  /** As in the tree of the store. */
+  /** As `StoreTree.present`. */
   readonly present?: Readonly<Record<string, number>>;
 }
 
-/** The time to which objects are pinned: the time of the last version, if present, so that none may be newer. */
-export function pinnedTime(present: VersionName, changedMs: number, last: VersionName | null): number {
-  const isSame = changedMs === 0 && last?.digest === present.digest;
-  return isSame ? last.newestMs : Math.max(present.newestMs, changedMs);
+/** Time to which objects are pinned: none may be newer. An unchanged store keeps the time of its last version. */
+export function pinnedTime(present: VersionName, knownChangeMs: number, last: VersionName | null): number {
+  const isSame = knownChangeMs === 0 && last?.digest === present.digest;
+  return isSame ? last.newestMs : Math.max(present.newestMs, knownChangeMs);
 }
 
 export interface ObjectStore {
@@ -26,9 +26,9 @@ export interface ObjectStore {
   readonly hosts: readonly RemoteObjects[];
   /**
    * Reads all metadata documents and pins the objects to the time of the result.
-   * @param changedMs time of the last known change
+   * @param knownChangeMs time of the last known change
    */
-  open(changedMs: number, last: VersionName | null): Promise<OpenedDocuments>;
+  open(knownChangeMs: number, last: VersionName | null): Promise<OpenedDocuments>;
   /** An object or part of an object; undefined if there is none. Throws DataError, also beyond `mostBytes`. */
   read(key: string, part: ObjectPart | null, mostBytes: number): Promise<Uint8Array | undefined>;
 }

@@ -26,14 +26,14 @@ export class ReadAhead {
   add(reads: readonly StoreRead[]): void {
     const since = performance.now();
     for (const read of reads) {
-      const name = nameOf(read);
+      const name = readKey(read);
       if (!this.#started.has(name)) this.#waiting.set(name, { read, since });
     }
     this.#pump();
   }
 
   /** Frees the room of a read that was requested. */
-  done(name: string): void {
+  requested(name: string): void {
     this.#waiting.delete(name);
     this.#bytes -= this.#started.get(name)?.bytes ?? 0;
     this.#started.delete(name);
@@ -42,9 +42,9 @@ export class ReadAhead {
 
   #pump(): void {
     const now = performance.now();
-    for (const [name, { since }] of this.#started) {
+    for (const [name, { bytes, since }] of this.#started) {
       if (now - since < GIVEN_UP_MS) break;
-      this.#bytes -= this.#started.get(name)?.bytes ?? 0;
+      this.#bytes -= bytes;
       this.#started.delete(name);
       this.#drop(name);
     }
@@ -60,8 +60,8 @@ export class ReadAhead {
   }
 }
 
-/** The name of a read: equal for the same elements or bytes of the same version of a store. */
-export function nameOf(read: StoreRead): string {
+/** Key of a read: equal for the same elements or bytes of the same version of a store. */
+export function readKey(read: StoreRead): string {
   const { store, newestMs } = read;
   if ("position" in read) return `${store}\n${newestMs}\n${read.position} ${read.length}`;
   return `${store}\n${newestMs} ${read.path}\n${read.offset.join()} ${read.count.join()}`;

@@ -2,6 +2,6 @@
 import type { MessagePort } from "node:worker_threads";
 import { StoreClient } from "./store-client.js";
 
-export function shareStoresOf(parent: MessagePort | null): void {
+export function connectToStores(parent: MessagePort | null): void {
   StoreClient.share((connection) => parent?.postMessage(connection, [connection.port]));
 }

@@ -27,11 +27,11 @@ import {
   type StoreRead,
   type TextsRequest,
 } from "./protocol.js";
-import { nameOf, ReadAhead } from "./read-ahead.js";
+import { ReadAhead, readKey } from "./read-ahead.js";
 import { ReferenceStore } from "./reference-store.js";
 import { RemoteFolder } from "./remote-folder.js";
 import { RemoteStore } from "./remote-store.js";
-import { type OpenVersion, type ReportVersion, Versioned } from "./versioned.js";
+import { type FindVersion, type OpenVersion, type ReportVersion, Versioned } from "./versioned.js";
 
 interface PinnedFile {
   readonly state: FileState;
@@ -41,11 +41,8 @@ interface PinnedFile {
 /** Longest wait of `ready` for a first read: the requesting thread has other work. */
 const MOMENT_MS = 15;
 const SHORT_MOMENT_MS = 1;
-/** Most bytes of cached chunks: boxes may be smaller than a chunk. */
-const CHUNK_BYTES = 64 * 1024 * 1024;
-/** Most bytes of cached ranges: several boxes may need one. */
-const RANGE_BYTES = 64 * 1024 * 1024;
-const BLOCKS_BYTES = 64 * 1024 * 1024;
+/** Most bytes of cached chunks, of ranges and of blocks: several boxes may need one. */
+const CACHE_BYTES = 64 * 1024 * 1024;
 type ReadData = Elements | Uint8Array;
 
 export class Stores {
@@ -54,19 +51,19 @@ export class Stores {
   readonly #stores: Versioned<OpenStore>;
   readonly #files: Versioned<PinnedFile>;
   /** Hosts by named address, which may be private and is shared by everything below it. */
-  readonly #named = new Map<string, RemoteObjects>();
-  readonly #areStores = new Set<string>();
-  readonly #looks = new Map<string, Promise<FolderContents>>();
+  readonly #hostsByAddress = new Map<string, RemoteObjects>();
+  readonly #storeAddresses = new Set<string>();
+  readonly #listings = new Map<string, Promise<FolderContents>>();
   /** Stores and files that did not answer in time. */
-  readonly #silent = new Set<string>();
+  readonly #slow = new Set<string>();
   readonly #chunks = new ChunkCache<Decoded>(
-    CHUNK_BYTES,
+    CACHE_BYTES,
     ({ data }) => data.length * ELEMENT_BYTES,
     ({ data }) => data as Elements,
   );
-  readonly #ranges = rangesOf(RANGE_BYTES);
-  readonly #blocks = rangesOf(BLOCKS_BYTES);
-  /** Reads under way, or done and not yet requested; by `nameOf`, the oldest first. */
+  readonly #ranges = rangeCache();
+  readonly #blocks = rangeCache();
+  /** Reads under way, or done and not yet requested; by `readKey`, the oldest first. */
   readonly #reads = new Map<string, LentResult<ReadData>>();
   readonly #ahead: ReadAhead;
 
@@ -83,19 +80,15 @@ export class Stores {
     reportVersion: ReportVersion = () => undefined,
   ) {
     this.#hosts = hosts;
-    const checked = async (location: string) => (isAddress(location) ? hosts.check(location) : undefined);
-    this.#stores = new Versioned(
-      (location, known, last) => checked(location).then(() => this.#openNow(location, known, last)),
-      clock,
-      earlier,
-      reportVersion,
-    );
-    this.#files = new Versioned(
-      (location, known, last) => checked(location).then(() => this.#fileNow(location, known, last)),
-      clock,
-      earlier,
-      reportVersion,
-    );
+    const versioned = <T extends OpenVersion>(find: FindVersion<T>): Versioned<T> => {
+      const findAllowed: FindVersion<T> = async (location, ...versions) => {
+        if (isAddress(location)) await hosts.check(location);
+        return find(location, ...versions);
+      };
+      return new Versioned(findAllowed, clock, earlier, reportVersion);
+    };
+    this.#stores = versioned(this.#openNow.bind(this));
+    this.#files = versioned(this.#fileNow.bind(this));
     const network = { buckets: new HttpConnections(), others: new HttpConnections(hosts.lookup) };
     this.#fetching = { network, ...fetching };
     this.#ahead = new ReadAhead(
@@ -108,23 +101,23 @@ export class Stores {
   /** Finds possible datasets at a named address or below it. Throws DataError, BusyError. */
   async folder(address: string): Promise<FolderContents> {
     this.#hosts.allow(address);
-    if (this.#areStores.has(address)) return { places: [address], versions: new Map(), problems: [] };
-    const looking = this.#looks.get(address) ?? this.#folderNow(address);
-    this.#looks.set(address, looking);
-    return looking.finally(() => this.#looks.delete(address));
+    if (this.#storeAddresses.has(address)) return { places: [address], versions: new Map(), problems: [] };
+    const looking = this.#listings.get(address) ?? this.#folderNow(address);
+    this.#listings.set(address, looking);
+    return looking.finally(() => this.#listings.delete(address));
   }
 
   async #folderNow(address: string): Promise<FolderContents> {
-    const objects = new PinnedObjects(address, this.#fetching, this.#named.get(address));
-    this.#named.set(address, objects.host);
+    const objects = new PinnedObjects(address, this.#fetching, this.#hostsByAddress.get(address));
+    this.#hostsByAddress.set(address, objects.host);
     const contents = await new RemoteFolder(address, objects).contents();
-    if (contents.places.length === 1 && contents.places[0] === address) this.#areStores.add(address);
+    if (contents.places.length === 1 && contents.places[0] === address) this.#storeAddresses.add(address);
     return contents;
   }
 
   #sharedFor(location: string): RemoteObjects | undefined {
     for (let place = location; place.includes("/"); place = place.slice(0, place.lastIndexOf("/"))) {
-      const shared = this.#named.get(place) ?? this.#named.get(`${place}/`);
+      const shared = this.#hostsByAddress.get(place) ?? this.#hostsByAddress.get(`${place}/`);
       if (shared !== undefined) return shared;
     }
     return undefined;
@@ -159,7 +152,7 @@ export class Stores {
     const changedMs = known?.objects.changedMs ?? 0;
     const opening = OpenStore.open(location, store, changedMs, this.#fetching.settings, last);
     // A named store that cannot be opened may have become a folder: the next look at the address finds out.
-    opening.catch((error: unknown) => error instanceof DataError && this.#areStores.delete(location));
+    opening.catch((error: unknown) => error instanceof DataError && this.#storeAddresses.delete(location));
     const opened = await opening;
     return known?.state.digest === opened.state.digest && changedMs === 0 ? known : opened;
   }
@@ -176,12 +169,12 @@ export class Stores {
 
   async #fileNow(location: string, known: PinnedFile | null, last: VersionName | null): Promise<PinnedFile> {
     const objects = new RemoteBytes(location, this.#fetching, this.#sharedFor(location));
-    const found = await objects.open();
-    if (known?.state.digest === found.digest && known.objects.changedMs === 0) return known;
+    const present = await objects.open();
+    if (known?.state.digest === present.digest && known.objects.changedMs === 0) return known;
     // The time identifies a version: versions get different times, even if the host counts in seconds.
-    const isSame = known === null && last?.digest === found.digest;
-    const newestMs = isSame ? last.newestMs : Math.max(found.newestMs, (last?.newestMs ?? 0) + 1);
-    return { state: { ...found, newestMs }, objects };
+    const isSame = known === null && last?.digest === present.digest;
+    const newestMs = isSame ? last.newestMs : Math.max(present.newestMs, (last?.newestMs ?? 0) + 1);
+    return { state: { ...present, newestMs }, objects };
   }
 
   /** Versions of open stores and files at these addresses that reads have found changed. */
@@ -190,14 +183,14 @@ export class Stores {
   }
 
   keep(locations: ReadonlySet<string>): void {
-    this.#silent.clear();
+    this.#slow.clear();
     for (const versions of [this.#stores, this.#files]) versions.keep(locations);
   }
 
   /** Counts of fetches by named address, and for stores and files elsewhere. */
   status(): StoreStatus[] {
-    const statuses = [...this.#named].map(([address, objects]) => statusOf(address, [objects]));
-    const shared = new Set(this.#named.values());
+    const statuses = [...this.#hostsByAddress].map(([address, objects]) => statusOf(address, [objects]));
+    const shared = new Set(this.#hostsByAddress.values());
     for (const [store, hosts] of [...this.#stores.hosts(), ...this.#files.hosts()]) {
       const own = hosts.filter((host) => !shared.has(host));
       if (own.length > 0) statuses.push(statusOf(store, own));
@@ -206,10 +199,8 @@ export class Stores {
   }
 
   /**
-   * Starts reads that will be requested soon, while there is room. Waits for a moment if none is done, for a shorter
-   * one if the last wait was in vain.
-   * @returns for each read, whether it is done or has failed; all true if the rest waits for room that only requests
-   * make
+   * Starts reads, within the bound of memory. If none is done, waits for MOMENT_MS, or less if the store is slow.
+   * @returns for each read, whether it is done or has failed; all true if none is under way (only requests make room)
    */
   async ready(reads: readonly StoreRead[]): Promise<readonly boolean[]> {
     const started = this.#start(reads);
@@ -223,20 +214,20 @@ export class Stores {
     await new Promise((resolve) => setImmediate(resolve));
     const store = reads[0]?.store ?? "";
     if (!isDone.some(Boolean) && !nothingIsUnderWay()) await this.#waitBriefly(store, settling);
-    if (isDone.some(Boolean) || nothingIsUnderWay()) this.#silent.delete(store);
-    else this.#silent.add(store);
+    if (isDone.some(Boolean) || nothingIsUnderWay()) this.#slow.delete(store);
+    else this.#slow.add(store);
     return nothingIsUnderWay() ? reads.map(() => true) : isDone;
   }
 
   #start(reads: readonly StoreRead[]): (Promise<unknown> | undefined)[] {
     const isBlock = (read: StoreRead): read is RangeRequest => "isBlock" in read && read.isBlock;
     this.#ahead.add(reads.filter((read) => !isBlock(read)));
-    return reads.map((read) => (isBlock(read) ? this.#range(read) : this.#reads.get(nameOf(read))?.settled));
+    return reads.map((read) => (isBlock(read) ? this.#range(read) : this.#reads.get(readKey(read))?.settled));
   }
 
   async #waitBriefly(store: string, settling: readonly Promise<void>[]): Promise<void> {
     const end = new AbortController();
-    const ms = this.#silent.has(store) ? SHORT_MOMENT_MS : MOMENT_MS;
+    const ms = this.#slow.has(store) ? SHORT_MOMENT_MS : MOMENT_MS;
     const moment = pause(ms, undefined, { signal: end.signal }).catch(() => undefined);
     await Promise.race([Promise.all(settling), moment]);
     end.abort();
@@ -269,8 +260,8 @@ export class Stores {
     try {
       return await reading.ask();
     } finally {
-      this.#forget(nameOf(read), reading);
-      this.#ahead.done(nameOf(read));
+      this.#forget(readKey(read), reading);
+      this.#ahead.requested(readKey(read));
     }
   }
 
@@ -280,9 +271,9 @@ export class Stores {
   }
 
   #begin(read: StoreRead): LentResult<ReadData> {
-    const name = nameOf(read);
-    const known = this.#reads.get(name);
-    if (known !== undefined) return known;
+    const name = readKey(read);
+    const underWay = this.#reads.get(name);
+    if (underWay !== undefined) return underWay;
     const data: Promise<ReadData> = "position" in read ? this.#range(read) : this.#readBox(read);
     const reading = new LentResult(data, (value) => value);
     this.#reads.set(name, reading);
@@ -291,7 +282,7 @@ export class Stores {
 
   #range(range: RangeRequest): Promise<Uint8Array> {
     const cache = range.isBlock ? this.#blocks : this.#ranges;
-    return cache.get(nameOf(range), async () => {
+    return cache.get(readKey(range), async () => {
       const { objects } = await this.#files.verified(range.store, range.newestMs);
       return inSharedMemory(await objects.read(range.position, range.length));
     });
@@ -302,9 +293,9 @@ export class Stores {
   }
 }
 
-function rangesOf(mostBytes: number): ChunkCache<Uint8Array> {
+function rangeCache(): ChunkCache<Uint8Array> {
   return new ChunkCache<Uint8Array>(
-    mostBytes,
+    CACHE_BYTES,
     ({ length }) => length,
     (range) => range,
   );

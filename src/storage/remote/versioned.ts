@@ -9,13 +9,16 @@ export interface OpenVersion {
   readonly objects: { readonly changedMs: number; readonly hosts: readonly RemoteObjects[] };
 }
 
+/** Opens the present version; one that is the known or the last one keeps its time. */
+export type FindVersion<T> = (location: string, known: T | null, last: VersionName | null) => Promise<T>;
+
 export type ReportVersion = (location: string, version: VersionName) => void;
 
 /** Time without use after which a version is closed. */
 const UNUSED_MS = 30_000;
 
 export class Versioned<T extends OpenVersion> {
-  readonly #find: (location: string, known: T | null, last: VersionName | null) => Promise<T>;
+  readonly #find: FindVersion<T>;
   readonly #clock: () => number;
   readonly #open = new Map<string, T>();
   readonly #earlier: Map<string, VersionName>;
@@ -25,12 +28,9 @@ export class Versioned<T extends OpenVersion> {
   readonly #scans = new Map<string, string>();
   readonly #looks = new Map<string, Promise<T>>();
 
-  /**
-   * @param find opens the present version; one that is the known or the last one keeps its time
-   * @param reportVersion receives each other version
-   */
+  /** @param reportVersion receives each version that is not the last one */
   constructor(
-    find: (location: string, known: T | null, last: VersionName | null) => Promise<T>,
+    find: FindVersion<T>,
     clock: () => number,
     earlier: ReadonlyMap<string, VersionName>,
     reportVersion: ReportVersion,

@@ -1,7 +1,7 @@
 /** Announced reads start within a bound of bytes, which they may just meet, and the first whatever its size. */
 import { expect, it, vi } from "vitest";
 import type { StoreRead } from "../../../src/storage/remote/protocol.js";
-import { nameOf, ReadAhead } from "../../../src/storage/remote/read-ahead.js";
+import { ReadAhead, readKey } from "../../../src/storage/remote/read-ahead.js";
 
 const range = (position: number, length: number): StoreRead => ({
   ...{ store: "s", newestMs: 1, isBlock: false },
@@ -20,7 +20,7 @@ it("starts reads up to the bound, and the next once one of them is asked for", (
   const { ahead, started } = watched();
   ahead.add([range(0, 60), range(60, 40), range(100, 1), range(101, 1)]);
   expect(started).toEqual([0, 60]);
-  ahead.done(nameOf(range(60, 40)));
+  ahead.requested(readKey(range(60, 40)));
   expect(started).toEqual([0, 60, 100, 101]);
 });
 
@@ -28,7 +28,7 @@ it("starts a read larger than the bound alone", () => {
   const { ahead, started } = watched();
   ahead.add([range(0, 500), range(500, 1)]);
   expect(started).toEqual([0]);
-  ahead.done(nameOf(range(0, 500)));
+  ahead.requested(readKey(range(0, 500)));
   expect(started).toEqual([0, 500]);
 });
 
@@ -42,8 +42,8 @@ it("starts a read once, and none that was asked for meanwhile", () => {
   const { ahead, started } = watched();
   ahead.add([range(0, 100), range(100, 10)]);
   ahead.add([range(0, 100)]);
-  ahead.done(nameOf(range(100, 10)));
-  ahead.done(nameOf(range(0, 100)));
+  ahead.requested(readKey(range(100, 10)));
+  ahead.requested(readKey(range(0, 100)));
   expect(started).toEqual([0]);
 });
 
@@ -56,6 +56,6 @@ it("gives up after 30 seconds what nobody has asked for", () => {
   expect([started, dropped]).toEqual([[0], []]);
   now.mockReturnValue(30_000);
   ahead.add([]);
-  expect([started, dropped]).toEqual([[0, 100], [nameOf(range(0, 100))]]);
+  expect([started, dropped]).toEqual([[0, 100], [readKey(range(0, 100))]]);
   now.mockRestore();
 });
