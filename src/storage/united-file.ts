@@ -6,12 +6,12 @@ import { NO_SOURCES, type StoredFile, type VirtualSources } from "./dataset/stor
 import { openFile } from "./open-file.js";
 
 /** Most elements of a dataset that several files may repeat. */
-const SMALL = 65_536;
-const DEPTH = 8;
+const MOST_ELEMENTS = 65_536;
+const MOST_DEPTH = 8; // Below it nothing is compared.
 /** Attributes that number the dimensions of a file, or refer to its objects. */
 const OF_THE_LIBRARY = /^(REFERENCE_LIST|DIMENSION_LIST|_Netcdf4\w+|_NCProperties)$/;
 /** Addresses in one file are below this. */
-const ADDRESSES = 2 ** 45;
+const ADDRESS_RANGE = 2 ** 45;
 
 /**
  * Opens files that the settings or the command line name, several as one tree, while `use` runs.
@@ -30,12 +30,12 @@ export function withFiles<T>(paths: readonly string[], use: (file: StoredFile) =
   }
 }
 
-/** What files say of one object. A rule that asks by name for what they say differently refuses them. */
+/** Attributes of an object in several files. `get` throws for one in which the files differ. */
 class UnitedAttributes extends Map<string, AttributeValue | null> {
-  readonly unlike = new Map<string, DataError>();
+  readonly refusals = new Map<string, DataError>();
 
   override get(name: string): AttributeValue | null | undefined {
-    const refusal = this.unlike.get(name);
+    const refusal = this.refusals.get(name);
     if (refusal !== undefined) throw refusal;
     return super.get(name);
   }
@@ -70,16 +70,16 @@ export class UnitedFile implements StoredFile {
 
   #compare(file: StoredFile, before: readonly StoredFile[], path: string, depth: number): void {
     const other = before.find((one) => one.resolve(path) !== null);
-    if (other === undefined || depth > DEPTH) return;
+    if (other === undefined || depth > MOST_DEPTH) return;
     const isGroup = file.kind(path) === "group";
-    if (isGroup !== (other.kind(path) === "group")) throw unlike(other, file, path);
-    for (const [name, refusal] of this.attributes(path).unlike) {
+    if (isGroup !== (other.kind(path) === "group")) throw differenceIn(other, file, path);
+    for (const [name, refusal] of this.attributes(path).refusals) {
       const value = file.attributes(path).get(name);
       if (value !== undefined && typeof value !== "string" && !OF_THE_LIBRARY.test(name)) throw refusal;
       const key = keyOf(path, name);
       if (!this.varies.includes(key)) this.varies.push(key);
     }
-    if (!isGroup && !isSame(file, other, path)) throw unlike(other, file, path);
+    if (!isGroup && !isSame(file, other, path)) throw differenceIn(other, file, path);
     for (const name of isGroup ? file.names(path) : []) {
       const child = path === "/" ? `/${name}` : `${path}/${name}`;
       if (file.resolve(child) === child) this.#compare(file, before, child, depth + 1);
@@ -88,9 +88,9 @@ export class UnitedFile implements StoredFile {
 
   /** @throws DataError if no file has it */
   fileOf(path: string): StoredFile {
-    const found = this.#files.find((file) => file.resolve(path) !== null);
-    if (found === undefined) throw new DataError(`${this.path} has no ${path}.`);
-    return found;
+    const holder = this.#files.find((file) => file.resolve(path) !== null);
+    if (holder === undefined) throw new DataError(`${this.path} has no ${path}.`);
+    return holder;
   }
 
   names(group: string): string[] {
@@ -105,19 +105,20 @@ export class UnitedFile implements StoredFile {
   /** What any of the files says of an object; of a group, only what the file of a `member` says, if one is given. */
   attributes(path: string, member = path): UnitedAttributes {
     const key = `${path}\n${member}`;
-    const known = this.#attributes.get(key);
-    if (known !== undefined) return known;
+    const cached = this.#attributes.get(key);
+    if (cached !== undefined) return cached;
     const holders = this.#files.filter((file) => file.resolve(path) !== null);
     const owner = member === path ? null : this.fileOf(member);
-    const own = holders.find((file) => file === owner)?.attributes(path);
+    const stated = holders.find((file) => file === owner)?.attributes(path);
     const united = new UnitedAttributes();
     for (const name of new Set(holders.flatMap((file) => [...file.attributes(path).keys()]))) {
-      if (own?.has(name) === false) continue;
+      if (stated?.has(name) === false) continue;
       const by = holders.filter((file) => file.attributes(path).has(name));
       const texts = by.map((file) => textOf(file.attributes(path).get(name) ?? null));
       const other = texts.findIndex((text) => text !== texts[0]);
       united.set(name, other < 0 ? (by[0]?.attributes(path).get(name) ?? null) : texts);
-      if (other > 0) united.unlike.set(name, unlike(by[0] as StoredFile, by[other] as StoredFile, keyOf(path, name)));
+      if (other > 0)
+        united.refusals.set(name, differenceIn(by[0] as StoredFile, by[other] as StoredFile, keyOf(path, name)));
     }
     this.#attributes.set(key, united);
     return united;
@@ -126,7 +127,7 @@ export class UnitedFile implements StoredFile {
   address(path: string): number | null {
     const file = this.fileOf(path);
     const address = file.address(path);
-    return address === null ? null : address + ADDRESSES * this.#files.indexOf(file);
+    return address === null ? null : address + ADDRESS_RANGE * this.#files.indexOf(file);
   }
 
   close(): void {
@@ -143,14 +144,14 @@ const textOf = (value: AttributeValue | null): string =>
 function isSame(one: StoredFile, other: StoredFile, path: string): boolean {
   const [a, b] = [one.describe(path), other.describe(path)];
   const count = a.shape.reduce((product, length) => product * length, 1);
-  if (count > SMALL || a.element !== b.element || a.shape.join() !== b.shape.join()) return false;
+  if (count > MOST_ELEMENTS || a.element !== b.element || a.shape.join() !== b.shape.join()) return false;
   if (a.element !== "float" && a.element !== "integer")
     return JSON.stringify(one.texts(path)) === JSON.stringify(other.texts(path));
   const [x, y] = [one.numbers(path), other.numbers(path)];
   return x.every((value, at) => Object.is(value, y[at]));
 }
 
-function unlike(one: StoredFile, other: StoredFile, what: string): DataError {
+function differenceIn(one: StoredFile, other: StoredFile, what: string): DataError {
   const [a, b] = [one, other].map(({ path }) => basename(path));
   return new DataError(`${a} and ${b} both hold ${what}, and differ in it: they are not the variables of one time`);
 }

@@ -1,6 +1,6 @@
 /** Axes of a descriptor: uniform ones, listed coordinates, and tables in a file. */
 import { DataError } from "../../shared/errors.js";
-import { type Axis, MAX_NODES } from "../dataset/dataset.js";
+import { type Axis, MAX_NODES, nodeAt } from "../dataset/dataset.js";
 import type { AxisDescription } from "../dataset/descriptor.js";
 import type { Verification } from "./verification.js";
 
@@ -28,8 +28,8 @@ export function readAxis(description: AxisDescription, verification: Verificatio
 
 /** The faces of all cells, ascending. Throws DataError if a node does not lie between its faces. */
 function edgesOf({ axis, descending }: ReadAxis, stated: Float64Array): Float64Array {
-  const { nodes, origin, spacing, coordinates } = axis;
-  const at = (i: number): number => coordinates?.[i] ?? origin + i * spacing;
+  const { nodes } = axis;
+  const at = (i: number): number => nodeAt(axis, i);
   const ascending = descending ? stated.toReversed() : stated;
   if (ascending.length !== nodes + 1 && ascending.length !== 2)
     throw new DataError(`edges: expected ${nodes + 1} numbers or 2, not ${ascending.length}`);

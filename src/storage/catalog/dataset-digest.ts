@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Dataset, FileStamp } from "../dataset/dataset.js";
-import { digestFile } from "../dataset/file-digest.js";
+import { digestStamped } from "../dataset/file-digest.js";
 import { verifiedManifestOf } from "./check-record.js";
 import { MANIFEST_NAME } from "./manifest.js";
 
@@ -62,7 +62,7 @@ export class DatasetDigests {
     const state = [bytes, modifiedMs, inode, changedMs, newestMs, version, samples].join(" ");
     const known = this.#files.get(path);
     if (known?.state === state) return known.digest;
-    const digest = digestFile(record, samples, () => {
+    const digest = digestStamped(record, samples, () => {
       this.samples++;
     });
     this.#files.set(path, { state, digest });

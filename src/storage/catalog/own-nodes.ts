@@ -1,6 +1,6 @@
 /** Staggered nodes of a field or a component, and the domain that all nodes span. */
 import { DataError } from "../../shared/errors.js";
-import { AXIS_NAMES, type Axes, type Axis, type FieldName, type FieldSource } from "../dataset/dataset.js";
+import { AXIS_NAMES, type Axes, type Axis, type FieldName, type FieldSource, nodeAt } from "../dataset/dataset.js";
 import type { Descriptor, FieldDescription } from "../dataset/descriptor.js";
 import { type ReadAxis, readAxis } from "./axis.js";
 import type { Verification } from "./verification.js";
@@ -43,10 +43,7 @@ export function axesAt(
   });
 }
 
-function endsOf({ nodes, origin, spacing, coordinates }: Axis): readonly [number, number] {
-  const last = coordinates === null ? origin + (nodes - 1) * spacing : coordinates[nodes - 1];
-  return [coordinates === null ? origin : coordinates[0], last];
-}
+const endsOf = (axis: Axis): readonly [number, number] => [nodeAt(axis, 0), nodeAt(axis, axis.nodes - 1)];
 
 function endSpacing({ coordinates, spacing, nodes }: Axis): number {
   if (coordinates === null || nodes < 2) return spacing;

@@ -193,6 +193,11 @@ export function axesOfField(dataset: WithFields & Pick<Dataset, "axes">, name: F
   return fieldOf(dataset, name)?.axes ?? dataset.axes;
 }
 
+/** Coordinate of node `i` of an axis. */
+export function nodeAt({ coordinates, origin, spacing }: Axis, i: number): number {
+  return coordinates?.[i] ?? origin + i * spacing;
+}
+
 export function isStaggered(dataset: WithFields, name: FieldName): boolean {
   const source = fieldOf(dataset, name);
   return source?.axes !== undefined || source?.own !== undefined;

@@ -6,27 +6,27 @@ import type { FileStamp } from "./dataset.js";
 const SAMPLE_BYTES = 4096;
 
 /**
- * The digest: size, and every byte or samples at even distances with the second of the last change. Of a store: size
- * and the time of its newest object; of an address: its version.
+ * Of a file: size, bytes (all, or even samples) and, unless all were asked for, second of the last change. Of a store:
+ * size and the time of its newest object; of an address: its version.
  *
- * @param samples infinite: every byte is read
+ * @param samples 2 or more; infinite: all bytes
  * @throws the error of the system
  */
-export async function digestFile(record: FileStamp, samples: number, sampled: () => void): Promise<string> {
+export async function digestStamped(record: FileStamp, samples: number, sampled: () => void): Promise<string> {
   const { path, bytes, modifiedMs, newestMs, version } = record;
-  // Every peer asks an address itself, at another time.
+  // Peers ask at different times.
   if (version !== undefined) return createHash("sha256").update(version).digest("hex");
   const seconds = (ms: number): number => Math.floor(ms / 1000);
-  const isRead = samples === Number.POSITIVE_INFINITY && newestMs === undefined;
-  const hash = createHash("sha256").update(JSON.stringify(isRead ? [bytes] : [bytes, seconds(modifiedMs)]));
+  const isWhole = samples === Number.POSITIVE_INFINITY && newestMs === undefined;
+  const hash = createHash("sha256").update(JSON.stringify(isWhole ? [bytes] : [bytes, seconds(modifiedMs)]));
   if (newestMs !== undefined) return hash.update(` ${seconds(newestMs)}`).digest("hex");
   const file = await open(path);
   try {
-    const whole = bytes <= samples * SAMPLE_BYTES;
-    const count = whole ? Math.ceil(bytes / (64 * SAMPLE_BYTES)) : samples;
-    const buffer = Buffer.alloc(whole ? 64 * SAMPLE_BYTES : SAMPLE_BYTES);
+    const fits = bytes <= samples * SAMPLE_BYTES;
+    const count = fits ? Math.ceil(bytes / (64 * SAMPLE_BYTES)) : samples;
+    const buffer = Buffer.alloc(fits ? 64 * SAMPLE_BYTES : SAMPLE_BYTES);
     for (let i = 0; i < count; i++) {
-      const at = whole ? i * buffer.length : Math.round((i * (bytes - SAMPLE_BYTES)) / (count - 1));
+      const at = fits ? i * buffer.length : Math.round((i * (bytes - SAMPLE_BYTES)) / (count - 1));
       const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
       hash.update(buffer.subarray(0, bytesRead));
       sampled();

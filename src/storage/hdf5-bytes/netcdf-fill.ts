@@ -24,7 +24,7 @@ const DEFAULTS: ReadonlyMap<string, number> = new Map([
  * The fill value of a dataset whose attributes state none; null if nothing is missing.
  *
  * @param stated   by its fill value message; null if that states none
- * @param isNetcdf whether netCDF wrote the file: one of an old release does not say so, but states its default
+ * @param isNetcdf whether the file says that netCDF wrote it; old releases do not, but state their default
  */
 export function netcdfFill({ element, size, signed }: Stored, stated: number | null, isNetcdf: boolean): number | null {
   const usual = DEFAULTS.get(`${element === "float" ? "float" : signed ? "int" : "uint"}${size}`);

@@ -1,5 +1,5 @@
 /** Axes of levels: cube j of level k holds the nodes 2^k j to min(2^k (j + 1), N) - 1 of an axis. */
-import type { Axis, Triple } from "../dataset/dataset.js";
+import { type Axis, nodeAt, type Triple } from "../dataset/dataset.js";
 
 /** Weights of the nodes along x, y, z. */
 export type Widths = readonly [Float64Array, Float64Array, Float64Array];
@@ -47,10 +47,9 @@ export function levelAxis(axis: Axis, widths: Float64Array, level: number): Axis
       periodic,
       coordinates,
     };
-  const at = (i: number): number => coordinates?.[i] ?? origin + i * spacing;
   const total = sumsOver(widths, level);
   const places = sumsOver(
-    widths.map((w, i) => w * at(i)),
+    widths.map((w, i) => w * nodeAt(axis, i)),
     level,
   ).map((sum, j) => sum / total[j]);
   const start = axis.edges?.[0] ?? (periodic ? origin - spacing / 2 : origin - (axis.beyond?.[0] ?? 0));

@@ -34,8 +34,18 @@ export interface LevelSet {
 export const ROOT = "zarr.json";
 export const ATTRIBUTE = "fieldprobe_levels";
 const ROOT_BYTES = 16 * 2 ** 20;
+/** An array that holds all frames of a field as its nodes lie. */
+const WHOLE = {
+  declared: null,
+  index: 0,
+  skip: [0, 0, 0],
+  flip: [false, false, false],
+  firstStep: 0,
+  stepIncrement: 1,
+  steps: null,
+} as const;
 
-/** The claim of a store about itself, written first; it lists no quantities until the first ones are complete. */
+/** Which data a store belongs to; written first, without quantities until some are complete. */
 export interface Claim {
   readonly schemaVersion: 1;
   readonly dataset: string;
@@ -82,7 +92,7 @@ function isQuantity({ text, array, components }: LevelQuantity): boolean {
 export function openLevels(dataset: Dataset, widths: Widths, folders: readonly string[]): LevelSet | null {
   for (const place of folders) {
     const path = join(place, ROOT);
-    if ((statusOf(path)?.size ?? ROOT_BYTES) >= ROOT_BYTES) continue;
+    if ((statusOf(path)?.size ?? ROOT_BYTES) >= ROOT_BYTES) continue; // Absent, or too large.
     const { digest = "", quantities = [] } = claimIn(readFileSync(path)) ?? {};
     if (digest !== dataset.digest || quantities.length === 0) continue;
     const folder = realpathSync(place);
@@ -117,10 +127,11 @@ function levelDataset(
   const sourceOf = ({ text, array, components }: LevelQuantity): [string, FieldSource] => {
     const tail = components === 1 ? [] : [components];
     const part = {
-      ...{ file: stamp.path, path: `/${k}/${array}`, declared: null, index: 0, skip: [0, 0, 0] as const },
+      ...WHOLE,
+      file: stamp.path,
+      path: `/${k}/${array}`,
       dimensions: ["t", "z", "y", "x", ...tail.map(() => "c")],
       shape: [time.count, ...nodes.toReversed(), ...tail],
-      ...{ flip: [false, false, false] as const, firstStep: 0, stepIncrement: 1, steps: null },
     };
     const { title = undefined } = dataset.fields[text] ?? {};
     return [text, { components, bricking: { edge, count }, parts: [part], ...(title && { title }) }];
@@ -143,7 +154,7 @@ function levelDataset(
 }
 
 /** Reads an object of a level store, whose last bytes are its checksum. Throws DataError if it is damaged. */
-async function readSummed(path: string): Promise<ArrayBuffer> {
+async function readChecked(path: string): Promise<ArrayBuffer> {
   try {
     return Uint8Array.from(withoutSum(await readFile(path), crc32c())).buffer;
   } catch (cause) {
@@ -157,7 +168,7 @@ export async function readExtrema(
   quantity: LevelQuantity,
   frame: number,
 ): Promise<LevelExtrema> {
-  const values = new Float32Array(await readSummed(join(folder, extremaKey(quantity, frame))));
+  const values = new Float32Array(await readChecked(join(folder, extremaKey(quantity, frame))));
   return { size: nodesOf(datasets[EXTREMA_LEVEL - 1]), values };
 }
 
@@ -167,7 +178,7 @@ export async function readHistograms(
   quantity: LevelQuantity,
   frame: number,
 ): Promise<Histogram[]> {
-  const all = new Float64Array(await readSummed(join(folder, histogramsKey(quantity, frame))));
+  const all = new Float64Array(await readChecked(join(folder, histogramsKey(quantity, frame))));
   return Array.from({ length: quantity.components }, (_, c) => {
     const [low, width, ...weights] = all.subarray(c * (2 + BINS), (c + 1) * (2 + BINS));
     return { edges: [low, width], weights: Float64Array.from(weights) };

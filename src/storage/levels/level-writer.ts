@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { DataError } from "../../shared/errors.js";
 import { STORE_DEFAULTS } from "../../shared/store-settings.js";
 import { holdLock } from "../../shared/system.js";
-import type { Dataset, Triple } from "../dataset/dataset.js";
+import { type Dataset, nodeAt, type Triple } from "../dataset/dataset.js";
 import { type ObjectTarget, objectTarget } from "../remote/objects/object-target.js";
 import { arrayDocument, documentBytes, PLAIN_CODECS, rootDocument } from "../zarr/array-document.js";
 import { withoutSum } from "../zarr/codecs.js";
@@ -142,9 +142,10 @@ export class LevelWriter {
     for (let k = 1; k <= coarsestLevel(this.#dataset.axes); k++) {
       documents.set(String(k), { zarr_format: 3, node_type: "group", attributes: {} });
       for (const [a, axis] of this.#dataset.axes.entries()) {
-        const [name, one] = ["xyz".charAt(a), levelAxis(axis, this.#widths[a], k)];
-        const { nodes, origin, spacing, coordinates } = one;
-        const values = coordinates?.slice() ?? Float64Array.from({ length: nodes }, (_, i) => origin + i * spacing);
+        const name = "xyz".charAt(a);
+        const coarse = levelAxis(axis, this.#widths[a], k);
+        const { nodes } = coarse;
+        const values = Float64Array.from({ length: nodes }, (_, i) => nodeAt(coarse, i));
         const along = { shape: [nodes], chunks: [nodes], dimensions: [name], codecs: PLAIN_CODECS };
         documents.set(`${k}/${name}`, arrayDocument({ ...along, type: "float64", fill: "NaN" }));
         await this.#target.write(`${k}/${name}/c/0`, new Uint8Array(values.buffer));

@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../shared/errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import { MANIFEST_NAME, type Manifest } from "../catalog/manifest.js";
-import { AXIS_NAMES, type Dataset, type FieldName, fieldNames, type Triple } from "../dataset/dataset.js";
+import { type Dataset, type FieldName, fieldNames, nodeAt, type Triple } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import { CONVERSION_NAME } from "../dataset/folder-names.js";
 import { DESCRIPTOR_ATTRIBUTE, STORE_ITSELF } from "../recognise/converted-store.js";
@@ -257,10 +257,7 @@ function tablesOf(dataset: Dataset): SmallArray[] {
     dimensions: [name],
     values: Float64Array.from({ length }, (_, index) => at(index)),
   });
-  const tables = AXIS_NAMES.map((name, axis) => {
-    const { nodes, origin, spacing, coordinates } = dataset.axes[axis as 0 | 1 | 2];
-    return along(name, nodes, (index) => coordinates?.[index] ?? origin + index * spacing);
-  });
+  const tables = dataset.axes.map((axis, a) => along("xyz".charAt(a), axis.nodes, (index) => nodeAt(axis, index)));
   tables.push(along("time", time.count, (index) => time.values?.[index] ?? time.origin + index * time.step));
   if (forcing.kind !== "modes") return tables;
   const modes = forcing.wavenumber.length / 3;

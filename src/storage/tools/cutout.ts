@@ -7,12 +7,12 @@ import { DataError } from "../../shared/errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { NodeBox } from "../bricks/stored-box.js";
 import type { Axes, Axis, Dataset, FieldName, KnownField } from "../dataset/dataset.js";
-import { AXIS_NAMES, axesOfField, claimText } from "../dataset/dataset.js";
+import { AXIS_NAMES, axesOfField, claimText, nodeAt } from "../dataset/dataset.js";
 import { Hdf5Writer } from "../hdf5/writer.js";
 import type { Selection } from "./selection.js";
 
 /** Most bytes of a field of one frame, which is written in one contiguous range as by the public service. */
-const MAX_BYTES = 1024 * 1024 * 1024;
+const MOST_BYTES = 1024 * 1024 * 1024;
 const NAMES: Readonly<Record<KnownField, string>> = {
   velocity: "Velocity",
   pressure: "Pressure",
@@ -23,9 +23,9 @@ const NAMES: Readonly<Record<KnownField, string>> = {
   temperature: "Temperature",
 };
 const nameOf = (field: FieldName): string => NAMES[field as KnownField] ?? field;
-const label = (field: FieldName, frame: number) => `${nameOf(field)}_${String(frame + 1).padStart(4, "0")}`;
+const labelOf = (field: FieldName, frame: number) => `${nameOf(field)}_${String(frame + 1).padStart(4, "0")}`;
 
-export function xdmfBeside(path: string): string {
+function xdmfBeside(path: string): string {
   return path.replace(/\.[^./]*$/, "").concat(".xmf");
 }
 
@@ -37,11 +37,11 @@ export async function writeCutout(
   progress: (fraction: number) => void,
 ): Promise<void> {
   const { fields, frames, box } = selection;
-  const first = firstOf(selection);
+  const first = shiftedFirst(selection);
   await Hdf5Writer.write(path, async (writer) => {
     writeAttributes(writer, dataset, selection);
-    const [field = ""] = fields;
-    const axes = axesOfField(dataset, field);
+    const [leading = ""] = fields;
+    const axes = axesOfField(dataset, leading);
     for (const [index, axis] of AXIS_NAMES.entries()) {
       const values = coordinates(axes[index], first[index] as number, box.count[index]);
       writer.whole(`/${axis}coor`, "float64", [values.length], values);
@@ -64,7 +64,8 @@ export async function writeCutout(
   writeFileSync(xdmfBeside(path), describeXdmf(dataset, selection, basename(path)));
 }
 
-function firstOf({ box, ahead = [0, 0, 0] }: Selection): number[] {
+/** First nodes of a cutout along each axis, where a moving frame lies ahead. */
+function shiftedFirst({ box, ahead = [0, 0, 0] }: Selection): number[] {
   return box.first.map((node, a) => node + (ahead[a] as number));
 }
 
@@ -75,7 +76,7 @@ function writeAttributes(writer: Hdf5Writer, dataset: Dataset, selection: Select
   writer.attribute("t_end", frames.first + frames.count);
   writer.attribute("t_step", 1);
   for (const [index, axis] of AXIS_NAMES.entries()) {
-    const [first, count] = [firstOf(selection)[index] as number, box.count[index]];
+    const [first, count] = [shiftedFirst(selection)[index] as number, box.count[index]];
     writer.attribute(`${axis}_start`, first + 1);
     writer.attribute(`${axis}_end`, first + count);
     writer.attribute(`${axis}_step`, 1);
@@ -86,8 +87,8 @@ function writeAttributes(writer: Hdf5Writer, dataset: Dataset, selection: Select
   if (dataset.assumed.length > 0) writer.attribute("fieldprobe_assumed", dataset.assumed.map(claimText).join("; "));
 }
 
-function coordinates({ origin, spacing, coordinates: table }: Axis, first: number, count: number): Float64Array {
-  return Float64Array.from({ length: count }, (_, i) => table?.[first + i] ?? origin + (first + i) * spacing);
+function coordinates(axis: Axis, first: number, count: number): Float64Array {
+  return Float64Array.from({ length: count }, (_, i) => nodeAt(axis, first + i));
 }
 
 function writeField(
@@ -101,11 +102,11 @@ function writeField(
   const components = dataset.fields[field]?.components as number;
   const shape = [...box.count.toReversed(), components];
   const values = shape.reduce((product, length) => product * length, 1);
-  if (4 * values > MAX_BYTES)
-    throw new DataError(`a cutout of ${4 * values} bytes a field is above ${MAX_BYTES}; cut less`);
+  if (4 * values > MOST_BYTES)
+    throw new DataError(`a cutout of ${4 * values} bytes a field is above ${MOST_BYTES}; cut less`);
   const nodes = new Float32Array(values);
   readOverSeams(axesOfField(dataset, field), source, field, frame, box, components, nodes);
-  writer.whole(`/${label(field, frame)}`, "float32", shape, nodes);
+  writer.whole(`/${labelOf(field, frame)}`, "float32", shape, nodes);
 }
 
 function readOverSeams(
@@ -153,7 +154,7 @@ function describeXdmf(dataset: Dataset, { fields, frames, box }: Selection, file
     const attributes = fields.map((field) => {
       const components = dataset.fields[field]?.components as number;
       const type = components === 3 ? "Vector" : "Scalar";
-      return `        <Attribute Name="${nameOf(field)}" AttributeType="${type}" Center="Node">${item(`/${label(field, frame)}`, `${size} ${components}`, 4)}</Attribute>`;
+      return `        <Attribute Name="${nameOf(field)}" AttributeType="${type}" Center="Node">${item(`/${labelOf(field, frame)}`, `${size} ${components}`, 4)}</Attribute>`;
     });
     return [
       `      <Grid Name="frame ${frame + 1}" GridType="Uniform">`,

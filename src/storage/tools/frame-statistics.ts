@@ -11,7 +11,7 @@ export interface FrameStatistics {
   readonly rms: number;
   /** Number of NaN or infinite values, which the statistics above leave out. */
   readonly nonFinite: number;
-  /** That of a velocity, inside bricks; null for a scalar, and for components on nodes of their own. */
+  /** Relative divergence of a vector, inside bricks; null for scalars and staggered components. */
   readonly divergence: Divergence | null;
   readonly mean: number;
   readonly places: FramePlaces;
@@ -26,7 +26,7 @@ class Sums {
   nonFinite = 0;
   readonly divergence = new DivergenceSums();
 
-  value(value: number): void {
+  add(value: number): void {
     if (!Number.isFinite(value)) {
       this.nonFinite++;
       return;
@@ -42,7 +42,7 @@ class Sums {
 /**
  * Reads every brick once.
  *
- * @param turn awaited after each brick, with the fraction done
+ * @param onBrick awaited after each brick, with the fraction done
  * @throws DataError when a brick is unreadable
  */
 export async function frameStatistics(
@@ -50,7 +50,7 @@ export async function frameStatistics(
   open: StoredBricks,
   field: FieldName,
   frame: number,
-  turn: (fraction: number) => Promise<void>,
+  onBrick: (fraction: number) => Promise<void>,
 ): Promise<FrameStatistics> {
   const source = dataset.fields[field];
   if (source === undefined) throw new RangeError(`${dataset.name} has no ${field}`);
@@ -69,7 +69,7 @@ export async function frameStatistics(
     places.add(brick, edge, size as unknown as Triple, first);
     if (components === 3 && source.own === undefined)
       sums.divergence.add(brick, edge, size as unknown as Triple, first, dataset.axes);
-    await turn((index + 1) / bricks);
+    await onBrick((index + 1) / bricks);
   }
   return {
     min: sums.min,
@@ -86,6 +86,6 @@ function addValues(brick: Float32Array, edge: Triple, size: Triple, components: 
   for (let z = 0; z < size[2]; z++)
     for (let y = 0; y < size[1]; y++) {
       const start = (z * edge[1] + y) * edge[0] * components;
-      for (let i = start; i < start + size[0] * components; i++) sums.value(brick[i]);
+      for (let i = start; i < start + size[0] * components; i++) sums.add(brick[i]);
     }
 }

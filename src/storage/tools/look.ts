@@ -2,7 +2,7 @@
 import { DataError } from "../../shared/errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import { seamRatio } from "../catalog/seam.js";
-import { AXIS_NAMES, type Dataset, type FieldName, fieldNames, type Triple } from "../dataset/dataset.js";
+import { AXIS_NAMES, type Dataset, type FieldName, fieldNames, nodeAt, type Triple } from "../dataset/dataset.js";
 import { DivergenceSums, shuffledText } from "./divergence.js";
 
 /** Most nodes of a field that are read for its extremes: planes, evenly spaced, or rows in the middle of one. */
@@ -130,8 +130,7 @@ function sliceOf(dataset: Dataset, field: FieldName, open: StoredBricks): Slice 
     return plane[(j * nodes[0] + i) * components] as number;
   });
   const name = components === 1 ? field : `${field} x`;
-  const { origin, spacing, coordinates } = dataset.axes[2];
-  const title = `${name} at z = ${short(coordinates?.[middle] ?? origin + middle * spacing)}`;
+  const title = `${name} at z = ${short(nodeAt(dataset.axes[2], middle))}`;
   return { title, columns, rows, values };
 }
 

@@ -3,7 +3,7 @@ import { mkdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { FileStamp } from "../../../src/storage/dataset/dataset.js";
-import { digestFile } from "../../../src/storage/dataset/file-digest.js";
+import { digestStamped } from "../../../src/storage/dataset/file-digest.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const folder = join(scratchFolder(), "files");
@@ -26,7 +26,7 @@ it("a digest tells the bytes of a small file, and the ends of a large one", asyn
   };
   let reads = 0;
   const digest = (name: string, content: Buffer, samples: number): Promise<string> =>
-    digestFile(stampOf(name, content), samples, () => {
+    digestStamped(stampOf(name, content), samples, () => {
       reads++;
     });
   const whole = await digest("a", bytes, 1000);
@@ -41,7 +41,7 @@ it("a digest tells the bytes of a small file, and the ends of a large one", asyn
 
 it("a digest tells seconds of the last change, and no fractions of one", async () => {
   const stamp = stampOf("g", Buffer.from("bytes"));
-  const at = (modifiedMs: number): Promise<string> => digestFile({ ...stamp, modifiedMs }, 4, () => undefined);
+  const at = (modifiedMs: number): Promise<string> => digestStamped({ ...stamp, modifiedMs }, 4, () => undefined);
   expect(await at(1_000_999)).toBe(await at(1_000_000));
   expect(await at(1_001_000)).not.toBe(await at(1_000_000));
 });
