@@ -81,10 +81,6 @@ effect(() => {
   queueMicrotask(() => change({ cross: at, centre: centreAt(set, at) }, how));
 });
 
-function mount(set: Dataset): void {
-  mounted.value = { at: cross.peek(), time: view.peek().time ?? set.times[0] };
-}
-
 function stripOf(set: Dataset): TemplateResult {
   const path = pathOf(set);
   if (library.value === null || path.length === 0)
@@ -106,7 +102,7 @@ export function ridePart(set: Dataset): TemplateResult | typeof nothing {
   const isVector = entries.some(({ answer }) => (answer?.columns.length ?? 0) > 8);
   const failed = isVector ? { message: ONE } : entries.find(({ error }) => error !== null)?.error;
   return html`<section><h2>Ride</h2><div class="chips">
-      <button aria-pressed=${isOn ? "true" : "false"} @click=${isOn ? setting(mounted, null) : () => mount(set)}>${isOn ? "Get off" : "Ride the particle at the crosshair"}</button></div>
+      <button aria-pressed=${isOn ? "true" : "false"} @click=${setting(mounted, isOn ? null : { at: cross.value, time: view.value.time ?? set.times[0] })}>${isOn ? "Get off" : "Ride the particle at the crosshair"}</button></div>
     ${failed == null ? nothing : html`<p class="error">${failed.message}</p>`}
     ${isOn ? (isVector ? nothing : stripOf(set)) : html`<p class="quiet">Play or move time: every view stays with the particle.</p>`}</section>`;
 }

@@ -172,8 +172,10 @@ function readout(): TemplateResult | typeof nothing {
   const refusedB = refusalOf(view.value, true) !== null ? "refused" : "…";
   const textB = valueB === null ? refusedB : valueText(shownOf(view.value, true) as Shown, valueB);
   const b = isCompared ? html` <span class="stale">B</span> <span data-second>${textB}</span>` : nothing;
+  const [pane] = panes.value;
+  const hasOne = isOfBoth && pane.kind === "plane" && typeof drawnLayer(pane, view.value, false) !== "string";
   const difference =
-    isOfBoth && served?.answer != null && valueB !== null
+    hasOne && served?.answer != null && valueB !== null
       ? html` <span class="stale">A − B</span> <span data-difference>${shortNumber(served.answer - valueB)}</span>`
       : nothing;
   return html`<div class="readout"><b>${symbol} ${value}${b}${difference}</b><small>${places(set, at)} · ${labels}${note}</small></div>`;
@@ -196,12 +198,14 @@ function paneViews(): TemplateResult[] {
       const labels = isOfBoth ? [labelOf(now, false), labelOf(now, true)] : [labelOf(now, pane.second)];
       const symbol = now.show === "compare" ? labels.join(" − ") : quantityOf(shown.what).symbol;
       const ends = range === null ? [] : [range.low, range.high];
-      const span = ends.map((one) => plainNumber(one, digitsOf(ends))).join(" to ") || "loading";
+      const span =
+        ends.map((one) => plainNumber(one, digitsOf(ends))).join(" to ") ||
+        (typeof drawn === "string" ? drawn : "loading");
       const a = "xyz".indexOf(pane.plane);
       const [served, other] = [servedValue(pane.second)?.answer, isOfBoth ? servedValue(true)?.answer : 0];
       const size = ends.length === 0 ? 0 : ends[1] - ends[0];
       const value = served == null || other == null ? "loading" : inSpan(served - other, size);
-      label = `${PLANE_NAMES[pane.plane]} at ${pane.plane} = ${placeText(set.axes[a], at[a])}, ${symbol} ${span}, crosshair ${value}`;
+      label = `${PLANE_NAMES[pane.plane]} at ${pane.plane} = ${placeText(set.axes[a], at[a])}, ${symbol} ${span}, crosshair ${typeof drawn === "string" ? "none" : value}`;
     }
     return html`<div class="pane" role="group" aria-label=${label} ${ref((element) => element instanceof HTMLElement && Object.assign(element.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` }))}>${title === undefined ? nothing : html`<p class=${title.isOnLight ? "title on-light" : "title"}><b>${title.title}</b>${[title.note, dyeNote(pane)].filter((one) => one !== "").map((note) => html`<small>${note}</small>`)}</p>${title.isPending ? html`<i class="pending"></i>` : nothing}`}</div>`;
   });

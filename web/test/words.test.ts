@@ -1,18 +1,10 @@
 /** What the page writes: numbers with the digits that tell neighbours apart, and labels of what is drawn. */
 import { describe, expect, it, vi } from "vitest";
 import type { Pane, PlanePane } from "../draw/layout.js";
-import type { Axis, Dataset } from "../state/dataset.js";
-import { EMPTY } from "../state/link.js";
+import type { Dataset } from "../state/dataset.js";
+import { answering, axisOf, model, setOf, show } from "./page.js";
 import { buttonsOf, markupOf, textOf } from "./template.js";
 
-for (const name of ["matchMedia", "addEventListener"])
-  vi.stubGlobal(name, () => ({ matches: false, addEventListener: () => undefined }));
-vi.stubGlobal("location", { hash: "", pathname: "/", search: "?", origin: "http://a", href: "http://a/" });
-vi.stubGlobal("history", { replaceState: () => undefined, pushState: () => undefined });
-vi.stubGlobal("window", globalThis);
-vi.stubGlobal("document", { createTreeWalker: () => ({}) });
-const model = await import("../state/model.js");
-const { manifests } = await import("../state/ask.js");
 const { overStage } = await import("../shell.js");
 const { particlesPanel } = await import("../particles.js");
 const { dyedPart } = await import("../dye.js");
@@ -20,46 +12,11 @@ const { budget } = await import("../cards/budget.js");
 const { correlation } = await import("../cards/correlation.js");
 const { library, pointCard, statisticsPanel, wantCards } = await import("../cards.js");
 const { previewNote } = await import("../stage-layers.js");
-const { panes, pointer, stageSize } = await import("../stage-state.js");
+const { panes, pointer } = await import("../stage-state.js");
 const { structures } = await import("../cards/structures.js");
 const { pdf } = await import("../cards/pdf.js");
 const { stepTime } = await import("../playing.js");
 const { exportDialog, openExport } = await import("../export.js");
-
-/** What the service answers to a call with its members: numbers, or an object. */
-type Service = (call: string, members: Readonly<Record<string, string>>) => Float32Array | object;
-const answering = (service: Service) =>
-  vi.stubGlobal("fetch", async (url: URL, { body }: { body?: string }) => {
-    const asked = body === undefined ? Object.fromEntries(url.searchParams) : JSON.parse(body);
-    const name = asked.dataset ?? url.pathname.split("/").at(-2);
-    const answer = await service(asked.call ?? url.pathname.split("/").at(-1), asked);
-    if (!(answer instanceof Float32Array)) return Response.json({ manifest: name, columns: [], ...answer });
-    return new Response(answer.slice(), { headers: { "fieldprobe-manifest": name } });
-  });
-
-const axisOf = (name: Axis["name"]): Axis => ({
-  ...{ name, nodes: 4, first: 0, last: 3, length: 4, spacing: 1, periodic: true },
-});
-const setOf = (name: string, times: readonly number[]) =>
-  ({
-    ...{ name, digest: name, times, axes: [axisOf("x"), axisOf("y"), axisOf("z")], viscosity: null, levels: 0 },
-    fields: [
-      { name: "velocity", components: 3 },
-      { name: "pressure", components: 1 },
-    ],
-    ...{ methods: ["Lag4"], units: {} },
-  }) as unknown as Dataset;
-
-type Members = Partial<ReturnType<typeof model.view.peek>>;
-function show(set: Dataset, members: Members): void {
-  manifests.set(set.name, set.digest);
-  model.dataset.value = set;
-  const place = [1, 1, 1] as const;
-  const shown: Members = { what: "p", flow: "off", show: "slice:z", time: set.times[0] as number, ...members };
-  model.view.value = { ...EMPTY, dataset: set.name, ...shown, cross: place, centre: place };
-  stageSize.value = [400, 300];
-  model.pixel.value = 0.01;
-}
 
 it("reads out a pressure of some 101 300 Pa with the digits that tell places apart", async () => {
   answering((call) =>
@@ -84,6 +41,16 @@ it("labels a pane of A − B with the range and the value of the difference", as
   show(setOf("both", [0, 1]), { show: "compare", compare: "difference", b: { method: "nearest" } });
   const label = "p, Lag8, t 0 − p, nearest, t 0 −0.5 to 0.5, crosshair 0.5000";
   await vi.waitFor(() => expect(markupOf(overStage())).toContain(label));
+});
+
+it("states no difference of quantities of different units", async () => {
+  answering((call, { what, samples = "64" }) => {
+    const numbers = new Float32Array(samples.split(",").reduce((product, n) => product * Number(n), 1));
+    return call === "values" ? { rows: [[1, 1, 1, 7]] } : { numbers, unit: what === "p" ? "Pa" : "m/s" };
+  });
+  show(setOf("unlike", [0, 1]), { show: "compare", compare: "difference", b: { what: "u.x" } });
+  await vi.waitFor(() => expect(textOf(overStage())).toContain("p 7.000 B 7.000 x"));
+  expect(markupOf(overStage())).toContain("A is in Pa, B in m/s: no difference, crosshair none");
 });
 
 it("tells the ends of paths apart however far their times are from zero", async () => {
