@@ -1,0 +1,128 @@
+/** What is drawn is of the dataset, the time and the quantity that are shown. */
+import { expect, it, vi } from "vitest";
+import type { PlanePane } from "../draw/layout.js";
+import type { Axis, Dataset } from "../state/dataset.js";
+import { answering, axisOf, model, setOf, show } from "./page.js";
+
+const { flowOf, surfaceLayer } = await import("../stage-layers.js");
+const { isolated, panes } = await import("../stage-state.js");
+const { budget } = await import("../cards/budget.js");
+const { spectrum } = await import("../cards/spectrum.js");
+
+/** Numbers of a box of four nodes an axis, or of as many samples as are asked for. */
+const filled = (members: Readonly<Record<string, string>>, value: number) =>
+  new Float32Array((members.samples ?? "64").split(",").reduce((product, n) => product * Number(n), 1)).fill(value);
+
+it.each([
+  [{ time: 1 }, "first 1"],
+  [{ dataset: "second" }, "second 0"],
+  [{ dataset: "second", time: 1 }, "second 1"],
+])("streaks over B are those of its dataset and its time: %o", async (b, of) => {
+  answering((call, members) => {
+    const isOfB = `${members.dataset} ${members.frame}` === of;
+    return call === "values"
+      ? { rows: [[1, 1, 1, 0]] }
+      : filled(members, members.what === "u.x" ? (isOfB ? -4 : 2) : 0);
+  });
+  const second = setOf("second", [0, 1]);
+  show(second, {});
+  show(setOf("first", [0, 1]), { show: "compare", compare: "side", flow: "streaks", b });
+  model.secondDataset.value = "dataset" in b ? second : null;
+  const ways = () =>
+    panes.value.map((pane) => Math.sign(flowOf(pane as PlanePane, model.view.value)?.fill(1, 1)[0] ?? Number.NaN));
+  await vi.waitFor(() => expect(ways()).toEqual([1, -1]));
+  model.secondDataset.value = null;
+});
+
+it("draws no surface of one time under another", async () => {
+  let pass = () => undefined as void;
+  const passed = new Promise<void>((resolve) => {
+    pass = resolve;
+  });
+  answering(async (call, members) => {
+    if (members.frame === "1") await passed;
+    const value = members.frame === "1" ? 5 : 2;
+    return call === "values" ? { rows: [[1, 1, 1, 0]] } : filled(members, value);
+  });
+  const set = setOf("jumped", [0, 1]);
+  show(set, { show: "3d", surface: { what: "p", value: 1 }, colour: "p" });
+  const drawn = () => surfaceLayer(model.view.value);
+  await vi.waitFor(() => expect(drawn()?.isPending).toBe(false));
+  const { key } = drawn() as NonNullable<ReturnType<typeof drawn>>;
+  model.change({ time: 1 });
+  // Until it has arrived, the old one is marked as such.
+  expect(drawn()).toMatchObject({ key, isPending: true });
+  pass();
+  await vi.waitFor(() => expect(drawn()?.isPending).toBe(false));
+  expect(drawn()?.key).not.toBe(key);
+  expect(drawn()?.layer.colour.frame).toBe(1);
+  expect(drawn()?.layer.fine.data[0]).toBeCloseTo(5);
+});
+
+it("shows a structure at an open end without what touches the other end", async () => {
+  const open: Axis = { ...axisOf("x"), nodes: 8, last: 7, length: 7, periodic: false };
+  const set = { ...setOf("open", [0]), axes: [open, axisOf("y"), axisOf("z")] } as unknown as Dataset;
+  const inside = [0, 1, 6, 7];
+  answering((call) =>
+    call === "values"
+      ? { rows: [[1, 1, 1, 0]] }
+      : Float32Array.from({ length: 128 }, (_, i) => (inside.includes(i % 8) ? 1 : -1)),
+  );
+  show(set, { show: "3d", surface: { what: "p", value: 0 }, colour: "p" });
+  const labels = Int32Array.from({ length: 128 }, (_, i) => (i % 8 < 2 ? 1 : i % 8 > 5 ? 2 : 0));
+  isolated.value = { key: "one", name: "structure 1 of 2", label: 1, labels };
+  await vi.waitFor(() => expect(surfaceLayer(model.view.value)).not.toBeNull());
+  const { fine } = (surfaceLayer(model.view.value) as NonNullable<ReturnType<typeof surfaceLayer>>).layer;
+  isolated.value = null;
+  const row = [...fine.data.subarray(0, fine.dims[0])];
+  expect(row[0]).toBeGreaterThan(0.5);
+  for (const one of row.slice(fine.dims[0] / 2)) expect(one).toBeLessThan(0);
+});
+
+it("puts the crosshair where Q is largest, whatever the surface is of", async () => {
+  const peaks: Readonly<Record<string, number>> = { Q: 27, p: 42, "norm(u)": 5 };
+  const nodes = (what: string) => Float32Array.from({ length: 512 }, (_, i) => (i === peaks[what] ? 9 : 0));
+  answering((call, { what = "" }) =>
+    call === "nodes" ? nodes(what) : call === "values" ? { rows: [[1, 1, 1, 0]] } : new Float32Array(1),
+  );
+  const axis = (name: Axis["name"]): Axis => ({ ...axisOf(name), nodes: 8, last: 7, length: 8 });
+  const set = { ...setOf("peaks", [0]), axes: [axis("x"), axis("y"), axis("z")] } as unknown as Dataset;
+  show(set, { show: "3d", surface: { what: "p", value: null } });
+  model.change({ cross: null, centre: null });
+  await vi.waitFor(() => expect(model.view.peek().cross).toEqual([27 % 8, 3, 0]));
+});
+
+it("draws the folded budget of a channel over its distance from the nearer wall", () => {
+  const wall: Axis = { ...axisOf("y"), periodic: false, faces: ["wall", "wall"] };
+  const set = {
+    ...setOf("folded", [0, 1]),
+    axes: [axisOf("x"), wall, axisOf("z")],
+    viscosity: 0.01,
+  } as unknown as Dataset;
+  const question = budget.question(set, "", 0);
+  expect(question).toMatchObject({ over: ["x", "z", "t"], time: "all", units: "plus", fold: "y:mirror" });
+  const result = { produc: [0, 0.25], dissip: [-0.1, -0.2], sum: [0, 0.01] };
+  const wall_units = { u_tau: 0.05, nu: 0.01, y_plus: [2, 10] };
+  const { chart } = budget.facts(set, "", [[0, { results: [result], wall_units }, null]]);
+  expect(chart.curves.map(({ points }) => points)).toEqual([
+    [
+      [2, 0],
+      [10, 0.25],
+    ],
+    [
+      [2, -0.1],
+      [10, -0.2],
+    ],
+  ]);
+});
+
+it.each([0.5, 1, 3])("draws the energy spectrum as a density, of wavenumbers in steps of %d", (step) => {
+  // A density of k times exp(-k), whose energies are those of intervals of one step.
+  const k = Array.from({ length: 40 }, (_, i) => i * step);
+  const E = k.map((one) => one * Math.exp(-one) * step);
+  const answer = { kind: "shell", axis: "x", coordinates: {}, k, E, scales: {} };
+  const { chart } = spectrum.facts(setOf("dense", [0]), "", [[0, answer, null]]);
+  const [curve] = chart.curves;
+  expect(curve?.points.length).toBeGreaterThan(3);
+  for (const [x, y] of curve?.points ?? []) expect(y).toBeCloseTo(x * Math.exp(-x), 12);
+});
