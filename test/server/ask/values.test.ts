@@ -369,13 +369,25 @@ it.each([
 });
 
 describe("faults", () => {
+  const named = (call: string, name: string, format: string, what: string, more: Record<string, string>) =>
+    [
+      400,
+      call,
+      { what: `${name} = ${what}`, points: "1,2,3", format, ...more },
+      `two columns are named ${name}`,
+    ] as const;
   const far = "points\\[1\\]: x is 60000000, so far that float32 does not tell nodes apart.";
-  it.each<[number, string, Record<string, string>, RegExp | string]>([
+  it.each<readonly [number, string, Record<string, string>, RegExp | string]>([
     [422, "values", { points: "1,2,3;6e7,2,3", time: "0.4" }, far],
     [422, "paths", { points: "1,2,3;-6e7,2,3", time: "0.4:0.5" }, far.replace("6", "-6")],
     [422, "grid", { z: "1e17", time: "0.4" }, /^z: it is not in "isotropic32"/],
     [422, "values", { points: '{"random": 2}', x: "1e17:1.1e17", time: "0.4" }, /^x: it is not in "isotropic32"/],
     [400, "values", { points: "1,2,3,0.4", time: "each", frame: "1" }, "frame: give time or frame, not both."],
+    ...["time", "obs", "trajectory"].map((name) => named("paths", name, "nc", "u.x", { time: "0.4:0.5" })),
+    named("values", "row", "h5", "p", { time: "0.4" }),
+    named("values", "row", "zarr", "p", { time: "0.4" }),
+    named("values", "fieldprobe_question", "npz", "p", { time: "0.4" }),
+    [400, "grid", { what: "u, component3 = p", z: "1", time: "0.4", format: "nc" }, "two columns are named component3"],
   ])("are %i of %s for %j", async (status, call, members, detail) => {
     const response = await get(service, "isotropic32", call, members);
     expect([response.status, await faultOf(response)]).toEqual([status, expect.stringMatching(detail)]);

@@ -32,8 +32,19 @@ export interface Sending {
   readonly question: MemberValues;
 }
 
+/** Names in a file beside those of an answer: of its dimensions, or of its origin. */
+function ownNames(answered: Outcome, form: Format): readonly string[] {
+  const { answer } = answered;
+  if (form === "npz") return Object.keys(aboutOf(answered)).map((name) => `fieldprobe_${name}`);
+  if (answer.kind === "rows")
+    return answer.paths === undefined || form === "zarr" ? ["row"] : ["trajectory", "obs", "time"];
+  const vectors = answer.kind === "table" ? [] : answer.quantities.filter(({ shape }) => shape.length > 0);
+  return [...new Set(vectors.map(({ columns }) => `component${columns.length}`))];
+}
+
 /** @throws RequestError if a form cannot hold an answer: several quantities, or names that are or become equal */
-export function checkForm({ answer }: Outcome, form: Format): void {
+export function checkForm(answered: Outcome, form: Format): void {
+  const { answer } = answered;
   if (answer.kind === "table") return;
   if (FORMATS[form].singleQuantity) onlyQuantity(answer, form);
   const isFile = ["npz", "nc", "h5", "zarr"].includes(form);
@@ -41,7 +52,7 @@ export function checkForm({ answer }: Outcome, form: Format): void {
   if (FORMATS[form].singleQuantity || !(isFile || isRows)) return;
   const named = isRows ? rowsOf(answer).columns : [...answer.dims, ...answer.scalars, ...answer.quantities];
   const names = named.map(({ name }) => name);
-  if (isFile) fileNames(names);
+  if (isFile) fileNames([...ownNames(answered, form), ...names]);
   else checkApart(names);
 }
 
