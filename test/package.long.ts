@@ -27,7 +27,6 @@ describe("the package", { timeout: 120_000 }, () => {
   let url: string;
 
   beforeAll(async () => {
-    // The suite has built everything; the scripts of the package are for checkouts.
     const packed = await npm(["pack", "--ignore-scripts", "--json", "--pack-destination", folder], ROOT);
     const [{ filename, files: list }] = JSON.parse(packed.stdout);
     files = list.map(({ path }: { path: string }) => path);

@@ -96,7 +96,6 @@ describe.skipIf(reason !== "")(`refusals${reason}`, () => {
       await page.click(`.chips button:text-is("${how}")`);
       await settled(page);
       expect((await colours(page, 0.05, 0.4)) > 1, how).toBe(isLeft);
-      // The seams of the box are drawn over the empty half.
       expect(await colours(page, 0.6, 0.9), how).toBeLessThan(5);
     }
   });

@@ -24,7 +24,6 @@ it.each([5, 6])("makes a flow of the shipped statistics from seed %i", async (se
       const value = report[name as keyof typeof BOUNDS];
       expect({ name, value, isInside: value >= least && value <= most }).toEqual({ name, value, isInside: true });
     }
-    // The force holds the energies of the two lowest shells.
     expect(report.spectrum[1]).toBeCloseTo(0.3, 6);
     expect(report.spectrum[2]).toBeCloseTo(0.13, 6);
   }

@@ -252,7 +252,6 @@ it(`answers every question as a process does that nothing happens to, for ${MINU
   const client = async (): Promise<void> => {
     while (performance.now() < end) {
       const question = pick(all);
-      // The list of datasets follows the files.
       if (question.path === "/api/datasets") continue;
       try {
         report.note(question, await ask(program.url, question), expected.get(question) ?? []);

@@ -388,7 +388,6 @@ describe.skipIf(NO_NATS)("faults of a cluster", () => {
     }
     over = true;
     await asking;
-    // The new ones share among themselves, and give the same answer.
     const [{ url }] = renewed as [Running];
     const metricsOf = async (): Promise<string> => await (await fetch(`${url}/metrics`)).text();
     await vi.waitFor(async () => expect((await metricsOf()).match(/^fieldprobe_peer_usable.* 1$/gm)).toHaveLength(2), {

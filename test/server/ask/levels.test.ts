@@ -337,7 +337,6 @@ describe("conditions on a dataset with levels", () => {
     const [found, expected, read, all] = await both({ ...question, where });
     expect(found).toEqual(expected);
     expect(question.call === "find" ? found.total : found.count).toBeGreaterThan(0);
-    // A frame has four parts, of which at least one is skipped.
     expect(read).toBeLessThan(0.8 * all);
   });
 

@@ -255,7 +255,6 @@ describe("data/isotropic32", () => {
     };
     const [earlier, later] = [mean(start, start + span / 2), mean(start + span / 2, -STEP)];
     expect(Math.abs(later - earlier)).toBeLessThan(0.15 * Math.min(earlier, later));
-    // The history is of the same flow as the frames.
     history.energy.slice(-FRAMES).forEach((value, n) => {
       expect(value).toBeCloseTo((frames[n] as Frame).energy, 6);
     });
