@@ -166,7 +166,6 @@ export function determinant(a: Components, scratch: ScratchArray): Float64Array 
 
 /**
  * Eigenvalues of the symmetric part of a tensor, largest first, by Jacobi rotations.
- *
  * Source: Golub and Van Loan, Matrix Computations, section 8.5; error a few units in the last place of the largest.
  */
 export function eigenvalues(a: Components, scratch: ScratchArray): Components {

@@ -61,7 +61,6 @@ export interface Expression {
 
 /**
  * Compiles an expression.
- *
  * @param member named by errors
  * @throws RequestError that names the column, if the text is not an expression or its parts do not fit together
  */

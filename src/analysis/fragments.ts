@@ -80,7 +80,6 @@ function join(parents: Int32Array, a: number, b: number): void {
 
 /**
  * Labels the connected sets of a box, without seams.
- *
  * @param marked 1 for each node of a structure, x fastest
  * @returns for each node the number of its set, or -1, in the order of their first nodes
  */

@@ -133,7 +133,6 @@ function centralSums(
 
 /**
  * Merges the moments of two sets. The result depends on the order of merging, so callers merge in the order of parts.
- *
  * Source: Pébay, Sandia report SAND2008-6212 (2008), equations 2.1 and 3.1.
  */
 export function mergeMoments(a: Moments, b: Moments): Moments {

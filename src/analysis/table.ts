@@ -36,17 +36,18 @@ function tableOf(items: readonly unknown[], plot: AnalysisTable["plot"]): Analys
 function resultTable(result: AnswerMembers): AnalysisTable {
   if (Array.isArray(result.of) && result.matrix === undefined && result.edges === undefined)
     return componentsTable(result, result.of);
-  if (result.coordinates !== undefined) return profileTable(result, result.coordinates as AnswerMembers);
+  if (result.coordinates !== undefined) return profileTable(result);
   if (result.highest !== undefined) {
     const side = (name: string) => (result[name] as AnswerMembers[]).map((one) => ({ side: name, ...one }));
     return tableOf([...side("highest"), ...side("lowest")], null);
   }
-  const { edges, counts, weights, mean, variance } = result as Readonly<Record<string, number[] | undefined>>;
+  const { edges, counts, weights, mean } = result as Readonly<Record<string, number[] | undefined>>;
   if (edges === undefined || counts === undefined) return tableOf([result], null);
   if (Array.isArray(edges[0])) return jointTable(result as unknown as JointAnswer);
+  const means = ["mean", "variance", "mean_se", "variance_se"].filter((name) => result[name] !== undefined);
   const rows = counts.map((count, i) => ({
     ...{ from: edges[i], to: edges[i + 1], count, weight: weights?.[i] },
-    ...(mean === undefined ? {} : { mean: mean[i], variance: variance?.[i] }),
+    ...Object.fromEntries(means.map((name) => [name, (result[name] as readonly unknown[])[i]])),
   }));
   return tableOf(rows, { x: "from", y: [mean === undefined ? "weight" : "mean"], log: false });
 }
@@ -83,13 +84,19 @@ function jointTable({ edges: [rows = [], columns = []], counts, weights, mean, v
   return tableOf(cells, null);
 }
 
+const FIXED = ["at", "on", "edges"];
+
 /** A row for each coordinate of the kept axes. */
-function profileTable(result: AnswerMembers, coordinates: AnswerMembers): AnalysisTable {
-  const { edges, of: _, ...members } = result;
-  const lists = Object.entries(members).filter(([, list]) => Array.isArray(list)) as [string, unknown[]][];
+function profileTable({ of: _, coordinates, ...result }: AnswerMembers): AnalysisTable {
+  const members = Object.entries(result).flatMap(([name, one]) =>
+    Array.isArray(one) || typeof one !== "object"
+      ? [[name, one] as const]
+      : Object.entries(one ?? {}).map(([n, list]) => [`${name}.${n}`, list]),
+  );
+  const same = Object.fromEntries(members.filter(([name]) => FIXED.includes(name)));
+  const lists = members.filter(([name, list]) => Array.isArray(list) && !FIXED.includes(name)) as [string, unknown[]][];
   const names = lists.map(([name]) => name);
-  const shown = names.includes("mean") ? ["mean"] : names;
-  return profileRows(coordinates, lists, shown, edges as readonly unknown[] | undefined);
+  return profileRows(coordinates as AnswerMembers, lists, names.includes("mean") ? ["mean"] : names, same);
 }
 
 /** The elements of a nested list, in order. */
@@ -101,7 +108,7 @@ function profileRows(
   coordinates: AnswerMembers,
   lists: readonly (readonly [string, unknown[]])[],
   y: readonly string[],
-  edges?: readonly unknown[],
+  same: AnswerMembers = {},
 ): AnalysisTable {
   // Coordinates are in the order of the lists, the slowest first; columns are x, y, z, t.
   const axes = Object.entries(coordinates) as [string, number[]][];
@@ -113,10 +120,11 @@ function profileRows(
       span /= along.length;
       return [axis, along[Math.floor(i / span) % along.length]] as const;
     });
-    return { ...Object.fromEntries(places.reverse()), ...Object.fromEntries(flat.map(([k, list]) => [k, list[i]])) };
+    const own = flat.map(([name, list]) => [name, list[i]]);
+    return { ...Object.fromEntries(places.reverse()), ...same, ...Object.fromEntries(own) };
   });
   const [[axis] = [""]] = axes;
-  const plot = axes.length === 1 && edges === undefined ? { x: axis, y, log: false } : null;
+  const plot = axes.length === 1 && same.edges === undefined ? { x: axis, y, log: false } : null;
   return tableOf(rows, plot);
 }
 

@@ -79,7 +79,6 @@ export interface Track {
 /**
  * Follows structures: a track goes on where two share more volume with each other than either does with another of
  * that frame, the lower number first where they are equal.
- *
  * @param counts structures of each frame
  * @param links  from each frame but the last to the next
  */

@@ -6,7 +6,8 @@ import { analysisPlot } from "../../src/cli/output/analysis-plot.js";
 const tableText = (table: AnalysisTable): string => [...tableLines(table)].join("");
 
 const textOf = (answer: object): string => tableText(analysisTable(answer as never));
-const PROFILE = { results: [{ of: "ux", moments: "ux", coordinates: { y: [0, 1] }, mean: [2, 3], count: [4, 4] }] };
+const profile = (members: object) => ({ results: [{ of: "ux", coordinates: { y: [0, 1] }, ...members }] });
+const PROFILE = profile({ moments: "ux", mean: [2, 3], count: [4, 4] });
 const SEPARATIONS = {
   separations: [
     { axis: "x", nodes: 1, length: 0.5, longitudinal: { "2": 0.25, "3": -0.125 } },
@@ -42,6 +43,9 @@ describe("tables of answers", () => {
       },
       "from,to,from2,to2,count,weight\n0,1,2,3,9,0.5\n",
     ],
+    [profile({ at: [0.2, 0.5], values: [[1], [3]] }), "y,at.0,at.1,values.0\n0,0.2,0.5,1\n1,0.2,0.5,3\n"],
+    [profile({ on: "q", edges: [5, 6], mean: [[1], [2]] }), "y,on,edges.0,edges.1,mean.0\n0,q,5,6,1\n1,q,5,6,2\n"],
+    [profile({ mean: [1, 2], central: { 5: [7, 8] } }), "y,mean,central.5\n0,1,7\n1,2,8\n"],
     [
       { results: [{ of: "p", highest: [{ value: 2, at: [1, 2, 3] }], lowest: [] }] },
       "side,value,at.0,at.1,at.2\nhighest,2,1,2,3\n",
