@@ -60,8 +60,7 @@ export interface Expression {
 }
 
 /**
- * Compiles an expression.
- * @param member named by errors
+ * Compiles an expression. @param member named by errors
  * @throws RequestError that names the column, if the text is not an expression or its parts do not fit together
  */
 export function compileExpression(text: string, names: Names, member = "expression"): Expression {

@@ -1,6 +1,5 @@
 /**
  * Sums spectra of series in time at the nodes of a part, or of lines of nodes along a periodic axis.
- *
  * A segment of n times, less its mean or line, times its window w, has U = (1/n) sum u w exp(-i omega t), along an axis
  * of m nodes (1/(m n)) sum u w exp(-i(k x - omega t)); its energy is |U|^2 / mean(w^2).
  * Source: Welch, IEEE Trans. Audio Electroacoustics 15 (1967) 70.

@@ -41,7 +41,6 @@ const RUN = 128;
 
 /**
  * Returns the moments of the values of one part, in two passes over them; NaN and infinities are counted and left out.
- *
  * The mean is corrected by the mean of the deviations, so the sum of deviations is zero to rounding.
  * @param order 1: of the moments only the mean is known
  */

@@ -1,6 +1,5 @@
 /**
  * Sums the modes of transformed columns into shells, rings or lines of wavenumbers.
- *
  * With U(k) = (1/N) sum u exp(-i k x) over the N nodes of the transformed axes, shell n holds the modes with
  * n - 1/2 <= |k| / k0 < n + 1/2, where 2 pi / k0 is the longest period.
  */

@@ -5,8 +5,7 @@ import { RequestLife } from "./request-life.js";
 import type { Service } from "./service.js";
 
 /**
- * Runs the steps of a computing request from its arrival on.
- * @param operation null if the steps determine and record it
+ * Runs the steps of a computing request from its arrival on. @param operation null if the steps determine and record it
  * @param caller name of the interface, for log and counters, and the token of the request
  * @throws HttpRefusal, AuthError, LimitError `token.concurrent` on arrival, and errors of the steps while an answer is
  * possible

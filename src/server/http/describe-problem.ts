@@ -58,11 +58,7 @@ function statusOf(error: FieldprobeError): number {
   return error.context.limit === "token.concurrent" ? 429 : STATUS[error.code];
 }
 
-/**
- * Describes an error to the caller; hides its text unless it is ours or a refusal of the HTTP layer.
- * @param error anything that was thrown
- * @param requestId id of the request in the log
- */
+/** Describes what was thrown to the caller; hides its text unless it is ours or a refusal of the HTTP layer. */
 export function describeProblem(error: unknown, requestId: string): ProblemAnswer {
   if (error instanceof FieldprobeError) {
     const { member, limit, retryAfter, faults } = error.context;

@@ -5,9 +5,7 @@ import { RequestError } from "../../shared/errors.js";
 export class NotAcceptableError extends RequestError {}
 
 /**
- * The media type with the highest weight; among equal ones the first offered.
- * @param header blank: everything is accepted
- * @param offered in lower case, the default first
+ * The media type with the highest weight; among equal ones the first offered. A blank header accepts everything.
  * @throws NotAcceptableError if the header excludes all types
  */
 export function negotiate<T extends string>(header: string | undefined, offered: readonly [T, ...T[]]): T {

@@ -76,8 +76,7 @@ function readNumber(given: ReadonlyMap<Parameter, string>, name: Parameter): num
 }
 
 /**
- * Reads the query string.
- * @param most most times of a series
+ * Reads the query string, with a series of at most `most` times.
  * @param find finds the dataset of a name, which has the variables
  * @throws RequestError naming the first wrong parameter; LimitError for a longer series
  */

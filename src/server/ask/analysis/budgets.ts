@@ -1,6 +1,5 @@
 /**
  * Budgets of the Reynolds stresses R_ij = <u_i' u_j'> and of k = R_ii / 2, each term a mean of an expression:
- *
  * dR_ij/dt = production + dissipation + pressure strain + pressure, turbulent and viscous diffusion + convection.
  */
 import type { GroupAnswer } from "../../../analysis/reductions.js";

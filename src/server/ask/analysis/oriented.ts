@@ -33,7 +33,6 @@ const cross = (a: Vector, b: Vector): Vector =>
 
 /**
  * The axes of an event; of the vorticity two, since the sign of e1 means nothing. None where they are not known.
- *
  * Of the strain e1 and e2 have the signs of e1.omega, e2.omega >= 0, and e3 = e1 x e2. Of the vorticity e_z is along it,
  * e_x along e1 less its part along e_z, and e_y = e_z x e_x.
  */

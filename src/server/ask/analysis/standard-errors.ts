@@ -1,6 +1,5 @@
 /**
  * Standard errors of means over frames, of the series of blocks of frames.
- *
  * With deviations d_i of n blocks from their mean and c_k = sum d_i d_(i+k) / n, n_eff = n / (1 + 2 sum c_k / c_0) up to
  * the first c_k <= 0, and se = sqrt(sum d_i^2 / (n - 1) / n_eff). Other results are jackknifed over blocks of at least
  * n / n_eff frames. Source: Bayley and Hammersley, J. Royal Stat. Soc. 8 (1946) 184; Kunsch, Annals of Stat. 17 (1989) 1217.

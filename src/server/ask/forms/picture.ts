@@ -28,9 +28,7 @@ export class Range {
 }
 
 /**
- * Draws a picture, one pixel per value; the first row of values is at its lower edge, and values that are not finite
- * are transparent.
- * @param values rows * columns, row by row
+ * Draws a picture, one pixel per value, row by row from its lower edge; values that are not finite are transparent.
  * @param range  values of the first and the last colour; values beyond them get these colours
  */
 export async function drawPicture(

@@ -7,8 +7,7 @@ export interface Patience {
 }
 
 /**
- * Waits for the grant.
- * @param begin joins the queue with a function that grants; returns one that leaves the queue
+ * Waits for the grant. @param begin joins the queue with a function that grants; returns one that leaves the queue
  * @throws the error of `late`, or the reason of the signal
  */
 export function waitForGrant<T>(

@@ -25,8 +25,7 @@ export class MemoryBudget {
   }
 
   /**
-   * Waits for memory; a request for more than the budget gets the whole budget.
-   * @returns gives it back; harmless when called twice
+   * Waits for memory, at most the whole budget, and returns what gives it back, harmless when called twice.
    * @throws BusyError when it did not come free in time, and the reason of `signal`
    */
   async take(bytes: number, waitMs: number, signal: AbortSignal): Promise<() => void> {
