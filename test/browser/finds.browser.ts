@@ -48,7 +48,6 @@ describe.skipIf(reason !== "")(`finds${reason}`, () => {
     await openExport(page, "Figure");
     await page.waitForSelector(".preview svg image");
     expect(await page.textContent(".sheet section p")).toContain(", faint but for ux from 0 to 1.2.");
-    // The axes of a plane that Python draws are named by its answer.
     await page.click('.sheet .chips button:text-is("Code")');
     expect(await page.textContent('.code pre[aria-label="Python"]')).toMatch(/plt\nanswer\.plot\(\)\nplt\.savefig/);
     await page.click('.sheet .chips button:text-is("Figure")');

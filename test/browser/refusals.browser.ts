@@ -164,7 +164,6 @@ describe.skipIf(reason !== "")(`refusals${reason}`, () => {
   it("takes no numbers from an answer that is not of the service", async () => {
     const watched = await open("what=u.x&time=0.6&view.show=slice:z");
     const { page } = watched;
-    // A page of a proxy, and numbers without a manifest, both as long as numbers would be.
     const body = "<html>".padEnd(4 * 4096);
     for (const [key, contentType] of [
       [".", "text/html"],

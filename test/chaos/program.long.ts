@@ -256,7 +256,6 @@ describe("workers", { timeout: 60_000 }, () => {
     await recovers();
     expect((await ask("isotropic32"))[0]).toBe(200);
     expect(told()).toBe(1);
-    // Idle, and while the catalogue is read again.
     await die();
     await expect.poll(told, { timeout: 20_000 }).toBe(2);
     // Of this one nothing is in memory: the next thread knows by itself which hosts are meant, and that it is the same.

@@ -146,7 +146,6 @@ describe("WSDL", () => {
         [`${name}Result`, array, "0", "1"],
       ]);
     }
-    // Records of later operations, and those that only the plain HTTP interface has.
     const later = ["Pressure", "SGSTensor", "ThresholdInfo", "base64", "Exit", "Steps", "ExitSteps", "FlowMap"];
     for (const [record, components] of Object.entries(RECORDS)) {
       if (later.includes(record)) continue;

@@ -22,7 +22,6 @@ it("asks for outcomes that requests have", () => {
   const asked = rules.flatMap(({ expr }) => [...expr.matchAll(/outcome=~?"([^"]*)"/g)]);
   const outcomes = asked.flatMap(([, alternatives = ""]) => alternatives.split("|"));
   expect(outcomes.length).toBeGreaterThan(4);
-  // Failures that no interface has worded are named by their status.
   const known: readonly string[] = [...SERVER_CODES, "503", "5.."];
   expect(outcomes.filter((outcome) => !known.includes(outcome))).toEqual([]);
 });

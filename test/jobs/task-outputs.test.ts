@@ -206,7 +206,6 @@ describe("an output that is damaged", () => {
     let send: JobHost["send"] = host().send;
     const honest = send;
     let asked = 0;
-    // The first task is damaged once the last of the three has been asked for, before the result is written.
     send = async (call, signal) => {
       const answer = await honest(call, signal);
       if (!isRange(call) || ++asked !== 3) return answer;

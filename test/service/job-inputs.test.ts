@@ -397,7 +397,6 @@ it("refuses the points of a job that become too many while they are sent, and go
   });
   submit.write(new Uint8Array(4_000_000));
   expect(await refused).toBe(413);
-  // The sender goes on until the service has looked at those who send.
   await new Promise((resolve) => submit.once("close", resolve));
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });

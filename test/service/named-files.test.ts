@@ -74,7 +74,6 @@ describe("a file that combines the files of its ranks", () => {
       const { sets, log } = await served(all);
       expect(sets.map(([name]) => name)).toEqual(["early"]);
       expect(log).not.toContain("known");
-      // A confirmation that names a source elsewhere does not bring it in.
       for (const name of ["rank0.h5", "rank1.h5"]) copyFileSync(join(home, name), join(SCRATCH, name));
       rmSync(join(home, "rank1.h5"));
       symlinkSync(join(SCRATCH, "rank1.h5"), join(home, "rank1.h5"));

@@ -264,7 +264,6 @@ it(`answers every question as a process does that nothing happens to, for ${MINU
   let faults = 0;
   const trouble = async (): Promise<void> => {
     const names = Object.keys(FAULTS);
-    // What a request holds comes and goes; what is never given back raises the least of every round.
     let least = Number.POSITIVE_INFINITY;
     for (; performance.now() < end; faults++) {
       const name = names[faults % names.length] as string;

@@ -265,10 +265,8 @@ it(`loses nothing in ${SECONDS} s of kills, lost threads and full folders, seed 
   const loads = [1, 2].flatMap(() => [askAlong(), askAlong(), submitAlong(call, result, running)]);
   await Promise.all([trouble(running), importAlong(running), ...loads]);
   rmSync(trigger, { force: true });
-  // Jobs whose acceptance was lost with a connection end like others.
   const { jobs } = (await (await fetch(`${program.url}/api/jobs`)).json()) as { jobs: { id: string }[] };
   for (const { id } of jobs) await follow(id, result);
-  // What a killed process was receiving is removed by the next.
   await restart("SIGKILL");
   const jobFiles = () =>
     ["results", "state/jobs/inputs", "state/jobs/tasks"].flatMap((name) =>

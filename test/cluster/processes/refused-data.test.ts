@@ -56,7 +56,6 @@ describe.skipIf(NO_NATS)("a dataset that becomes refused in a cluster", () => {
   it.each(WAYS)("by %s", { timeout: 60_000 }, async (_, change) => {
     change(dataset);
     peer.child.kill("SIGHUP");
-    // The process that has lost its only dataset is heard as before, and shares nothing.
     const told = () => member.status().peers.map(({ shared }) => shared);
     await expect.poll(told, { timeout: 20_000, interval: 20 }).toEqual([0]);
     expect((await fetch(`${peer.url}/api/datasets/isotropic32`)).status).toBe(503);

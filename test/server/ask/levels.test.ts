@@ -300,7 +300,6 @@ describe("conditions on a dataset with levels", () => {
     expect(made.status).toBe(202);
     const state = await whenMade(with_, LARGER);
     expect(state).toMatchObject({ what: ["velocity", "pressure", "norm(omega)"], problem: null });
-    // With a cache of its own, the service reads what a question needs.
     await with_.close();
     with_ = await serveTestData([], { DATA: join(SCRATCH, "with"), STATE: join(SCRATCH, "with-state") });
   }, LONG_MS);
@@ -428,7 +427,6 @@ it("says ranges and volume fractions of a frame from its histograms", async () =
   for (const { name, central, above, bin } of ranges) {
     const values = (await nodes(NAME, name)).flat(2).sort((a, b) => a - b);
     const quantile = (part: number) => values[Math.min(values.length - 1, Math.floor(part * values.length))] as number;
-    // The values of a bin are taken as spread over it.
     const near = (found: number, part: number) => {
       expect(found).toBeGreaterThan(quantile(part - 1 / values.length) - bin);
       expect(found).toBeLessThan(quantile(part + 1 / values.length) + bin);

@@ -74,7 +74,6 @@ describe.skipIf(NUMPY === undefined)(`operators of expressions agree with NumPy$
         ([text, python], i) => ({ text, python, over: OVERS[i % OVERS.length] as string, frame: i % 4 }) as const,
       );
       const requests = all.map(({ python, over, frame }) => {
-        // Without t each frame has its own mean, that of the frame that is asked.
         const directions = [...over].map((one) => `'${one}'`).join(",");
         return `np.broadcast_to(${python.replaceAll(/\bO\b/g, `(${directions},)`)}, p.shape)[${frame}].ravel()`;
       });

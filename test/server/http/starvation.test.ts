@@ -149,7 +149,6 @@ const layered = (points: number): string =>
 
 describe("answers whose text is still being made", () => {
   it("are not cut off for others: their readers have had nothing to read", async () => {
-    // Nobody who reads at all is slow, on a busy machine neither.
     const reader = { HTTP_READER_GRACE_MS: "1", HTTP_READER_BYTES_PER_SECOND: "1000" };
     service = await startService({ HTTP_WAITING_BYTES: "2000000", ...reader });
     let open = (): void => undefined;

@@ -84,7 +84,6 @@ it("has a thread that follows another take versions for the same, unless the sto
   await server.set({ laterMs: 60_000 });
   try {
     expect(await read(follow())).toEqual([1, 2]);
-    // The metadata are the same, a chunk is newer.
     await server.put("g.zarr", new Map([["u/c/0", objects.get("u/c/0") as Uint8Array]]), 30_000);
     await expect(read(follow())).rejects.toThrow("has changed since the catalogue was read");
     // Other metadata.

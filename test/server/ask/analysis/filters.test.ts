@@ -106,7 +106,6 @@ describe("a tophat", () => {
     });
     const widths = [nodes, nodes, nodes].map((n) => n * h);
     expect(answer.filter).toEqual({ ...filter, widths });
-    // The mean over the nodes of that cube, without a filter.
     const half = (nodes - 1) / 2;
     const around = (node: number) => `${node - half}:${node + half + 1}`;
     const cube = { i: around(5), j: around(6), k: around(7) };

@@ -301,7 +301,6 @@ describe("a set with holes", () => {
       { extremes: quantity, count: 1 },
     ])
       expect(await reduce("holes", reduction)).toMatchObject({ infinite, missing: 0 });
-    // A condition holds at an infinity as elsewhere.
     expect(await ask("holes", "structures", { where: `${quantity} > 0.9` })).toMatchObject({ nodes: 2 * N * N });
     const separations = { what: [quantity], axis: ["y"], separations: [1] };
     expect(await ask("holes", "structure_functions", separations)).toMatchObject({
