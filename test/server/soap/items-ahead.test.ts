@@ -73,7 +73,7 @@ function* read(chunks: readonly Buffer[], length: number, texts: TextsHere | nul
     mostPoints: most,
     authorise: () => undefined,
     limit: () => ({ points: most, name: "query.points" }),
-    start: (query) => ({ ...engine.start(query, {}), ...(texts === null ? {} : { texts }) }),
+    start: (query) => ({ ...engine.start(query, {}), ...(texts === null ? {} : { textThreads: texts }) }),
     admit: () => null,
     remaining: () => length,
   });
