@@ -26,7 +26,7 @@ export interface DecodedOperation {
   readonly evaluation: Evaluation;
 }
 
-export interface DecodeContext extends RequestDialect {
+interface DecodeContext extends RequestDialect {
   /** Checks the token; null means none. */
   authorise(token: string | null): void;
   /** Most points of array forms, which keep all points until the end of the request. */

@@ -41,7 +41,7 @@ export const START = 1;
 export const END = 2;
 const TEXT = 3;
 export const DONE = 4;
-export type XmlEvent = typeof START | typeof END | typeof TEXT | typeof DONE;
+type XmlEvent = typeof START | typeof END | typeof TEXT | typeof DONE;
 
 /** Results of a scan besides events: the bytes end inside a token, or a token was skipped. */
 const MORE = 0;
@@ -54,7 +54,7 @@ export interface ByteSource {
   take(): Buffer | null | undefined;
   /** Resolves when `take` can be called again. */
   arrival(): Promise<void>;
-  /** Passes bytes on as they arrive until `into` returns false. Resolves when `take` can be called, or with `also`. */
+  /** Passes arriving bytes on until `into` returns false, or `also` resolves; `take` may then be called. */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
   /** @throws if the XML declaration contradicts what is known */
   declare(encoding: string): void;
@@ -213,6 +213,7 @@ export class XmlReader {
     }
   }
 
+  /** Appends the next bytes to the unread ones; sets `ended` at the end. */
   *fill(): Steps<void> {
     let part = this.#source.take();
     while (part === undefined) {
@@ -232,8 +233,8 @@ export class XmlReader {
       return;
     }
     if (!this.#owned || this.end + part.length > this.buffer.length) {
-      const roomy = held + part.length <= this.buffer.length && this.#owned;
-      const target = roomy ? this.buffer : Buffer.allocUnsafe(2 * (held + part.length));
+      const fits = held + part.length <= this.buffer.length && this.#owned;
+      const target = fits ? this.buffer : Buffer.allocUnsafe(2 * (held + part.length));
       target.set(this.buffer.subarray(this.position, this.end));
       this.buffer = target;
       this.#owned = true;
@@ -319,11 +320,11 @@ export class XmlReader {
     const second = this.buffer[this.position + 1];
     if (second === SLASH) return this.#endTag();
     if (second === QUESTION) throw malformed("it holds a processing instruction");
-    if (second === BANG) return this.#bang();
+    if (second === BANG) return this.#commentOrCdata();
     return this.#startTag();
   }
 
-  #bang(): ScanStep {
+  #commentOrCdata(): ScanStep {
     const comment = this.#startsWith(COMMENT_START);
     if (comment) {
       this.position += COMMENT_START.length;
@@ -348,8 +349,6 @@ export class XmlReader {
     }
     return true;
   }
-
-  // Tags.
 
   #declaration(): ScanStep {
     this.#at = this.position + DECLARATION_START.length;
