@@ -139,7 +139,7 @@ export const MEMBERS = {
   isovalue: {
     type: "number",
     description:
-      "Nodes for the isosurface of a number: every node of the cells that the surface crosses has its value. Nodes elsewhere that levels tell apart are not read: they have no value (NaN, null).",
+      "Only nodes near the isosurface of this value are needed: those of all cells that it crosses. Others may be NaN (null), where levels show that it is far.",
     example: "1.5",
   },
   integrator: {
@@ -252,7 +252,7 @@ export const MEMBERS = {
     type: "reductions",
     description:
       'List of {"moments": q, "order": 4} (order up to 8), {"quantiles": q, "at": [p, …]}, {"covariance": [q, …]}, {"histogram": q, "bins": n, "range": [a, b]}, {"joint": [q1, q2], "bins": [n, m], "range": [[a, b], [c, d]]}, {"conditional": q, "on": c, "bins": n, "range": [a, b]} (or on [c1, c2], with bins and range for each), {"extremes": q, "count": n, "apart": r} (at least r apart), budget:k, and budget:uv for any Reynolds stress. Without range, bins cover all values.',
-    defaultText: "the moments of each quantity in what, whose variance is the square of the rms of its fluctuations",
+    defaultText: "the moments of each quantity in what; variance is rms(fluc(q))^2",
     example: '{"histogram":"u.x","bins":20,"range":[-2,2]}',
   },
   over: {
@@ -531,13 +531,11 @@ const TABLE = ["json", "csv", "npy", "npz", "nc", "parquet"] as const;
 const BOX = ["x", "y", "z", "i", "j", "k"] as const;
 const STORED = ["time", "frame"] as const;
 const AT_POINTS = ["method", "derivatives", "time_method", "filter"] as const;
-const AT_NODES = ["derivatives", "filter"] as const;
+const NODE_MEMBERS = ["derivatives", "filter"] as const;
 const OF_MEANS = ["over", "mean_time"] as const;
-const TRACKING = [
-  ...["method", "integrator", "step", "tolerance", "every", "diffusivity", "seed", "walls", "open_faces"],
-] as const;
+const STEPS = ["integrator", "step", "tolerance", "every"] as const;
+const TRACKING = ["method", ...STEPS, "diffusivity", "seed", "walls", "open_faces"] as const;
 
-/** A call. */
 export interface Call {
   readonly summary: string;
   readonly description: string;
@@ -591,7 +589,7 @@ export const CALLS = {
     description:
       "Stored fields, or any quantity at nodes. An h5 of fields has the layout of JHTDB cutouts. An xmf, which ParaView opens, contains no numbers: it refers to nodes.h5, the answer to the same question as h5, which must be in the same folder under that name (the command line writes both, with two --out).",
     kind: "grid",
-    members: ["what", ...BOX, ...STORED, ...AT_NODES, ...OF_MEANS, "level", "isovalue", "units", "format", "job"],
+    members: ["what", ...BOX, ...STORED, ...NODE_MEMBERS, ...OF_MEANS, "level", "isovalue", "units", "format", "job"],
     required: [],
     formats: [...GRID, "xmf"],
     example: { what: "u, p", frame: "0", i: "0:4", j: "0:4", k: "0:1" },
@@ -601,7 +599,19 @@ export const CALLS = {
     description:
       "Rows of i, j, k, x, y, z and the quantities in what, largest first by the first quantity; without what, in node order. Each row is a node: the first ten usually lie in one vortex. For ten vortices use structures, which has one row per structure; extremes with apart (statistics) only keep their distance, so that several may lie in one vortex. total counts all nodes where the condition holds, missing those where the first quantity has no value, which are not listed.",
     kind: "rows",
-    members: ["what", "where", "limit", ...BOX, ...STORED, ...AT_NODES, ...OF_MEANS, "level", "units", "format", "job"],
+    members: [
+      "what",
+      "where",
+      "limit",
+      ...BOX,
+      ...STORED,
+      ...NODE_MEMBERS,
+      ...OF_MEANS,
+      "level",
+      "units",
+      "format",
+      "job",
+    ],
     required: [],
     formats: ROWS,
     defaultText: { what: "none: rows are in node order" },
@@ -698,7 +708,7 @@ export const CALLS = {
       ...BOX,
       ...STORED,
       "method",
-      ...AT_NODES,
+      ...NODE_MEMBERS,
       "where",
       "reduce",
       "over",
@@ -726,7 +736,7 @@ export const CALLS = {
     members: [
       "what",
       ...STORED,
-      ...AT_NODES,
+      ...NODE_MEMBERS,
       ...OF_MEANS,
       "weights",
       "terms",
@@ -757,7 +767,7 @@ export const CALLS = {
     members: [
       "what",
       ...STORED,
-      ...AT_NODES,
+      ...NODE_MEMBERS,
       ...OF_MEANS,
       "weights",
       "axis",
@@ -782,7 +792,7 @@ export const CALLS = {
       "what",
       ...BOX,
       ...STORED,
-      ...AT_NODES,
+      ...NODE_MEMBERS,
       "where",
       "lag",
       "orient",
@@ -807,7 +817,7 @@ export const CALLS = {
       ...BOX,
       ...STORED,
       "method",
-      ...AT_NODES,
+      ...NODE_MEMBERS,
       "weights",
       "terms",
       "axis",
@@ -834,7 +844,7 @@ export const CALLS = {
       "what",
       ...BOX,
       ...STORED,
-      ...AT_NODES,
+      ...NODE_MEMBERS,
       "where",
       "connectivity",
       "least",
@@ -885,9 +895,11 @@ export function describeMember(
   name: MemberName,
   call: CallName,
   defaultText = callOf(call).defaultText?.[name] ?? memberOf(name).defaultText,
+  more = "",
 ) {
-  if (callOf(call).required.includes(name)) return `${memberOf(name).description} Required.`;
-  return memberOf(name).description + (defaultText === undefined ? "" : ` Default: ${defaultText}.`);
+  const description = `${memberOf(name).description}${more}`;
+  if (callOf(call).required.includes(name)) return `${description} Required.`;
+  return description + (defaultText === undefined ? "" : ` Default: ${defaultText}.`);
 }
 
 /** Description of a member with its default and, unless the text names them, its choices. */
@@ -896,6 +908,10 @@ export function helpOf(name: MemberName, call: CallName, defaultText?: string): 
   const choices = name === "method" || name === "derivatives" ? [] : choicesOf(name, call);
   const isNamed = choices.every((one) => new RegExp(`\\b${one}\\b`).test(description));
   if (isNamed) return describeMember(name, call, defaultText);
-  const list = `${type === "choices" ? "One or more" : "One"} of ${choices.join(", ")}.`;
-  return describeMember(name, call, defaultText).replace(description, `${description} ${list}`);
+  return describeMember(
+    name,
+    call,
+    defaultText,
+    ` ${type === "choices" ? "One or more" : "One"} of ${choices.join(", ")}.`,
+  );
 }

@@ -30,7 +30,7 @@ const LIMIT_TABLE = {
   "http.senderBytesPerSecond": [4_096, "slowest rate at which a request may be sent"],
   "http.senderGraceMs": [
     10_000,
-    "how long a sender may stay below that rate; a fifth until its token is known",
+    "how long a sender may stay below that rate; a fifth of it before authentication",
     LONGEST_MS,
   ],
   "xml.depth": [16, "nesting of elements"],
@@ -45,8 +45,8 @@ const LIMIT_TABLE = {
   "search.hits": [1_048_576, "nodes that a search may find", 2_097_151],
   "cutout.values": [805_306_368, "numbers of a cutout, all of its frames together"],
   "analysis.numbers": [1_048_576, "numbers of a statistic or a list of structures"],
-  "analysis.memoryBytes": [64 * MIB, "memory of the transforms of all requests together; those beyond it use a file"],
-  "analysis.scratchBytes": [64 * 1024 * MIB, "scratch files of transforms, in the state folder if it is there"],
+  "analysis.memoryBytes": [64 * MIB, "memory of all transforms together; further ones use a scratch file"],
+  "analysis.scratchBytes": [64 * 1024 * MIB, "scratch files of transforms, in the state folder if it exists"],
   "engine.inflight": [32, "requests being answered"],
   "engine.queue": [256, "requests that wait"],
   "engine.chunkBytes": [64 * MIB, "decoded chunk of a dataset"],
@@ -70,7 +70,6 @@ export type Limits = Readonly<Record<LimitName, number>>;
 /** The default of every limit. */
 export const LIMITS = mapValues(LIMIT_TABLE, ([value]) => value) as Limits;
 
-/** A setting. */
 export interface Setting<T> {
   /** Name of its variable, without FIELDPROBE_. */
   readonly variable: string;
@@ -109,10 +108,10 @@ const onOff = oneOf("on", "off").transform((text) => text === "on");
 const text = z.string().min(1, "must not be empty");
 const path = text.transform((name) => resolve(name));
 /** A user name or a password in an address. */
-const SECRET = /:\/\/[^/;]*@/;
+const SECRET = /:\/\/[^/;]*@/g;
 const SECRET_REFUSED = "must not hold a user name or a password in an address";
 const folderOrBucket = text
-  .refine((name) => !SECRET.test(name), SECRET_REFUSED)
+  .refine((name) => name.search(SECRET) < 0, SECRET_REFUSED)
   .refine(
     (name) => isBucket(name) || !/^[a-z][a-z0-9+.-]*:\/\//i.test(name),
     "must be a folder of this machine, or a place in a bucket such as s3://bucket/results",
@@ -140,7 +139,7 @@ const SETTINGS = {
     "DATA",
     z
       .string()
-      .refine((places) => !SECRET.test(places), SECRET_REFUSED)
+      .refine((places) => places.search(SECRET) < 0, SECRET_REFUSED)
       .transform((places) => splitPlaces(places, delimiter))
       .pipe(z.array(z.string()).min(1, "must name a folder"))
       .superRefine((places, context) => {
@@ -552,12 +551,12 @@ function readGroup(group: object, given: ReadonlyMap<string, string>, problems: 
   return mapValues(group, (row: object) => {
     if (!isSetting(row)) return readGroup(row, given, problems);
     const { variable, schema, defaultValue } = row;
-    const text = given.get(variable);
+    const raw = given.get(variable);
     const standard = () => (typeof defaultValue === "function" ? defaultValue() : defaultValue);
-    if (text === undefined) return standard();
-    const parsed = schema.safeParse(text);
+    if (raw === undefined) return standard();
+    const parsed = schema.safeParse(raw);
     if (parsed.success) return parsed.data;
-    const quoted = text === "" ? "" : `, not ${text.replace(/:\/\/[^/;]*@/g, "://...@").slice(0, 64)}`;
+    const quoted = raw === "" ? "" : `, not ${raw.replace(SECRET, "://...@").slice(0, 64)}`;
     problems.push(`FIELDPROBE_${variable} ${parsed.error.issues[0]?.message}${quoted}`);
     return standard();
   });

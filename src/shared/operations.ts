@@ -3,7 +3,7 @@
  * client, command line and parameterised tests are driven by it.
  */
 
-/** Result records: name -> component names, in wire order. The record `float` is a bare number. */
+/** Result records: name -> component names, in wire order. */
 export const RECORDS = {
   Point3: ["x", "y", "z"],
   /** A position, and the time at which the particle left the domain there; plain HTTP only. */
@@ -55,8 +55,10 @@ export const RECORDS = {
     "d2uzdzdz",
   ],
   SGSStress: ["xx", "yy", "zz", "xy", "xz", "yz"],
+  /** A bare number. */
   float: ["value"],
   Pressure: ["p"],
+  /** As SGSStress; its name in the later WSDL. */
   SGSTensor: ["xx", "yy", "zz", "xy", "xz", "yz"],
   ThresholdInfo: ["x", "y", "z", "value"],
   /** The text of a Result element: base64 of little-endian float32. */
@@ -148,7 +150,7 @@ export type SpatialInterpolation = (typeof SPATIAL_INTERPOLATION)[number];
 export const TEMPORAL_INTERPOLATION = ["None", "PCHIP"] as const;
 export type TemporalInterpolation = (typeof TEMPORAL_INTERPOLATION)[number];
 /** Integrators of tracers; SOAP and JHTDB's REST always use the first. */
-export const INTEGRATORS = ["heun", "rk4", "dopri5"] as const;
+const INTEGRATORS = ["heun", "rk4", "dopri5"] as const;
 export type Integrator = (typeof INTEGRATORS)[number];
 
 export type WireType =

@@ -242,9 +242,8 @@ class Calls(Asking):
             level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
                 then count; in grid also auto, the coarsest level that is fine enough for the samples.
                 Default: 0.
-            isovalue: Nodes for the isosurface of a number: every node of the cells that the surface crosses
-                has its value. Nodes elsewhere that levels tell apart are not read: they have no value (NaN,
-                null).
+            isovalue: Only nodes near the isosurface of this value are needed: those of all cells that it
+                crosses. Others may be NaN (null), where levels show that it is far.
             units: check refuses sums, comparisons and functions of quantities whose stated units do not fit
                 together; ignore accepts them; plus, in statistics, answers budgets in u_tau^4/nu and adds the
                 friction velocity and wall distances. Default: check.
@@ -680,8 +679,7 @@ class Calls(Asking):
                 "bins": [n, m], "range": [[a, b], [c, d]]}, {"conditional": q, "on": c, "bins": n, "range":
                 [a, b]} (or on [c1, c2], with bins and range for each), {"extremes": q, "count": n, "apart":
                 r} (at least r apart), budget:k, and budget:uv for any Reynolds stress. Without range, bins
-                cover all values. Default: the moments of each quantity in what, whose variance is the square
-                of the rms of its fluctuations.
+                cover all values. Default: the moments of each quantity in what; variance is rms(fluc(q))^2.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer is resolved
                 along the others. One or more of x, y, z, t. Default: all; for means in nodes, find and
                 structures x,y,z, and t in structures of several frames.
