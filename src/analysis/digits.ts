@@ -1,7 +1,6 @@
 /**
  * Exact quantiles by radix selection: values are weighed by digits of the 64 bits that order them, below given
- * prefixes. Four digits find a quantile, whatever the range of values; fewer passes are needed if few values remain,
- * which are listed.
+ * prefixes. Four digits find a quantile, whatever the range of values; few values that remain are listed.
  */
 import { isKnown, type LeftOut } from "./moments.js";
 

@@ -1,8 +1,7 @@
 /**
  * Parities of quantities under a symmetry of the flow, found by computing them from inputs with and without their
  * signs. The mirror of an axis changes the sign of each index along it, the rotation by 180 degrees about an axis those
- * of the other two: so du_i/dx_j has the sign s_i s_j, and the vorticity, which is computed from it, the sign of a
- * pseudo-vector.
+ * of the other two: so du_i/dx_j has the sign s_i s_j, and the vorticity that of a pseudo-vector.
  */
 import { compileExpression } from "./expression.js";
 import type { Moments } from "./moments.js";

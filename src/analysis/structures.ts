@@ -225,10 +225,7 @@ export class JoinedFragments {
       }
   }
 
-  /**
-   * Sums and sorts the structures. There may be as many as fragments, so it yields about every millisecond. @param
-   * least fewest nodes of a structure that is listed
-   */
+  /** Sums and sorts structures of `least` nodes. They may be as many as fragments: it yields about every millisecond. */
   *rank(least: number): Generator<undefined, RankedStructures> {
     const count = this.#parents.length;
     const width = widthOf(this.#options.properties.length);

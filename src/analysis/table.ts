@@ -112,7 +112,11 @@ function profileRows(
 ): AnalysisTable {
   // Coordinates are in the order of the lists, the slowest first; columns are x, y, z, t.
   const axes = Object.entries(coordinates) as [string, number[]][];
-  const flat = lists.map(([name, list]) => [name, flatTo(list, axes.length)] as const);
+  const flat = lists.flatMap(([name, list]) => {
+    let [depth, level]: [number, unknown] = [0, list];
+    while (Array.isArray(level) && level.length === axes[depth]?.[1].length) [depth, level] = [depth + 1, level[0]];
+    return depth === 0 ? [] : [[name, flatTo(list, depth)] as const];
+  });
   const count = axes.reduce((product, [, places]) => product * places.length, 1);
   const rows = Array.from({ length: count }, (_, i) => {
     let span = count;
@@ -120,7 +124,8 @@ function profileRows(
       span /= along.length;
       return [axis, along[Math.floor(i / span) % along.length]] as const;
     });
-    const own = flat.map(([name, list]) => [name, list[i]]);
+    // A list along the slower axes alone is the same along the others.
+    const own = flat.map(([name, list]) => [name, list[Math.floor((i * list.length) / count)]]);
     return { ...Object.fromEntries(places.reverse()), ...same, ...Object.fromEntries(own) };
   });
   const [[axis] = [""]] = axes;
@@ -171,7 +176,9 @@ function dispersionTable(times: readonly unknown[], answer: AnswerMembers): Anal
 /** A row for each wavenumber, and in planes for each position across them; plots end at the Nyquist wavenumber. */
 function spectrumTable({ k, coordinates, ...answer }: AnswerMembers): AnalysisTable {
   const waves = k as readonly number[];
-  const lists = Object.entries(answer).filter(([, list]) => Array.isArray(list) && list.length > 0);
+  const isNumbers = (list: unknown) =>
+    Array.isArray(list) && list.flat(9).every((one) => typeof (one ?? 0) === "number");
+  const lists = Object.entries(answer).filter(([, list]) => isNumbers(list) && (list as []).length > 0);
   if (coordinates !== undefined) {
     const places = coordinates as Readonly<Record<string, readonly unknown[]>>;
     const [count] = Object.values(places).map(({ length }) => length);

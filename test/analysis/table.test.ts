@@ -47,6 +47,14 @@ describe("tables of answers", () => {
     [profile({ on: "q", edges: [5, 6], mean: [[1], [2]] }), "y,on,edges.0,edges.1,mean.0\n0,q,5,6,1\n1,q,5,6,2\n"],
     [profile({ mean: [1, 2], central: { 5: [7, 8] } }), "y,mean,central.5\n0,1,7\n1,2,8\n"],
     [
+      profile({ coordinates: { k: [0], omega: [3, 4] }, E: [[5, 6]], c: [9], no: [1, 2] }),
+      "omega,k,E,c\n3,0,5,9\n4,0,6,9\n",
+    ],
+    [
+      { nyquist: 9, k: [1, 2], E: [3, 4], frames: [{ frame: 0 }, { frame: 1 }], mean_over: ["x", "y"] },
+      "k,E\n1,3\n2,4\n",
+    ],
+    [
       { results: [{ of: "p", highest: [{ value: 2, at: [1, 2, 3] }], lowest: [] }] },
       "side,value,at.0,at.1,at.2\nhighest,2,1,2,3\n",
     ],
