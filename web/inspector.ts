@@ -5,6 +5,8 @@ import { ref } from "lit-html/directives/ref.js";
 import { statisticsPanel } from "./cards.js";
 import { numberField, oneOf, rove, select, setting } from "./controls.js";
 import { colourTable } from "./draw/maps.js";
+import { openShare } from "./export/share.js";
+import { openExport } from "./export.js";
 import { copy } from "./notify.js";
 import { particlesPanel } from "./particles.js";
 import { pointPanel } from "./point.js";
@@ -119,6 +121,7 @@ function lookPanel(set: Dataset): TemplateResult {
     <section><h2>View</h2><div class="chips">
       <button @click=${fit}>Fit</button><button @click=${centreHere}>Centre here</button>
       <button aria-pressed=${now.stage === "light" ? "true" : "false"} @click=${() => change({ stage: now.stage === "light" ? "dark" : "light" })}>Light stage</button>
+      <button class="narrow" @click=${() => openExport("figure")}>Export</button><button class="narrow" @click=${() => openShare()}>Share</button>
     </div></section>
     <section><h2>Dataset</h2><p>${set.title}</p>
       <p class="quiet">${set.axes.map(({ nodes }) => nodes).join(" × ")} nodes, ${set.times.length} ${set.times.length === 1 ? "time" : "times"}${guardsOf(set)}${set.viscosity === null ? "" : `, ν = ${plainNumber(set.viscosity)}`}</p>

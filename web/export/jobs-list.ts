@@ -14,10 +14,7 @@ export function openJobs(): void {
   readJobs().then(setting(isRead, true)).catch(report);
 }
 
-const STATES = {
-  ...{ queued: "Waiting", running: "Running" },
-  ...{ done: "Done", failed: "Failed", cancelled: "Cancelled" },
-} as const;
+const STATES = { queued: "Waiting", running: "Running", done: "Done", failed: "Failed", cancelled: "Cancelled" };
 
 function nameOf({ call }: Job): string {
   const [, dataset = "", name = ""] = /\/datasets\/([^/]+)\/([^/?]+)/.exec(call) ?? [];

@@ -1,0 +1,46 @@
+/** What charts draw: gaps where there is no number, and dots in the colour of their curve. */
+import { expect, it, vi } from "vitest";
+import { type Chart, colourOf, drawChart } from "../chart.js";
+
+/** Marks that a chart asks Observable Plot for. */
+const drawn = vi.hoisted(
+  () => [] as { readonly kind: string; readonly data: unknown; readonly options: Readonly<Record<string, unknown>> }[],
+);
+vi.mock("@observablehq/plot", () => {
+  const mark = (kind: string) => (data: unknown, options: Readonly<Record<string, unknown>>) => {
+    drawn.push({ kind, data, options });
+  };
+  const names = ["dot", "line", "raster", "rectY", "ruleX", "ruleY", "text"];
+  return { ...Object.fromEntries(names.map((name) => [name, mark(name)])), plot: () => ({}) };
+});
+
+const chartOf = (...curves: Chart["curves"]): Chart => ({ x: { label: "x" }, y: { label: "y" }, curves });
+const marksOf = (chart: Chart, kind: string) => {
+  drawn.length = 0;
+  drawChart(chart, 300, 200);
+  return drawn.filter((one) => one.kind === kind);
+};
+
+it("draws no line through values that are missing", () => {
+  const points = [0, 1, 2, 3, 4, 5].map((x): [number, number] => [x, x === 2 || x === 3 ? Number.NaN : x]);
+  const [line] = marksOf(chartOf({ label: "p", points }), "line");
+  const lengths: number[] = [];
+  for (const [x, y] of (line?.data ?? []) as readonly [number, number][])
+    if (Number.isNaN(x) || Number.isNaN(y)) lengths.push(0);
+    else lengths.push((lengths.pop() ?? 0) + 1);
+  expect(lengths.filter((one) => one > 0)).toEqual([2, 2]);
+});
+
+it("draws the dots of short curves in the colour of their curve", () => {
+  const curve = (n: number) => ({
+    label: `${n}`,
+    points: Array.from({ length: n }, (_, i): [number, number] => [i, n]),
+  });
+  const chart = chartOf(curve(12), curve(7), curve(11), curve(3));
+  const lines = marksOf(chart, "line").map(({ options }) => options.stroke);
+  expect(lines).toEqual([0, 1, 2, 3].map(colourOf));
+  expect(marksOf(chart, "dot").map(({ data, options }) => [(data as unknown[]).length, options.fill])).toEqual([
+    [7, colourOf(1)],
+    [3, colourOf(3)],
+  ]);
+});
