@@ -3,23 +3,19 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
 import { jobsOf } from "../../src/client/jobs.js";
-import { type RunningService, startService } from "../../src/main.js";
-import { loadConfig } from "../../src/shared/config.js";
+import type { RunningService } from "../../src/main.js";
 import { fieldprobe } from "../support/run-command.js";
 import { scratchFolder } from "../support/scratch.js";
+import { serveTestData } from "../support/service.js";
 
-const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
 const folder = scratchFolder();
 let service: RunningService;
 
 beforeAll(async () => {
-  const settings = { PORT: "0", WORKERS: "2", CACHE_BYTES: `${64 * 2 ** 20}`, DATA, STATE: folder, EVENTS: "off" };
-  service = await startService(loadConfig(settings, {}), pino({ level: "warn" }));
+  service = await serveTestData([], { STATE: folder, EVENTS: "off" }, false);
 });
 afterAll(() => service.close());
 

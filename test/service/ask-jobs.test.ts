@@ -1,16 +1,13 @@
 /** Jobs of the calls of the table: each answers what the call answers, in every form; inputs are points. */
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type RunningService, startService } from "../../src/main.js";
+import type { RunningService } from "../../src/main.js";
 import { CALL_NAMES, type CallName, callOf, FORMATS } from "../../src/shared/calls.js";
-import { loadConfig } from "../../src/shared/config.js";
 import { scratchFolder } from "../support/scratch.js";
-import { SHIPPED_DATA } from "../support/service.js";
+import { serveTestData } from "../support/service.js";
 
 let service: RunningService;
 beforeAll(async () => {
-  const settings = { PORT: "0", WORKERS: "2", DATA: SHIPPED_DATA, STATE: scratchFolder(), EVENTS: "off" };
-  service = await startService(loadConfig(settings, {}), pino({ level: "warn" }));
+  service = await serveTestData([], { STATE: scratchFolder(), EVENTS: "off" }, false);
 });
 afterAll(() => service.close());
 

@@ -5,19 +5,17 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { exampleLine } from "../../../src/cli/commands/ask.js";
 import { connect } from "../../../src/client/index.js";
-import { type RunningService, startService } from "../../../src/main.js";
+import type { RunningService } from "../../../src/main.js";
 import { CALL_NAMES, callOf } from "../../../src/shared/calls.js";
-import { loadConfig } from "../../../src/shared/config.js";
 import "../../support/hdf5-library.js";
 import { shellWords } from "../../support/examples.js";
 import { confirmFile } from "../../support/open-confirmed.js";
 import { fieldprobe, type Outcome } from "../../support/run-command.js";
 import { scratchFolder } from "../../support/scratch.js";
-import { SHIPPED_DATA } from "../../support/service.js";
+import { SHIPPED_DATA, serveTestData } from "../../support/service.js";
 
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
 const folder = scratchFolder();
@@ -28,8 +26,7 @@ const before = process.cwd();
 beforeAll(async () => {
   process.chdir(folder);
   process.env.FIELDPROBE_DATA = SHIPPED_DATA;
-  const settings = { PORT: "0", WORKERS: "2", CACHE_BYTES: `${64 * 2 ** 20}`, DATA: SHIPPED_DATA, EVENTS: "off" };
-  service = await startService(loadConfig({ ...settings, STATE: at("state") }, {}), pino({ level: "warn" }));
+  service = await serveTestData([], { STATE: at("state"), EVENTS: "off" }, false);
 });
 afterAll(async () => {
   process.chdir(before);

@@ -1,12 +1,10 @@
 /** Brownian particles against the laws of diffusion and the words of the convention, and their bits in every cut. */
 import { join } from "node:path";
-import { pino } from "pino";
 import { afterAll, expect, it } from "vitest";
-import { type RunningService, startService } from "../../../src/main.js";
-import { loadConfig } from "../../../src/shared/config.js";
+import type { RunningService } from "../../../src/main.js";
 import { descriptor, NODES, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
 import { folderIn, scratchFolder } from "../../support/scratch.js";
-import { SHIPPED_DATA } from "../../support/service.js";
+import { serveTestData } from "../../support/service.js";
 import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
 
 const SCRATCH = scratchFolder();
@@ -25,9 +23,8 @@ await writeFlow("slab", [0, 0, 0], { faces: "wall" });
 await writeFlow("shore", [0, 0, 0], { faces: ["wall", "open"] });
 
 function serve(workers: string, particleSteps: string): Promise<RunningService> {
-  const settings = { PORT: "0", WORKERS: workers, DATA: `${SHIPPED_DATA}:${SCRATCH}`, EVENTS: "off" };
-  const more = { STATE: scratchFolder(), QUERY_PARTICLE_STEPS: particleSteps };
-  return startService(loadConfig({ ...settings, ...more }, {}), pino({ level: "warn" }));
+  const settings = { WORKERS: workers, QUERY_PARTICLE_STEPS: particleSteps, STATE: scratchFolder(), EVENTS: "off" };
+  return serveTestData([SCRATCH], settings, false);
 }
 /** The second takes few particle steps, so that its jobs have many tasks. */
 const [one, four] = await Promise.all([serve("1", "8000000"), serve("4", "8000")]);

@@ -1,12 +1,10 @@
 /** Levels over HTTP: made by POST, shown by GET, asked by the name of a level. */
 import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { FetchStore, open, get as read, root } from "zarrita";
 import type { Dataset } from "../../../src/engine/contract/dataset.js";
-import { type RunningService, startService } from "../../../src/main.js";
-import { loadConfig } from "../../../src/shared/config.js";
+import type { RunningService } from "../../../src/main.js";
 import { folderIn, scratchFolder } from "../../support/scratch.js";
 import { SHIPPED_DATA, serveTestData } from "../../support/service.js";
 import { type AnyAnswer, ask, get, jsonOf } from "./ask.js";
@@ -115,14 +113,8 @@ describe("levels over HTTP", () => {
     "are made by a job, which ends with them",
     async () => {
       const headers = { "content-type": "application/json", prefer: "respond-async" };
-      const settings = {
-        PORT: "0",
-        WORKERS: "2",
-        DATA: join(SCRATCH, "data"),
-        STATE: join(SCRATCH, "jobs"),
-        EVENTS: "off",
-      };
-      const withJobs = await startService(loadConfig(settings, {}), pino({ level: "warn" }));
+      const settings = { DATA: join(SCRATCH, "data"), STATE: join(SCRATCH, "jobs"), EVENTS: "off" };
+      const withJobs = await serveTestData([], settings, false);
       try {
         const url = `${withJobs.url}/api/datasets/${NAME}/levels`;
         const started = await fetch(url, { method: "POST", headers, body: JSON.stringify({ what: "p*p" }) });
