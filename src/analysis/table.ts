@@ -32,117 +32,115 @@ function tableOf(items: readonly unknown[], plot: AnalysisTable["plot"]): Analys
   return { columns, rows: flat.map((row) => columns.map((column) => row.get(column) ?? "")), plot };
 }
 
+/** Members of a result with a number for each bin. Their columns are in the singular. */
+const OF_BINS = ["counts", "weights", "mean", "variance", "mean_se", "variance_se"];
+
 /** The table of a reduction. */
 function resultTable(result: AnswerMembers): AnalysisTable {
-  if (Array.isArray(result.of) && result.matrix === undefined && result.edges === undefined)
-    return componentsTable(result, result.of);
-  if (result.coordinates !== undefined) return profileTable(result);
-  if (result.highest !== undefined) {
-    const side = (name: string) => (result[name] as AnswerMembers[]).map((one) => ({ side: name, ...one }));
-    return tableOf([...side("highest"), ...side("lowest")], null);
+  if (result.coordinates !== undefined) return profileTable(result, result.coordinates as Coordinates);
+  if (isOfComponents(result)) return tableOf(partsOf(result), null);
+  if (result.edges !== undefined) return binsTable(result);
+  if (result.highest === undefined) return tableOf([result], null);
+  const side = (name: string) => (result[name] as AnswerMembers[]).map((one) => ({ side: name, ...one }));
+  return tableOf([...side("highest"), ...side("lowest")], null);
+}
+
+/** Whether lists of a result have an element for each component of a quantity. */
+const isOfComponents = ({ of, matrix, edges }: AnswerMembers): boolean =>
+  Array.isArray(of) && matrix === undefined && edges === undefined;
+
+/** A result for each component. */
+const partsOf = (result: AnswerMembers): readonly AnswerMembers[] =>
+  (result.of as readonly string[]).map((_, c) => sliceOf(result, (list) => list[c]));
+
+/** A result with a part of each list, in nested members too. */
+function sliceOf(result: AnswerMembers, part: (list: readonly unknown[], name: string) => unknown): AnswerMembers {
+  const sliced = Object.entries(result).map(([name, value]) => {
+    if (Array.isArray(value)) return [name, part(value, name)];
+    const isNested = typeof value === "object" && value !== null && name !== "coordinates";
+    return [name, isNested ? sliceOf(value as AnswerMembers, part) : value];
+  });
+  return Object.fromEntries(sliced);
+}
+
+/** A row for each bin, or for each pair of bins of two quantities. */
+function binsTable(result: AnswerMembers): AnalysisTable {
+  const edges = result.edges as readonly number[] | readonly (readonly number[])[];
+  const [across = [], up] = (Array.isArray(edges[0]) ? edges : [edges]) as readonly (readonly number[])[];
+  const numbers = Object.fromEntries(
+    OF_BINS.flatMap((one) => (one in result ? [[one.replace(/s$/, ""), result[one]]] : [])),
+  );
+  const rows = across.slice(1).flatMap((to, i) => {
+    const bin = { from: across[i], to };
+    if (up === undefined) return [{ ...bin, ...sliceOf(numbers, (list) => list[i]) }];
+    const line = sliceOf(numbers, (list) => list[i]);
+    return up.slice(1).map((to2, j) => ({ ...bin, from2: up[j], to2, ...sliceOf(line, (list) => list[j]) }));
+  });
+  const y = "mean" in result ? "mean" : "weight";
+  return tableOf(rows, up === undefined ? { x: "from", y: [y], log: false } : null);
+}
+
+/** Coordinates of places along the kept axes, the slowest first, as lists of a result are nested. */
+type Coordinates = Readonly<Record<string, readonly number[]>>;
+
+const isOfAllPlaces = (name: string): boolean => name === "at" || name === "edges";
+
+/** Whether a member of a result varies along an axis that is kept. */
+function variesAlong(name: string, axis: string): boolean {
+  if (isOfAllPlaces(name)) return false;
+  if (name === "convection_velocity") return axis !== "omega";
+  if (["mean_convection_velocity", "realisations", "missing"].includes(name)) return axis !== "omega" && axis !== "k";
+  if (name === "wavelength") return axis.startsWith("k");
+  return name.endsWith("_plus") ? axis === name[0] : true;
+}
+
+/** The rows of a result at each place along axes, after the coordinates of the place. */
+function rowsAt(result: AnswerMembers, axes: readonly [string, readonly number[]][], places = {}): readonly object[] {
+  const [[axis, along] = ["", []], ...more] = axes;
+  if (axes.length === 0) {
+    const { columns, rows } = resultTable(result);
+    return rows.map((row) => ({ ...places, ...numbered(row, columns) }));
   }
-  const { edges, counts, weights, mean } = result as Readonly<Record<string, number[] | undefined>>;
-  if (edges === undefined || counts === undefined) return tableOf([result], null);
-  if (Array.isArray(edges[0])) return jointTable(result as unknown as JointAnswer);
-  const means = ["mean", "variance", "mean_se", "variance_se"].filter((name) => result[name] !== undefined);
-  const rows = counts.map((count, i) => ({
-    ...{ from: edges[i], to: edges[i + 1], count, weight: weights?.[i] },
-    ...Object.fromEntries(means.map((name) => [name, (result[name] as readonly unknown[])[i]])),
-  }));
-  return tableOf(rows, { x: "from", y: [mean === undefined ? "weight" : "mean"], log: false });
+  const at = (i: number) => sliceOf(result, (list, name) => (variesAlong(name, axis) ? list[i] : list));
+  return along.flatMap((place, i) => rowsAt(at(i), more, { [axis]: place, ...places }));
 }
 
-/** Moments of the components of a quantity: a row for each, or columns of each along a kept axis. */
-function componentsTable(result: AnswerMembers, of: readonly string[]): AnalysisTable {
-  const { coordinates } = result as { coordinates?: AnswerMembers };
-  const lists = Object.entries(result).filter(([, list]) => Array.isArray(list)) as [string, unknown[]][];
-  const parts = of.map((_, c) => Object.fromEntries(lists.map(([name, list]) => [name, list[c]])));
-  if (coordinates === undefined) return tableOf(parts, null);
-  const named = parts.flatMap(({ of: text, ...part }) =>
-    Object.entries(part).map(([name, list]) => [`${name}.${text}`, list as unknown[]] as const),
-  );
-  return profileRows(
-    coordinates,
-    named,
-    of.map((text) => `mean.${text}`),
-  );
-}
-
-type Cells = readonly (readonly number[])[];
-type JointAnswer = Readonly<
-  Record<"edges" | "counts" | "weights", Cells> & Partial<Record<"mean" | "variance", Cells>>
->;
-
-function jointTable({ edges: [rows = [], columns = []], counts, weights, mean, variance }: JointAnswer): AnalysisTable {
-  const cells = counts.flatMap((line, i) =>
-    line.map((count, j) => ({
-      ...{ from: rows[i], to: rows[i + 1], from2: columns[j], to2: columns[j + 1] },
-      ...{ count, weight: weights[i]?.[j] },
-      ...(mean === undefined ? {} : { mean: mean[i]?.[j], variance: variance?.[i]?.[j] }),
-    })),
-  );
-  return tableOf(cells, null);
-}
-
-const FIXED = ["at", "on", "edges"];
-
-/** A row for each coordinate of the kept axes. */
-function profileTable({ of: _, coordinates, ...result }: AnswerMembers): AnalysisTable {
-  const members = Object.entries(result).flatMap(([name, one]) =>
-    Array.isArray(one) || typeof one !== "object"
-      ? [[name, one] as const]
-      : Object.entries(one ?? {}).map(([n, list]) => [`${name}.${n}`, list]),
-  );
-  const same = Object.fromEntries(members.filter(([name]) => FIXED.includes(name)));
-  const lists = members.filter(([name, list]) => Array.isArray(list) && !FIXED.includes(name)) as [string, unknown[]][];
-  const names = lists.map(([name]) => name);
-  return profileRows(coordinates as AnswerMembers, lists, names.includes("mean") ? ["mean"] : names, same);
-}
-
-/** The elements of a nested list, in order. */
-function flatTo(list: readonly unknown[], depth: number): readonly unknown[] {
-  return depth <= 1 ? list : flatTo(list.flat(1), depth - 1);
-}
-
-function profileRows(
-  coordinates: AnswerMembers,
-  lists: readonly (readonly [string, unknown[]])[],
-  y: readonly string[],
-  same: AnswerMembers = {},
-): AnalysisTable {
-  // Coordinates are in the order of the lists, the slowest first; columns are x, y, z, t.
-  const axes = Object.entries(coordinates) as [string, number[]][];
-  const flat = lists.flatMap(([name, list]) => {
-    let [depth, level]: [number, unknown] = [0, list];
-    while (Array.isArray(level) && level.length === axes[depth]?.[1].length) [depth, level] = [depth + 1, level[0]];
-    return depth === 0 ? [] : [[name, flatTo(list, depth)] as const];
+/** The rows of a result at each place, x first. Members that are of no kept axis are left out. */
+function profileTable({ coordinates: _, ...result }: AnswerMembers, coordinates: Coordinates): AnalysisTable {
+  const axes = Object.entries(coordinates);
+  const named = isOfComponents(result)
+    ? partsOf(result).flatMap(({ of, ...part }) => Object.entries(part).map(([name, one]) => [`${name}.${of}`, one]))
+    : Object.entries(result);
+  const members = (named as [string, unknown][]).filter(([name, value]) => {
+    if (["of", "on", "passes"].includes(name) || value === undefined || typeof value === "string") return false;
+    return !Array.isArray(value) || isOfAllPlaces(name) || axes.some(([axis]) => variesAlong(name, axis));
   });
-  const count = axes.reduce((product, [, places]) => product * places.length, 1);
-  const rows = Array.from({ length: count }, (_, i) => {
-    let span = count;
-    const places = axes.map(([axis, along]) => {
-      span /= along.length;
-      return [axis, along[Math.floor(i / span) % along.length]] as const;
-    });
-    // A list along the slower axes alone is the same along the others.
-    const own = flat.map(([name, list]) => [name, list[Math.floor((i * list.length) / count)]]);
-    return { ...Object.fromEntries(places.reverse()), ...same, ...Object.fromEntries(own) };
-  });
-  const [[axis] = [""]] = axes;
-  const plot = axes.length === 1 && same.edges === undefined ? { x: axis, y, log: false } : null;
-  return tableOf(rows, plot);
+  const table = tableOf(rowsAt(Object.fromEntries(members), axes), null);
+  const [[axis] = [""], ...more] = axes;
+  if (more.length > 0 || result.edges !== undefined) return table;
+  const lists = members.flatMap(([name, value]) => (Array.isArray(value) && variesAlong(name, axis) ? [name] : []));
+  const means = lists.filter((name) => /^mean(\.|$)/.test(name));
+  const shown = means.length > 0 ? means : lists.filter((name) => !/^(count|missing|infinite|.*_plus)$/.test(name));
+  const y = table.columns.filter((column) => shown.some((name) => column === name || column.startsWith(`${name}.`)));
+  return { ...table, plot: { x: axis, y, log: false } };
 }
 
-/** Rows of several reductions, each with the number of its reduction. */
+/** Rows of several reductions, each with its number and, if it is of one quantity, the name of that. */
 function joinedTable(results: readonly AnswerMembers[]): AnalysisTable {
   const tables = results.map(resultTable);
-  const columns = ["reduction", ...new Set(tables.flatMap((table) => table.columns))];
+  const names = results.map(({ of }) => (typeof of === "string" ? of : ""));
+  const own = tables.flatMap((table) => table.columns);
+  const columns = [...new Set(names.some((name) => name !== "") ? ["reduction", "of", ...own] : ["reduction", ...own])];
   const rows = tables.flatMap((table, number) =>
-    table.rows.map((row) =>
-      columns.map((name) => (name === "reduction" ? number : (row[table.columns.indexOf(name)] ?? ""))),
-    ),
+    table.rows.map((row) => {
+      const cells = { reduction: number, of: names[number], ...numbered(row, table.columns) };
+      return columns.map((name) => (cells as AnswerMembers)[name] ?? "");
+    }),
   );
-  return { columns, rows, plot: null };
+  const [plot, ...plots] = tables.map((table) => table.plot);
+  const isAlike = plots.every((one) => one?.x === plot?.x && String(one?.y) === String(plot?.y));
+  const isNamed = !names.includes("") && new Set(names).size === names.length;
+  return { columns, rows, plot: plot && isAlike && isNamed ? { ...plot, by: "of" } : null };
 }
 
 const numbered = (values: readonly unknown[] = [], names: readonly string[]): object =>
@@ -150,51 +148,37 @@ const numbered = (values: readonly unknown[] = [], names: readonly string[]): ob
 
 /** A row for each time of dispersion. */
 function dispersionTable(times: readonly unknown[], answer: AnswerMembers): AnalysisTable {
-  const lists = answer as Readonly<Record<string, readonly unknown[]>>;
-  const { moments = {} } = (answer.increments ?? {}) as {
-    moments?: Readonly<Record<string, Record<string, number[]>>>;
-  };
-  const increments = Object.entries(moments).flatMap(([p, of]) =>
-    Object.entries(of).map(([c, list]) => [`increment.${p}.${c}`, list] as const),
-  );
-  const { pairs, tetrads } = answer as Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
-  const separation = Object.entries((pairs?.separation ?? {}) as Readonly<Record<string, unknown[]>>);
-  const rows = times.map((time, r) => ({
-    ...{ time, particles: lists.particles?.[r], mean_square: lists.mean_square?.[r] },
-    ...numbered(lists.mean_square_axes?.[r] as unknown[], ["mean_square.x", "mean_square.y", "mean_square.z"]),
-    ...{ velocity_square: lists.velocity_square?.[r], autocorrelation: lists.autocorrelation?.[r] },
-    ...Object.fromEntries(separation.map(([order, list]) => [`separation.${order}`, list[r]])),
-    ...Object.fromEntries(increments.map(([name, list]) => [name, list[r]])),
-    ...(tetrads === undefined
-      ? {}
-      : numbered((tetrads.eigenvalues as unknown[][])[r], ["eigenvalue.1", "eigenvalue.2", "eigenvalue.3"])),
-  }));
-  const y = ["mean_square", ...separation.map(([order]) => `separation.${order}`)];
-  return tableOf(rows, { x: "time", y, log: false });
+  const rows = times.map((time, r) => {
+    const at = sliceOf(answer, (list, name) => (name === "edges" ? list : list[r])) as Readonly<
+      Record<string, AnswerMembers>
+    >;
+    const { particles, mean_square, mean_square_axes, velocity_square, autocorrelation, increment_histogram } = at;
+    return {
+      ...{ time, particles, mean_square },
+      ...numbered(mean_square_axes as never, ["mean_square.x", "mean_square.y", "mean_square.z"]),
+      ...{ velocity_square, autocorrelation },
+      ...{ separation: at.pairs?.separation ?? {}, increment: at.increments?.moments ?? {} },
+      ...(increment_histogram === undefined ? {} : { increment_histogram }),
+      ...(at.tetrads && numbered(at.tetrads.eigenvalues as never, ["eigenvalue.1", "eigenvalue.2", "eigenvalue.3"])),
+    };
+  });
+  const table = tableOf(rows, null);
+  const y = table.columns.filter((name) => name === "mean_square" || name.startsWith("separation."));
+  return { ...table, plot: { x: "time", y, log: false } };
 }
 
+/** Members of spectra with a number for each wavenumber. */
+const OF_WAVENUMBERS = ["E", "helicity", "cross", "dissipation", "transfer", "flux"];
+
 /** A row for each wavenumber, and in planes for each position across them; plots end at the Nyquist wavenumber. */
-function spectrumTable({ k, coordinates, ...answer }: AnswerMembers): AnalysisTable {
-  const waves = k as readonly number[];
-  const isNumbers = (list: unknown) =>
-    Array.isArray(list) && list.flat(9).every((one) => typeof (one ?? 0) === "number");
-  const lists = Object.entries(answer).filter(([, list]) => isNumbers(list) && (list as []).length > 0);
-  if (coordinates !== undefined) {
-    const places = coordinates as Readonly<Record<string, readonly unknown[]>>;
-    const [count] = Object.values(places).map(({ length }) => length);
-    const ofPlanes = lists.filter(([, list]) => (list as readonly unknown[]).length === count);
-    return profileRows({ ...places, k: waves }, ofPlanes as [string, unknown[]][], []);
-  }
-  const alongK = lists.filter(([, list]) => (list as readonly unknown[]).length === waves.length);
-  const rows = waves.map((wave, n) => ({
-    k: wave,
-    ...Object.fromEntries(alongK.map(([name, list]) => [name, (list as readonly number[])[n]])),
-    ...(Array.isArray(answer.components)
-      ? Object.fromEntries((answer.components as number[][]).map((list, c) => [`E_${"xyz"[c]}`, list[n]]))
-      : {}),
-  }));
-  const { nyquist } = answer as { readonly nyquist: number };
-  return { ...tableOf(rows, { x: "k", y: ["E"], log: true }), shown: (row) => Number(row[0]) <= nyquist };
+function spectrumTable({ k, coordinates, components, nyquist, ...answer }: AnswerMembers): AnalysisTable {
+  const spectra = Object.entries(answer).filter(([name]) => OF_WAVENUMBERS.includes(name));
+  const parts = ((components ?? []) as unknown[]).map((list, c) => [`E_${"xyz"[c]}`, list]);
+  const places = { ...(coordinates as Coordinates | undefined), k: k as readonly number[] };
+  const table = profileTable(Object.fromEntries([...spectra, ...parts]), places);
+  if (coordinates !== undefined) return table;
+  const plot = { x: "k", y: spectra.map(([name]) => name), log: true };
+  return { ...table, plot, shown: (row) => Number(row[0]) <= Number(nyquist) };
 }
 
 /** The table of an answer. Throws RequestError if it has none. */
@@ -208,9 +192,13 @@ export function analysisTable(answer: AnswerMembers): AnalysisTable {
     return { ...table, plot: { x: "length", y, by: "axis", log: true } };
   }
   if (answer.times !== undefined) return dispersionTable(answer.times as readonly unknown[], answer);
-  const [first, ...more] = results ?? [];
+  const [first, ...more] = (results ?? []).map((result) =>
+    result.coordinates === undefined
+      ? result
+      : { ...result, ...(answer.wall_units as object), wavelength: answer.wavelength },
+  );
   if (first === undefined) throw new RequestError("Unsupported", "A table has rows, and this answer has none.");
-  return more.length > 0 ? joinedTable(results as readonly AnswerMembers[]) : resultTable(first);
+  return more.length > 0 ? joinedTable([first, ...more]) : resultTable(first);
 }
 
 /** The lines of a table as CSV, names of columns first. */

@@ -79,8 +79,7 @@ describe("expressions", () => {
   });
 
   it("knows the viscosity that a dataset states", () => {
-    const names = { ...NAMES, viscosity: 0.25 };
-    expect(compileScalar("2 * nu * x", names).evaluate(oneNode())[0]?.[0]).toBe(0.125);
+    expect(compileScalar("2 * nu * x", { ...NAMES, viscosity: 0.25 }).evaluate(oneNode())[0]?.[0]).toBe(0.125);
   });
 
   it("has eigenvalues with the trace and the determinant of their tensor", () => {

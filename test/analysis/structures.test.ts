@@ -102,10 +102,7 @@ function joinParts(values: Float64Array, one: Case, coordinates: readonly [Float
     ...joined.describe({ listed, starts, members, ...counts }, place, { coordinates, periods }),
     fragments: [...members.subarray(starts[own], starts[own + 1])],
   }));
-  expect(counts).toEqual({
-    count: structures.length,
-    nodes: structures.reduce((sum, { nodes }) => sum + nodes, 0),
-  });
+  expect(counts).toEqual({ count: structures.length, nodes: structures.reduce((sum, { nodes }) => sum + nodes, 0) });
   return { structures, labels: joined.labels as Int32Array };
 }
 

@@ -6,8 +6,7 @@ import { analysisPlot } from "../../src/cli/output/analysis-plot.js";
 const tableText = (table: AnalysisTable): string => [...tableLines(table)].join("");
 
 const textOf = (answer: object): string => tableText(analysisTable(answer as never));
-const profile = (members: object) => ({ results: [{ of: "ux", coordinates: { y: [0, 1] }, ...members }] });
-const PROFILE = profile({ moments: "ux", mean: [2, 3], count: [4, 4] });
+const PROFILE = { results: [{ of: "ux", moments: "ux", coordinates: { y: [0, 1] }, mean: [2, 3], count: [4, 4] }] };
 const SEPARATIONS = {
   separations: [
     { axis: "x", nodes: 1, length: 0.5, longitudinal: { "2": 0.25, "3": -0.125 } },
@@ -17,57 +16,72 @@ const SEPARATIONS = {
 
 describe("tables of answers", () => {
   it.each([
-    [PROFILE, "y,mean,count\n0,2,4\n1,3,4\n"],
-    [SEPARATIONS, "axis,nodes,length,longitudinal.2,longitudinal.3\nx,1,0.5,0.25,-0.125\nx,2,1,0.5,-0.25\n"],
+    [JSON.stringify(PROFILE), "y,mean,count\n0,2,4\n1,3,4\n"],
     [
-      { results: [{ of: "p", edges: [0, 1, 2], counts: [5, 6], weights: [1, 2] }] },
+      JSON.stringify(SEPARATIONS),
+      "axis,nodes,length,longitudinal.2,longitudinal.3\nx,1,0.5,0.25,-0.125\nx,2,1,0.5,-0.25\n",
+    ],
+    [
+      '{"results":[{"of":"p","edges":[0,1,2],"counts":[5,6],"weights":[1,2]}]}',
       "from,to,count,weight\n0,1,5,1\n1,2,6,2\n",
     ],
     [
-      { results: [{ of: "p", on: "ux", edges: [0, 1], counts: [5], weights: [2.5], mean: [7], variance: [8] }] },
+      '{"results":[{"of":"p","on":"ux","edges":[0,1],"counts":[5],"weights":[2.5],"mean":[7],"variance":[8]}]}',
       "from,to,count,weight,mean,variance\n0,1,5,2.5,7,8\n",
     ],
     [
-      {
-        results: [
-          {
-            of: ["p", "q"],
-            edges: [
-              [0, 1],
-              [2, 3],
-            ],
-            counts: [[9]],
-            weights: [[0.5]],
-          },
-        ],
-      },
+      '{"results":[{"of":["p","q"],"edges":[[0,1],[2,3]],"counts":[[9]],"weights":[[0.5]]}]}',
       "from,to,from2,to2,count,weight\n0,1,2,3,9,0.5\n",
     ],
-    [profile({ at: [0.2, 0.5], values: [[1], [3]] }), "y,at.0,at.1,values.0\n0,0.2,0.5,1\n1,0.2,0.5,3\n"],
-    [profile({ on: "q", edges: [5, 6], mean: [[1], [2]] }), "y,on,edges.0,edges.1,mean.0\n0,q,5,6,1\n1,q,5,6,2\n"],
-    [profile({ mean: [1, 2], central: { 5: [7, 8] } }), "y,mean,central.5\n0,1,7\n1,2,8\n"],
     [
-      profile({ coordinates: { k: [0], omega: [3, 4] }, E: [[5, 6]], c: [9], no: [1, 2] }),
-      "omega,k,E,c\n3,0,5,9\n4,0,6,9\n",
-    ],
-    [
-      { nyquist: 9, k: [1, 2], E: [3, 4], frames: [{ frame: 0 }, { frame: 1 }], mean_over: ["x", "y"] },
-      "k,E\n1,3\n2,4\n",
-    ],
-    [
-      { results: [{ of: "p", highest: [{ value: 2, at: [1, 2, 3] }], lowest: [] }] },
+      '{"results":[{"of":"p","highest":[{"value":2,"at":[1,2,3]}],"lowest":[]}]}',
       "side,value,at.0,at.1,at.2\nhighest,2,1,2,3\n",
     ],
-    [{ structures: [{ nodes: 2, properties: { "max(p,q)": { mean: 1 } } }] }, '"nodes","x"\n'],
-  ])("%j", (answer, text) => {
-    if ("structures" in answer) expect(textOf(answer)).toBe('nodes,"properties.max(p,q).mean"\n2,1\n');
-    else expect(textOf(answer)).toBe(text);
+    [
+      '{"results":[{"of":"p","at":[0.1,0.9],"values":[[1,2],[3,4]],"passes":3,"coordinates":{"y":[5,6]}}]}',
+      "y,at.0,at.1,values.0,values.1\n5,0.1,0.9,1,2\n6,0.1,0.9,3,4\n",
+    ],
+    [
+      '{"results":[{"of":"p","edges":[0,1,2],"coordinates":{"y":[5,6]},"counts":[[1,2],[3,4]],"weights":[[5,6],[7,8]]}]}',
+      "y,from,to,count,weight\n5,0,1,1,5\n5,1,2,2,6\n6,0,1,3,7\n6,1,2,4,8\n",
+    ],
+    // The speed is of each k, the count of realisations of each y.
+    [
+      '{"results":[{"of":"p","coordinates":{"y":[5,6],"k":[0,1],"omega":[8]},"E":[[[1],[3]],[[5],[7]]],' +
+        '"convection_velocity":[[null,10],[null,20]],"realisations":[30,40]}]}',
+      "omega,k,y,E,convection_velocity,realisations\n8,0,5,1,,30\n8,1,5,3,10,30\n8,0,6,5,,40\n8,1,6,7,20,40\n",
+    ],
+    ['{"k":[0,1],"E":[2,3],"frames":[{"frame":0},{"frame":1}],"nyquist":1}', "k,E\n0,2\n1,3\n"],
+    [
+      '{"times":[1],"particles":[2],"mean_square":[3],"mean_square_axes":[[1,1,1]],"velocity_square":[4],' +
+        '"autocorrelation":[5],"increment_histogram":{"edges":[0,1],"counts":{"x":[[6]]}}}',
+      "time,particles,mean_square,mean_square.x,mean_square.y,mean_square.z,velocity_square,autocorrelation," +
+        "increment_histogram.edges.0,increment_histogram.edges.1,increment_histogram.counts.x.0\n1,2,3,1,1,1,4,5,0,1,6\n",
+    ],
+    [
+      '{"wall_units":{"u_tau":2,"nu":3,"y_plus":[0,7]},"results":[{"of":"u.x","coordinates":{"y":[5,6]},"mean":[8,9]}]}',
+      "y,mean,u_tau,nu,y_plus\n5,8,2,3,0\n6,9,2,3,7\n",
+    ],
+    ['{"structures":[{"nodes":2,"properties":{"max(p,q)":{"mean":1}}}]}', 'nodes,"properties.max(p,q).mean"\n2,1\n'],
+  ])("%s", (answer, text) => {
+    expect(textOf(JSON.parse(answer))).toBe(text);
   });
 
-  it("have a row for each place of two axes, and the number of each of several reductions", () => {
+  it("have a row for each place of two axes, and number and quantity of each of several reductions", () => {
     const both = { results: [{ of: "ux", coordinates: { y: [5], x: [1, 2] }, mean: [[3, 4]] }] };
     expect(textOf(both)).toBe("x,y,mean\n1,5,3\n2,5,4\n");
-    expect(textOf({ results: [PROFILE.results[0], PROFILE.results[0]] })).toMatch(/^reduction,/);
+    const two = analysisTable({ results: [...PROFILE.results, { ...PROFILE.results[0], of: "uy" }] });
+    expect(tableText(two)).toBe("reduction,of,y,mean,count\n0,ux,0,2,4\n0,ux,1,3,4\n1,uy,0,2,4\n1,uy,1,3,4\n");
+    expect(analysisPlot(two, "").match(/>mean u[xy]</g)).toEqual([">mean ux<", ">mean uy<"]);
+  });
+
+  it("are drawn in the order of their places, as absolute values where a logarithm needs them", () => {
+    const around = analysisTable({ results: [{ of: "p", coordinates: { r_x: [0, 1, -1] }, rho: [1, 0.5, 0.25] }] });
+    const [, path = ""] = /points="([^"]*)"/.exec(analysisPlot(around, "")) ?? [];
+    const places = path.split(" ").map((pair) => Number(pair.split(",")[0]));
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+    expect(new Set(places).size).toBe(3);
+    expect(analysisPlot(analysisTable(SEPARATIONS), "")).toContain(">|longitudinal.3| x<");
   });
 });
 

@@ -83,8 +83,7 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
   });
 
   it("R11, R103: a Content-Length above the limit gives 413 before the body is read, one at the limit is served", async () => {
-    const full = rawPost(version, good.padEnd(BODY_BYTES));
-    expect(statusOf(await raw(full, answered(1)))).toBe(200);
+    expect(statusOf(await raw(rawPost(version, good.padEnd(BODY_BYTES)), answered(1)))).toBe(200);
     const head = rawPost(version, "").replace("Content-Length: 0", `Content-Length: ${BODY_BYTES + 1}`);
     const answer = await raw(head);
     expect(statusOf(answer)).toBe(413);

@@ -228,7 +228,6 @@ describe("a place beyond an open face", () => {
     ["beyond a wall of y", 1.5, 1.5, 0.5, OPEN, false],
     ["beyond the period of z", 1.5, 0, 1.5, OPEN, false],
   ])("%s", (_, x, y, z, walls, expected) => {
-    const places = Float64Array.of(9, 9, 9, x, y, z);
-    expect(leaves(AXES, [walls, WALLS, OPEN], places, 1)).toBe(expected);
+    expect(leaves(AXES, [walls, WALLS, OPEN], Float64Array.of(9, 9, 9, x, y, z), 1)).toBe(expected);
   });
 });

@@ -94,7 +94,6 @@ describe("modeForce", () => {
   });
 
   it("ignores time when it is steady", () => {
-    const steady = { ...table, frames: 1 };
-    expect(force(steady, { frames: [5, 6], weights: [0.5, 0.5] })).toEqual(force(table, NOW));
+    expect(force({ ...table, frames: 1 }, { frames: [5, 6], weights: [0.5, 0.5] })).toEqual(force(table, NOW));
   });
 });

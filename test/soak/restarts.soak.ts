@@ -152,11 +152,7 @@ async function importAlong(running: () => boolean): Promise<void> {
 async function follow(id: string, expected: string): Promise<void> {
   const since = performance.now();
   const call = (path = "", method = "GET") =>
-    answered({
-      ...page(`/api/jobs/${id}${path}`),
-      method: method as "GET",
-      name: `job${path} ${id}`,
-    });
+    answered({ ...page(`/api/jobs/${id}${path}`), method: method as "GET", name: `job${path} ${id}` });
   for (let compared = false; performance.now() - since < 3 * HANG_MS; await sleep(100)) {
     const answer = await call();
     if (answer?.status === 404 && compared) return;

@@ -5,26 +5,25 @@ const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [640, 400, 80, 50, 30, 150];
 /** Colours that also differ in lightness, for black-and-white print. */
 const COLOURS = ["#1b4965", "#c1121f", "#2a9d8f", "#8d6a9f", "#e09f3e", "#555555"];
 
-interface Curve {
-  readonly name: string;
-  readonly points: readonly (readonly [number, number])[];
-}
+type Curve = Readonly<{ name: string; points: readonly (readonly [number, number])[] }>;
 
 function curvesOf({ columns, rows: all, plot, shown = () => true }: AnalysisTable): readonly Curve[] {
   if (plot === null)
-    throw new Error("this answer has no curve to plot: take a profile, a histogram, structure functions or a spectrum");
+    throw new Error("no curve to plot: take a profile, a histogram, structure functions or a spectrum");
   const rows = all.filter(shown);
   const { x, y, by, log } = plot;
   const at = (column: string) => columns.indexOf(column);
   const names = by === undefined ? [""] : [...new Set(rows.map((row) => String(row[at(by)])))];
   return names.flatMap((name) =>
-    y.map((column) => ({
-      name: [column, name].filter((part) => part !== "").join(" "),
-      points: rows
-        .filter((row) => by === undefined || String(row[at(by)]) === name)
-        .map((row) => [Number(row[at(x)]), log ? Math.abs(Number(row[at(column)])) : Number(row[at(column)])] as const)
-        .filter(([a, b]) => Number.isFinite(a) && Number.isFinite(b) && (!log || (a > 0 && b > 0))),
-    })),
+    y.map((column) => {
+      const points = rows
+        .filter((row) => (by === undefined || String(row[at(by)]) === name) && row[at(column)] !== "")
+        .map((row) => [Number(row[at(x)]), Number(row[at(column)])] as const)
+        .filter(([a, b]) => Number.isFinite(a) && Number.isFinite(b) && (!log || (a > 0 && b !== 0)))
+        .sort(([a], [b]) => a - b);
+      if (!log || points.every(([, b]) => b > 0)) return { name: `${column} ${name}`.trim(), points };
+      return { name: `|${column}| ${name}`.trim(), points: points.map(([a, b]) => [a, Math.abs(b)] as const) };
+    }),
   );
 }
 
@@ -53,15 +52,14 @@ export function analysisPlot(table: AnalysisTable, title: string): string {
   const y = scaleOf(up, log, HEIGHT - BOTTOM, TOP);
   const text = (a: number, b: number, content: string, anchor = "middle") =>
     `<text x="${a.toFixed(1)}" y="${b.toFixed(1)}" text-anchor="${anchor}">${escaped(content)}</text>`;
-  const rounded = (value: number) => String(Number(value.toPrecision(4)));
   const lines = curves.map(({ points: values }, i) => {
     const path = values.map(([a, b]) => `${x.place(a).toFixed(1)},${y.place(b).toFixed(1)}`).join(" ");
     return `<polyline points="${path}" fill="none" stroke="${COLOURS[i % COLOURS.length]}" stroke-width="2"/>`;
   });
   const legend = curves.map((curve, i) => {
     const at = TOP + 18 * i + 6;
-    const line = `<line x1="${WIDTH - RIGHT + 10}" x2="${WIDTH - RIGHT + 30}" y1="${at}" y2="${at}"`;
-    return `${line} stroke="${COLOURS[i % COLOURS.length]}" stroke-width="2"/>${text(WIDTH - RIGHT + 35, at + 4, curve.name, "start")}`;
+    const line = `<path d="M${WIDTH - RIGHT + 10},${at}h20" stroke="${COLOURS[i % COLOURS.length]}" stroke-width="2"/>`;
+    return line + text(WIDTH - RIGHT + 35, at + 4, curve.name, "start");
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
@@ -69,8 +67,8 @@ export function analysisPlot(table: AnalysisTable, title: string): string {
     `<path d="M${LEFT},${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}" fill="none" stroke="#000"/>`,
     text(WIDTH / 2, 18, title),
     text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, axisTitle),
-    ...x.labels.map((value) => text(x.place(value), HEIGHT - BOTTOM + 18, rounded(value))),
-    ...y.labels.map((value) => text(LEFT - 6, y.place(value) + 4, rounded(value), "end")),
+    ...x.labels.map((value) => text(x.place(value), HEIGHT - BOTTOM + 18, String(Number(value.toPrecision(4))))),
+    ...y.labels.map((value) => text(LEFT - 6, y.place(value) + 4, String(Number(value.toPrecision(4))), "end")),
     ...lines,
     ...legend,
     "</svg>\n",

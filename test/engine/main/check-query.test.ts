@@ -168,8 +168,7 @@ describe("checks before any work", () => {
   });
 
   it("snaps a time before it judges it, and shows float32 times as they were written", () => {
-    const end = Math.fround(1.8);
-    expect(checkQuery({ ...good("GetVelocity"), time: end }, () => FLOW).dataset).toBe(FLOW);
+    expect(checkQuery({ ...good("GetVelocity"), time: Math.fround(1.8) }, () => FLOW).dataset).toBe(FLOW);
     expect(failure({ ...good("GetVelocity"), time: Math.fround(1.801) }).message).toBe(
       'Time 1.801 out of range for "flow". It has times from 0 to 1.8.',
     );

@@ -68,8 +68,7 @@ describe("the example of the contract", () => {
   it("has a template that leads to a member", async () => {
     const { json } = await events.get("/events");
     expect(json._links.find.templated).toBe(true);
-    const address = parseTemplate(json._links.find.href).expand({ id: 4102 });
-    expect((await events.get(address)).json.id).toBe(4102);
+    expect((await events.get(parseTemplate(json._links.find.href).expand({ id: 4102 }))).json.id).toBe(4102);
   });
 });
 

@@ -74,8 +74,7 @@ describe("a store at an address", () => {
   it("keeps its version while nothing changes", async () => {
     const address = await put(PRESSURE);
     const first = scan(address);
-    const again = scan(address, first);
-    expect(again.datasets[0]).toBe(first.datasets[0]);
+    expect(scan(address, first).datasets[0]).toBe(first.datasets[0]);
     expect(scan(address).datasets).toEqual(first.datasets);
   });
 

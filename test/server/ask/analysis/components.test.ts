@@ -61,8 +61,7 @@ describe("statistics", () => {
     expect(whole?.coordinates).toEqual(y?.coordinates);
     const csv = await (await post("statistics", { reduce: [{ moments: "u" }], over }, "text/csv")).text();
     const [head = "", first = ""] = csv.split("\n").filter((line) => !line.startsWith("#"));
-    const column = head.split(",").indexOf("mean.u.y");
-    expect(Number(first.split(",")[column])).toBe(y?.mean[0]);
+    expect(Number(first.split(",")[head.split(",").indexOf("mean.u.y")])).toBe(y?.mean[0]);
     const rows = await (await post("statistics", { reduce: [{ moments: "u" }] }, "text/csv")).text();
     expect(
       rows
