@@ -67,14 +67,14 @@ export const MEMBERS = {
   what: {
     type: "what",
     description:
-      "Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression.",
+      "Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; in flow_map some of map, gradient, eigenvalues, ftle.",
     defaultText: "u, or the first field",
     example: "u, norm(omega)",
   },
   points: {
     type: "points",
     description:
-      "Rows of x, y, z (and t with time=each): a JSON list, text such as 1,2,3;4,5,6, or a body of CSV, npy or float32 octets; or {input: ID} for an uploaded input; or random points in the box x, y, z: {random, seed}, {pairs, distance, seed} or {tetrads, distance, seed}. Rows may also be grouped into pairs (two consecutive rows) or tetrads (four).",
+      'Rows of x, y, z (and t with time=each): a JSON list, text such as 1,2,3;4,5,6, a body of CSV, npy or float32 octets (with the other members in the address), or in Python an array; or {"input": ID} for an uploaded input; or n random points in the box x, y, z: {"random": n, "seed": 0}, {"pairs": n, "distance": r, "seed": 0} or {"tetrads": n, "distance": r, "seed": 0}. Rows may also be grouped into pairs (two consecutive rows) or tetrads (four).',
     leaves: ["input", "random", "pairs", "tetrads", "distance", "seed"],
     example: "1,2,3;4,5,6",
   },
@@ -94,7 +94,7 @@ export const MEMBERS = {
   time: {
     type: "times",
     description:
-      "A number, a list, first:last:step (inclusive) or all; in values also each (one time per point). Calls that track particles take an interval first:last, backwards if last is smaller; paths also each:D (for a duration D from the time of each point).",
+      "A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored times elsewhere; in values also each (one time per point). Calls that track particles take an interval first:last, backwards if last is smaller; paths also each:D (for a duration D from the time of each point).",
     defaultText: "the stored time, if there is only one",
     example: "0.5",
   },
@@ -251,7 +251,7 @@ export const MEMBERS = {
   reduce: {
     type: "reductions",
     description:
-      'List of {"moments": q, "order": 4} (order up to 8), {"quantiles": q, "at": [p, …]}, {"covariance": [q, …]}, {"histogram": q, "bins": n, "range": [a, b]}, {"joint": [q1, q2], "bins": [n, m], "range": [[a, b], [c, d]]}, {"conditional": q, "on": c, "bins": n, "range": [a, b]} (or on [c1, c2], with bins and range for each), {"extremes": q, "count": n, "apart": r} (at least r apart), budget:k, and budget:uv for any Reynolds stress. Without range, bins cover all values.',
+      'List of {"moments": q, "order": 4} (order up to 8), {"quantiles": q, "at": [p, …]}, {"covariance": [q, …]}, {"histogram": q, "bins": n, "range": [a, b]}, {"joint": [q1, q2], "bins": [n, m], "range": [[a, b], [c, d]]}, {"conditional": q, "on": c, "bins": n, "range": [a, b]} (or on [c1, c2], with bins and range for each), {"extremes": q, "count": n, "apart": r} (the n highest and the n lowest, at least r apart), budget:k, and budget:uv for any Reynolds stress. Without range, bins cover all values.',
     defaultText: "the moments of each quantity in what; variance is rms(fluc(q))^2",
     example: '{"histogram":"u.x","bins":20,"range":[-2,2]}',
   },
@@ -587,7 +587,7 @@ export const CALLS = {
   nodes: {
     summary: "Stored nodes of a region",
     description:
-      "Stored fields, or any quantity at nodes. An h5 of fields has the layout of JHTDB cutouts. An xmf, which ParaView opens, contains no numbers: it refers to nodes.h5, the answer to the same question as h5, which must be in the same folder under that name (the command line writes both, with two --out).",
+      "Stored fields, or any quantity at nodes. An h5 of fields has the layout of JHTDB cutouts. An xmf, which ParaView opens, contains no numbers: it refers to nodes.h5, the answer to the same question as h5, which must be in the same folder under that name (the command line writes both, with two --out, under names of your own). It shows stored fields without strides; for other quantities take nc.",
     kind: "grid",
     members: ["what", ...BOX, ...STORED, ...NODE_MEMBERS, ...OF_MEANS, "level", "isovalue", "units", "format", "job"],
     required: [],
@@ -620,7 +620,7 @@ export const CALLS = {
   paths: {
     summary: "Particles and quantities along their paths",
     description:
-      "Rows of particle, t, x, y, z, exit and the quantities in what along each path. exit is the time at which the particle left through an open face; if it did not, null in JSON and NaN elsewhere.",
+      "Rows of particle, t, x, y, z, exit and the quantities in what along each path. Positions continue past periodic boundaries. exit is the time at which the particle left through an open face; if it did not, null in JSON and NaN elsewhere.",
     kind: "rows",
     members: [
       "what",

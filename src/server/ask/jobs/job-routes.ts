@@ -308,7 +308,8 @@ function inputRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
       schema: {
         ...TAGS,
         summary: "Points for jobs: uploaded, or places of a dataset",
-        description: "A call with `Prefer: respond-async` takes them by `?input=ID` instead of a body.",
+        description:
+          'A call takes them as `"points": {"input": ID}`. Bytes are uploaded by PUT as application/octet-stream.',
         consumes: ["application/json"],
         body: INPUT_BODY,
         response: { 201: INPUT, ...FAILURES },

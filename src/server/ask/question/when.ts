@@ -133,7 +133,7 @@ export function intervalIn({ time }: MemberValues): Interval {
     if (time.each === 0) throw wrong("time", "each:D needs a D that is not 0");
     return { each: time.each };
   }
-  throw wrong("time", "expected the interval first:last, such as 0:0.5, or each:D");
+  throw wrong("time", "expected the interval first:last, such as 0:0.5");
 }
 
 /** The time step: as requested, else the step of the simulation, else a tenth of the stored interval. */
