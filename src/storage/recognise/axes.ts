@@ -4,11 +4,12 @@ import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import { contradictionOf, factorBetween, unitOf } from "../dataset/units.js";
 import { unitAt } from "./component-units.js";
-import { type CoordinateTable, curvedIn, groupsAround, join, parentOf, StatedNumbers, tableNodes } from "./evidence.js";
+import { type CoordinateTable, curvedIn, groupsAround, join, parentOf, tableNodes } from "./evidence.js";
 import type { FoundFields } from "./fields.js";
-import { type AxisClues, askEnds, axisOf, edgesWithin, NO_CLUES, oneNode } from "./grid.js";
+import { type AxisClues, askEnds, axisOf, edgesWithin, NO_CLUES, singleNodeAxis } from "./grid.js";
 import { BY_LENGTHS, type Contents, type Findings } from "./layout.js";
 import { framesIn, nodesAlong, type OrientedDataset, type SharedEvidence } from "./order.js";
+import { StatedNumbers } from "./stated-numbers.js";
 
 /** Units and names of coordinates that are degrees or numbers of levels; a unit goes before a name. */
 const DEGREES = /degree|°|^\s*deg\s*$|^\s*((sigma|model)[_ -]?)?(level|layer)s?\s*$/i;
@@ -212,7 +213,7 @@ export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: A
       const [place] = table === undefined || table.isEdges ? [] : tableNodes(contents, table);
       const origin = place === undefined ? clues.origin : { value: place, where: table?.path as string };
       const centres = place === undefined ? clues.centres : null;
-      return [axis, oneNode(axis, { ...clues, origin, centres }, contents, findings)];
+      return [axis, singleNodeAxis(axis, { ...clues, origin, centres }, contents, findings)];
     }
     if (table === undefined) {
       askCurved(contents, field, axis, findings);

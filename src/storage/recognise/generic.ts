@@ -5,11 +5,12 @@ import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import type { Dimension } from "./assign.js";
 import { agree, askSteps, axesOf, candidateTables, fixTables, isSameGrid, requireSameTables } from "./axes.js";
-import { groupsAbove, groupsAround, labelsOf, parentOf, StatedNumbers, tableNodes, tablesIn } from "./evidence.js";
+import { groupsAbove, groupsAround, labelsOf, parentOf, tableNodes, tablesIn } from "./evidence.js";
 import { type FoundFields, findFields } from "./fields.js";
 import { type Contents, Findings, type Layout, type Recognition } from "./layout.js";
 import type { Format, OrientedDataset, SharedEvidence } from "./order.js";
 import { framesIn, likeFirst, nodesAlong, orderOf } from "./order.js";
+import { StatedNumbers } from "./stated-numbers.js";
 import { hasForeign } from "./statements.js";
 import { byTime, framesOf, timeOf, unitsOfTime } from "./times.js";
 import { type OtherField, placeIn } from "./usual-names.js";

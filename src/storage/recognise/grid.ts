@@ -1,4 +1,4 @@
-/** Axes and times by what a file states and what the user says; what neither says becomes an open question. */
+/** Axes and times by what a file states and the user answers; what neither says becomes an open question. */
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
@@ -8,6 +8,7 @@ import { type AxisInput, BY_TIMES, type Contents, type Findings } from "./layout
 
 type TimeInput = DescriptorInput["time"];
 
+/** A number, or another value, and the place that states it. */
 export interface StatedNumber<T = number> {
   readonly value: T;
   readonly where: string;
@@ -60,12 +61,12 @@ export const NO_CLUES: AxisClues = {
 
 const USER = "your answer";
 
-function withAnswers(axis: AxisName, clues: AxisClues, answers: Answers, findings: Findings): AxisClues {
-  const said = (values: readonly number[] | undefined): StatedNumber | null => {
+function applyAnswers(axis: AxisName, clues: AxisClues, answers: Answers, findings: Findings): AxisClues {
+  const answered = (values: readonly number[] | undefined): StatedNumber | null => {
     const value = values?.[AXIS_NAMES.indexOf(axis)];
     return value === undefined ? null : { value, where: USER };
   };
-  const [spacing, length, origin] = [said(answers.spacing), said(answers.length), said(answers.origin)];
+  const [spacing, length, origin] = [answered(answers.spacing), answered(answers.length), answered(answers.origin)];
   const periodic =
     answers.periodic === undefined ? clues.periodic : { value: answers.periodic.includes(axis), where: USER };
   if (clues.periodic !== null && periodic?.value !== clues.periodic.value)
@@ -83,7 +84,7 @@ function withAnswers(axis: AxisName, clues: AxisClues, answers: Answers, finding
   };
 }
 
-/** Part of a spacing by which the ends of a box may be off. */
+/** Relative tolerance of stated lengths, which may be rounded. */
 const BOX_SLACK = 1e-3;
 /** Steps by which the lower and the upper end of a box may be away from the end nodes. */
 const BOX_PLAY = [0.51, 1.01] as const;
@@ -99,14 +100,12 @@ const BOX_PAIRS = [
 /** Spacings by which a length may differ from a whole number of them. */
 const STEP_SLACK = 0.25;
 
-/**
- * Ends of a box as origin, length and spacing. Nodes are on both ends if the spacing says so; else they may be centres
- * of cells, or one period.
- */
-function boxed(axis: AxisName, nodes: number, clues: AxisClues, { cells }: Answers, findings: Findings): AxisClues {
+/** Origin and spacing from the ends of a box. The user is asked unless the stated spacing puts nodes on both ends. */
+function placeBox(axis: AxisName, nodes: number, clues: AxisClues, answers: Answers, findings: Findings): AxisClues {
+  const { cells } = answers;
   const { coordinates, origin, limits } = clues;
   const { lower, upper } = limits;
-  if (coordinates === null && origin !== null) return cornered(axis, nodes, clues, cells, findings);
+  if (coordinates === null && origin !== null) return placeOrigin(axis, nodes, clues, answers, findings);
   // Descending nodes do not begin at the lower end.
   const stated = clues.spacing?.value ?? 0;
   if (coordinates !== null || lower === null || stated < 0) return clues;
@@ -139,17 +138,17 @@ function boxed(axis: AxisName, nodes: number, clues: AxisClues, { cells }: Answe
     clues.spacing ?? (clues.length === null ? null : { ...clues.length, value: clues.length.value / nodes });
   const isOnEnds = clues.spacing !== null && Math.abs(span / (nodes - 1) / clues.spacing.value - 1) < BOX_SLACK / nodes;
   if (isOnEnds) return { ...clues, origin: lower };
-  const said = `${lower.where} is ${lower.value} and ${upper.where} is ${upper.value}`;
-  askNodesOnEnds(axis, nodes, said, "these ends", lower.value, findings);
+  const statement = `${lower.where} is ${lower.value} and ${upper.where} is ${upper.value}`;
+  askNodesOnEnds(axis, nodes, statement, "these ends", lower.value, findings);
   return { ...clues, origin: lower, spacing: spacing ?? { value: span / (nodes - 1), where: lower.where } };
 }
 
-/** The origin as the first centre, or as the corner of its cell if the person says so; asks if values are at centres. */
-function cornered(
+/** The origin as the first centre, or as the corner of its cell if the user says so; asks if values are at centres. */
+function placeOrigin(
   axis: AxisName,
   nodes: number,
   clues: AxisClues,
-  cells: Answers["cells"],
+  { cells }: Answers,
   findings: Findings,
 ): AxisClues {
   const { spacing, length, limits, centres } = clues;
@@ -174,14 +173,14 @@ function cornered(
 function askNodesOnEnds(
   axis: AxisName,
   nodes: number,
-  said: string,
+  statement: string,
   ends: string,
   first: number,
   findings: Findings,
 ): void {
   findings.ask(
     "origin",
-    `${said}, and nothing states whether the ${nodes} nodes are on ${ends} or in the middle of cells; ` +
+    `${statement}, and nothing states whether the ${nodes} nodes are on ${ends} or in the middle of cells; ` +
       `the first node at ${first} is a guess.`,
     "--cells AXES (none for none), or --origin x,y,z and --spacing x,y,z",
     axis,
@@ -197,7 +196,7 @@ function askBoxes(
   ends: AxisEnds,
   { boxes }: AxisClues,
   findings: Findings,
-  isSaid: boolean,
+  isAnswered: boolean,
 ): void {
   const { first, last, step } = ends;
   const isCount = (value: number, where: string) =>
@@ -206,47 +205,44 @@ function askBoxes(
     isCount(upper - lower, where) ||
     (Math.abs(lower - first) <= BOX_PLAY[0] * step && Math.abs(upper - last) <= BOX_PLAY[1] * step);
   const isLength = (length: number, where: string) =>
-    isCount(length, where) || (length >= (last - first) * (1 - BOX_SLACK) && length <= last - first + 1.01 * step);
+    isCount(length, where) ||
+    (length >= (last - first) * (1 - BOX_SLACK) && length <= last - first + BOX_PLAY[1] * step);
   const fits = ({ value, where }: StatedNumber<readonly number[]>) =>
     value.length === 3
       ? value.some((length) => isLength(length, where))
       : BOX_PAIRS.some(([lower, upper]) => isBox(value[lower] as number, value[upper] as number, where));
   const other = boxes.find((box) => !fits(box));
-  if (other !== undefined) findings.contradict("spacing", notThere(axis, ends, other), placing(axis), axis, isSaid);
+  if (other !== undefined)
+    findings.contradict("spacing", misplaced(axis, ends, other), axisFlags(axis), axis, isAnswered);
 }
 
-const placing = (axis: AxisName): string => `--spacing and --origin, or axes.${axis} in a descriptor`;
+const axisFlags = (axis: AxisName): string => `--spacing and --origin, or axes.${axis} in a descriptor`;
 
-function notThere(axis: AxisName, { first, last }: AxisEnds, { where, value }: StatedNumber<unknown>): string {
+function misplaced(axis: AxisName, { first, last }: AxisEnds, { where, value }: StatedNumber<unknown>): string {
   const stated = `${where} is ${[value].flat().join(", ")}`;
   return `The nodes are from ${first} to ${last} along ${axis}, and ${stated}; that the nodes are there is a guess.`;
 }
 
 /** Adds a red line for a stated end of the axis that is farther from its end node than a cell may reach. */
-function askLimits(
-  axis: AxisName,
-  ends: AxisEnds,
-  { limits: { lower, upper }, unordered }: AxisClues,
-  findings: Findings,
-): void {
+function askLimits(axis: AxisName, ends: AxisEnds, { limits, unordered }: AxisClues, findings: Findings): void {
   const { first, last, step } = ends;
   // Of a list whose order is not known, any number may be that of the axis.
   const isFar = (end: StatedNumber | StatedNumber<readonly number[]> | null, node: number, play: number) =>
     end !== null && [end.value].flat().every((value) => Math.abs((value as number) - node) > play * step);
-  const low = [lower, unordered.origin].find((end) => isFar(end, first, BOX_PLAY[0]));
-  const other = low ?? (isFar(upper, last, BOX_PLAY[1]) ? upper : null);
-  if (other !== null) findings.contradict("origin", notThere(axis, ends, other), placing(axis), axis);
+  const low = [limits.lower, unordered.origin].find((end) => isFar(end, first, BOX_PLAY[0]));
+  const other = low ?? (isFar(limits.upper, last, BOX_PLAY[1]) ? limits.upper : null);
+  if (other !== null) findings.contradict("origin", misplaced(axis, ends, other), axisFlags(axis), axis);
 }
 
 function askContradictions(axis: AxisName, { contradictions }: AxisClues, answers: Answers, findings: Findings): void {
-  const isSaid = (answers.spacing ?? answers.length) !== undefined;
+  const isAnswered = (answers.spacing ?? answers.length) !== undefined;
   for (const text of contradictions)
     findings.contradict(
       "spacing",
       `${text}; that the first holds is a guess.`,
       `--spacing, --origin and --periodic, or axes.${axis} in a descriptor`,
       axis,
-      isSaid,
+      isAnswered,
     );
 }
 
@@ -256,7 +252,7 @@ function askContradictions(axis: AxisName, { contradictions }: AxisClues, answer
  * its entries fits.
  *
  * @param where what gives the nodes, for messages
- * @param isSaid an answer gives them, whatever is stated
+ * @param isAnswered whether an answer gives them, whatever is stated
  */
 export function askEnds(
   axis: AxisName,
@@ -264,7 +260,7 @@ export function askEnds(
   where: string,
   clues: AxisClues,
   findings: Findings,
-  isSaid = false,
+  isAnswered = false,
 ): void {
   const { spacing, origin, length, limits, unordered } = clues;
   const steps = Array.from(nodes.subarray(1), (node, index) => Math.abs(node - nodes[index]));
@@ -278,36 +274,37 @@ export function askEnds(
   const range = from === to ? `${from}` : `${from} to ${to}`;
   const ask = (
     about: "spacing" | "origin",
-    said: string,
+    measured: string,
     stated: StatedNumber | StatedNumber<readonly number[]> | null,
     fits: (value: number) => boolean,
   ) => {
     if (stated === null || [stated.value].flat().some((value) => fits(value as number))) return;
     findings.contradict(
       about,
-      `${where} ${said} along ${axis}, and ${stated.where} is ${[stated.value].flat().join(", ")}; that the coordinates hold is a guess.`,
-      placing(axis),
+      `${where} ${measured} along ${axis}, and ${stated.where} is ${[stated.value].flat().join(", ")}; that the coordinates hold is a guess.`,
+      axisFlags(axis),
       axis,
-      isSaid,
+      isAnswered,
     );
   };
   // Stated numbers may be rounded.
-  const slack = isSaid ? 1e-6 : BOX_SLACK;
+  const slack = isAnswered ? 1e-6 : BOX_SLACK;
   const isStep = (value: number) => Math.abs(value) >= least * (1 - slack) && Math.abs(value) <= most * (1 + slack);
   const isLength = (value: number) =>
     value >= (last - first) * (1 - slack) && value <= (last - first + most) * (1 + slack);
   const list = spacing === null && unordered.spacing !== unordered.length ? unordered.spacing : null;
   ask("spacing", `has steps of ${range}`, spacing ?? list, isStep);
   ask("spacing", `is ${Number((last - first).toPrecision(6))} long`, length ?? unordered.length, isLength);
-  ask("origin", `ends at ${last}`, limits.upper, (value) => isNear(value, ends, 1.01 * most));
-  askBoxes(axis, nodes.length, { first, last, step: most }, clues, findings, isSaid);
+  ask("origin", `ends at ${last}`, limits.upper, (value) => isNear(value, ends, BOX_PLAY[1] * most));
+  askBoxes(axis, nodes.length, { first, last, step: most }, clues, findings, isAnswered);
   const starts = [first, nodes[0]];
   ask("origin", `begins at ${nodes[0]}`, origin ?? unordered.origin, (value) => isNear(value, starts, slack * mean));
   if (origin === null)
-    ask("origin", `begins at ${nodes[0]}`, limits.lower, (value) => isNear(value, starts, 0.51 * mean));
+    ask("origin", `begins at ${nodes[0]}`, limits.lower, (value) => isNear(value, starts, BOX_PLAY[0] * mean));
 }
 
-function nameStated(
+/** Asks where the coordinates or the numbers of the file contradict the answered nodes. */
+function askStated(
   axis: AxisName,
   nodes: Float64Array,
   clues: AxisClues,
@@ -317,12 +314,13 @@ function nameStated(
   const { value = [], where = "" } = clues.coordinates ?? {};
   const slack = BOX_SLACK * Math.abs(nodes[1] - nodes[0]);
   const isOther = (place: number, k: number) => !(Math.abs(place - nodes[k]) <= slack);
-  const said = `${nodes.length} nodes from ${nodes[0]} to ${nodes[nodes.length - 1]}`;
+  const answered = `${nodes.length} nodes from ${nodes[0]} to ${nodes[nodes.length - 1]}`;
   if (("path" in value ? contents.numbers(value.path) : value).some(isOther))
-    findings.override("spacing", said, `the coordinates in ${where}`, axis);
+    findings.override("spacing", answered, `the coordinates in ${where}`, axis);
   askEnds(axis, nodes, "The answer", clues, findings, true);
 }
 
+/** An axis of a descriptor, from what a file states and the user answers; questions and reasons go to `findings`. */
 export function axisOf(
   axis: AxisName,
   nodes: number,
@@ -331,7 +329,7 @@ export function axisOf(
   findings: Findings,
 ): AxisInput {
   const { answers } = contents;
-  const clues = boxed(axis, nodes, withAnswers(axis, file, answers, findings), answers, findings);
+  const clues = placeBox(axis, nodes, applyAnswers(axis, file, answers, findings), answers, findings);
   const { coordinates, periodic } = clues;
   if (periodic?.value === true && answers.walls?.includes(axis) === true)
     throw new DataError(`--walls ${axis} has no effect: ${axis} is periodic, from ${periodic.where}`);
@@ -341,7 +339,7 @@ export function axisOf(
     findings.addReason(`${axis}: coordinates from ${coordinates.where}${periodicText(periodic)}.`);
     if (periodic === null) askPeriodicity(axis, findings);
     const isPeriodic = periodic?.value ?? false;
-    const cells = edgesOf(axis, clues, isPeriodic, findings);
+    const cells = edgesOf(axis, clues.edges, isPeriodic, findings);
     return { coordinates: coordinates.value, periodic: isPeriodic, ...faces, ...cells };
   }
   const { spacing, isPeriodic } = spacingOf(axis, nodes, clues, answers, findings);
@@ -352,26 +350,29 @@ export function axisOf(
     findings.addReason(`${axis}: origin ${origin.value} from ${origin.where}.`);
     const far = origin.value + (nodes - 1) * spacing;
     const ends = { first: Math.min(origin.value, far), last: Math.max(origin.value, far), step: Math.abs(spacing) };
-    const isSaid = [clues.spacing, clues.length].some((clue) => clue?.where === USER);
-    if (isSaid || origin.where === USER) {
-      const stated = isSaid ? file : { ...file, spacing: null, length: null, unordered: NO_CLUES.unordered, boxes: [] };
-      const said = Float64Array.from({ length: nodes }, (_, k) => origin.value + k * spacing);
-      nameStated(axis, said, stated, contents, findings);
+    const isAnswered = [clues.spacing, clues.length].some((clue) => clue?.where === USER);
+    if (isAnswered || origin.where === USER) {
+      const stated = isAnswered
+        ? file
+        : { ...file, spacing: null, length: null, unordered: NO_CLUES.unordered, boxes: [] };
+      const answered = Float64Array.from({ length: nodes }, (_, k) => origin.value + k * spacing);
+      askStated(axis, answered, stated, contents, findings);
     }
-    if (!isSaid) askBoxes(axis, nodes, ends, clues, findings, false);
-    if (!isSaid && origin.where !== USER && clues.contradictions.length === 0) askLimits(axis, ends, clues, findings);
+    if (!isAnswered) askBoxes(axis, nodes, ends, clues, findings, false);
+    if (!isAnswered && origin.where !== USER && clues.contradictions.length === 0)
+      askLimits(axis, ends, clues, findings);
   }
   const first = origin?.value ?? 0;
   const edges =
     clues.edges ?? (origin === null ? null : edgesWithin([first, first + (nodes - 1) * spacing], nodes, clues.limits));
-  const cells = edgesOf(axis, { edges }, isPeriodic, findings);
+  const cells = edgesOf(axis, edges, isPeriodic, findings);
   return { nodes, origin: first, spacing, periodic: isPeriodic, ...faces, ...cells };
 }
 
 /** The faces of the cells of an axis that is not periodic: cells of a periodic one are a spacing wide. */
 function edgesOf(
   axis: AxisName,
-  { edges }: Pick<AxisClues, "edges">,
+  edges: AxisClues["edges"],
   isPeriodic: boolean,
   findings: Findings,
 ): Pick<AxisInput, "edges"> {
@@ -394,11 +395,11 @@ export function edgesWithin(
   return { value, where: `${lower.where} and ${upper.where}` };
 }
 
-/** If it is said to be periodic, the field is constant along it; else only values at its nodes are answered. */
-export function oneNode(axis: AxisName, file: AxisClues, { answers }: Contents, findings: Findings): AxisInput {
-  const said = withAnswers(axis, { ...file, coordinates: null }, answers, findings);
-  const isPlaced = said.origin === null || said.periodic?.value === true;
-  const clues = isPlaced ? said : cornered(axis, 1, said, answers.cells, findings);
+/** An axis of one node. Periodic: the field is constant along it; else only the node has values. */
+export function singleNodeAxis(axis: AxisName, file: AxisClues, { answers }: Contents, findings: Findings): AxisInput {
+  const answered = applyAnswers(axis, { ...file, coordinates: null }, answers, findings);
+  const isPlaced = answered.origin === null || answered.periodic?.value === true;
+  const clues = isPlaced ? answered : placeOrigin(axis, 1, answered, answers, findings);
   const { origin, periodic } = clues;
   if (origin?.where === USER && file.origin !== null && file.origin.value !== origin.value)
     findings.override("origin", `${origin.value}`, `${file.origin.where} (${file.origin.value})`, axis);
@@ -415,15 +416,16 @@ export function oneNode(axis: AxisName, file: AxisClues, { answers }: Contents, 
   return { nodes: 1, origin: origin?.value ?? 0, spacing: 1, periodic: periodic?.value ?? false };
 }
 
-/** Walls hold particles, and open ends let them leave. */
+/** Faces of an axis, as an answer or the file says. */
 function facesOf(
   axis: AxisName,
   stated: StatedNumber<Ends> | null,
   answers: Answers,
   findings: Findings,
 ): Pick<AxisInput, "faces"> {
-  const { walls: said } = answers;
-  const walls: StatedNumber<Ends> | null = said === undefined ? stated : { value: said.includes(axis), where: USER };
+  const { walls: answered } = answers;
+  const walls: StatedNumber<Ends> | null =
+    answered === undefined ? stated : { value: answered.includes(axis), where: USER };
   if (walls === null) {
     findings.ask(
       "faces",
@@ -434,12 +436,12 @@ function facesOf(
     return {};
   }
   const { value, where } = walls;
-  if (said !== undefined && stated !== null && [stated.value].flat().some((wall) => wall !== value))
+  if (answered !== undefined && stated !== null && [stated.value].flat().some((wall) => wall !== value))
     findings.override("faces", value ? "Walls" : "Open", stated.where, axis);
   const [first, last] = (typeof value === "boolean" ? [value, value] : value).map((wall) => (wall ? "wall" : "open"));
   const both = first === last ? `${first} at both ends` : `${first} at the first end, ${last} at the last`;
   findings.addReason(`${axis}: ${both}, from ${where}.`);
-  return { faces: [first, last] as ["wall", "wall"] };
+  return { faces: [first, last] as NonNullable<AxisInput["faces"]> };
 }
 
 function askOrigin(axis: AxisName, { unordered }: AxisClues, findings: Findings): void {
@@ -452,13 +454,8 @@ function askOrigin(axis: AxisName, { unordered }: AxisClues, findings: Findings)
 }
 
 /** Asks if a length and a spacing do not agree: a period has one spacing a node, other boxes perhaps one less. */
-function askLength(
-  axis: AxisName,
-  nodes: number,
-  { spacing, length, periodic }: AxisClues,
-  answers: Answers,
-  findings: Findings,
-): void {
+function askLength(axis: AxisName, nodes: number, clues: AxisClues, answers: Answers, findings: Findings): void {
+  const { spacing, length, periodic } = clues;
   if (spacing === null || length === null || answers.spacing !== undefined || answers.length !== undefined) return;
   const steps = Math.abs(length.value / spacing.value);
   const fits = (count: number) => Math.abs(steps - count) < STEP_SLACK;
@@ -488,25 +485,25 @@ function spacingOf(axis: AxisName, nodes: number, clues: AxisClues, { cells }: A
   if (length !== null) {
     const isPeriodic = periodic?.value ?? true;
     const [whole, inner] = [length.value / nodes, length.value / (nodes - 1)];
-    const found = isPeriodic || cells?.includes(axis) === true ? whole : inner;
+    const guess = isPeriodic || cells?.includes(axis) === true ? whole : inner;
     findings.addReason(
-      `${axis}: spacing ${found}, length ${length.value} from ${length.where}${periodicText(periodic)}.`,
+      `${axis}: spacing ${guess}, length ${length.value} from ${length.where}${periodicText(periodic)}.`,
     );
     // Beside values at centres, `cells` says which point the origin is, and only cells from a corner fill the length.
     const isOrigin = clues.centres !== null && clues.origin !== null && clues.origin.where !== USER;
-    const isSaid = cells?.includes(axis) === true || (cells !== undefined && !isOrigin);
+    const isStated = cells?.includes(axis) === true || (cells !== undefined && !isOrigin);
     // The user's length is defined; that of a file may be of the cells or of the nodes if the axis is not periodic.
-    if (periodic === null || (!isPeriodic && length.where !== USER && !isSaid))
+    if (periodic === null || (!isPeriodic && length.where !== USER && !isStated))
       findings.ask(
         "spacing",
         `The length ${length.value} means a spacing of ${whole} between ${nodes} cells, as on a periodic axis, or of ` +
-          `${inner} from the first node to the last; ${found} is a guess.`,
+          `${inner} from the first node to the last; ${guess} is a guess.`,
         periodic === null
           ? "--periodic AXES (none for none), or axes.* in a descriptor"
           : `${cells === undefined ? "--cells AXES (none for none), or " : ""}--spacing x,y,z`,
         axis,
       );
-    return { spacing: found, isPeriodic };
+    return { spacing: guess, isPeriodic };
   }
   const what = unorderedText(unordered.spacing ?? clues.boxes[0] ?? null) ?? "The distance of the nodes is not stated";
   findings.ask("spacing", `${what}; 1 is a guess.`, answer, axis);
@@ -514,10 +511,8 @@ function spacingOf(axis: AxisName, nodes: number, clues: AxisClues, { cells }: A
   return { spacing: 1, isPeriodic: periodic?.value ?? false };
 }
 
-function periodicText(periodic: StatedNumber<boolean> | null): string {
-  if (periodic === null) return "";
-  return `; ${periodic.value ? "periodic" : "not periodic"}, from ${periodic.where}`;
-}
+const periodicText = (periodic: StatedNumber<boolean> | null): string =>
+  periodic === null ? "" : `; ${periodic.value ? "periodic" : "not periodic"}, from ${periodic.where}`;
 
 function askPeriodicity(axis: AxisName, findings: Findings): void {
   findings.ask(
@@ -538,12 +533,14 @@ export function timesOf(
   const { times } = answers;
   const inUnits = stated?.units ? ` in "${stated.units}"` : "";
   if (times !== undefined) {
-    const said = "origin" in times ? Array.from({ length: frames }, (_, k) => times.origin + k * times.step) : times;
-    if (said.length !== frames) throw new DataError(`there are ${frames} frames, not the ${said.length} of --times`);
+    const answered =
+      "origin" in times ? Array.from({ length: frames }, (_, k) => times.origin + k * times.step) : times;
+    if (answered.length !== frames)
+      throw new DataError(`there are ${frames} frames, not the ${answered.length} of --times`);
     findings.addReason(`time: from ${USER}.`);
-    if (stated !== null && !isSameTimes(said, stated))
-      findings.override("times", listText(said), `${stated.where} (${listText(stated.value)}${inUnits})`);
-    return describeTimes(said);
+    if (stated !== null && !isSameTimes(answered, stated))
+      findings.override("times", listText(answered), `${stated.where} (${listText(stated.value)}${inUnits})`);
+    return describeTimes(answered);
   }
   if (stated?.value.length === frames) {
     const at = stated.value.findIndex((value, index) => index > 0 && value <= (stated.value[index - 1] as number));
@@ -572,10 +569,10 @@ export function timesOf(
   return { origin: 0, step: 1, count: frames };
 }
 
-function isSameTimes(said: readonly number[], { value, units = "" }: StatedNumber<readonly number[]>): boolean {
-  const [first = 0, last = first] = [said[0], said.at(-1)];
+function isSameTimes(answered: readonly number[], { value, units = "" }: StatedNumber<readonly number[]>): boolean {
+  const [first = 0, last = first] = [answered[0], answered.at(-1)];
   const slack = 1e-6 * Math.abs(last - first || first);
-  const isSame = said.length === value.length && said.every((time, k) => Math.abs(time - value[k]) <= slack);
+  const isSame = answered.length === value.length && answered.every((time, k) => Math.abs(time - value[k]) <= slack);
   return isSame && (units === "" || factorBetween(units, "s") === 1);
 }
 

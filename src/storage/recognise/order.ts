@@ -2,9 +2,10 @@
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js";
 import { agrees, assignments, type Dimension } from "./assign.js";
-import type { CoordinateTable, DimensionLabels, StatedNumbers } from "./evidence.js";
+import type { CoordinateTable, DimensionLabels } from "./evidence.js";
 import { labelsOf, parentOf } from "./evidence.js";
 import { askOrderOfComponents, type Contents, type Findings } from "./layout.js";
+import type { StatedNumbers } from "./stated-numbers.js";
 import type { Role } from "./usual-names.js";
 
 export interface OrientedDataset {

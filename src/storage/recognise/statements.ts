@@ -72,7 +72,7 @@ function refuseScaledUnit(contents: Contents, path: string, findings: Findings):
 function askComponents(contents: Contents, path: string, dimension: number, findings: Findings): void {
   const named = dimension < 0 ? null : componentNames(contents, path, dimension);
   const inOrder = named === null ? true : areInOrder(named.names);
-  const isKnown = inOrder === true || (inOrder === null && named?.isLoose === true);
+  const isKnown = inOrder === true || (inOrder === null && named?.isShared === true);
   if (named === null || isKnown || contents.answers.components !== undefined) return;
   findings.contradict(
     "order",

@@ -6,11 +6,12 @@ import { factorBetween, unitOf } from "../dataset/units.js";
 import { type AxisTables, agree, unitsOfLength } from "./axes.js";
 import { unitAt } from "./component-units.js";
 import { datedUnitOf } from "./dated-unit.js";
-import { type CoordinateTable, parentOf, StatedNumbers } from "./evidence.js";
+import { type CoordinateTable, parentOf } from "./evidence.js";
 import type { FoundFields } from "./fields.js";
 import { type StatedNumber, timesOf } from "./grid.js";
 import { BY_TIMES, type Contents } from "./layout.js";
 import { framesIn, nodesAlong, type OrientedDataset, type SharedEvidence } from "./order.js";
+import { StatedNumbers } from "./stated-numbers.js";
 
 /** Texts that name no known unit, but a time that velocities are not stated in. */
 const FOREIGN_TIMES = /^\s*([mun]s\b|week|month|[kmg]?yrs?\b|year|d\b)/i;

@@ -7,7 +7,7 @@ import { DataError } from "../../shared/errors.js";
 import { FIELDS, fieldNameProblem, type KnownField } from "../../shared/operations.js";
 import { AXIS_NAMES } from "../dataset/dataset.js";
 import { join } from "./evidence.js";
-import { type AxisClues, NO_CLUES, oneNode } from "./grid.js";
+import { type AxisClues, NO_CLUES, singleNodeAxis } from "./grid.js";
 import type { Contents, Findings } from "./layout.js";
 import type { FieldRow, ProducerRow } from "./producer.js";
 import { OTHERS, PRESSURES, TRIPLES, VECTORS } from "./usual-names.js";
@@ -59,7 +59,7 @@ export const VTKHDF: ProducerRow = {
       origin: { value: start, where: `Origin${half === 0 ? "" : " and half a Spacing"}` },
       edges: half === 0 ? null : { value: [start - half * step, start + (count - half) * step], where: "WholeExtent" },
     } satisfies Partial<AxisClues>;
-    return nodes === 1 ? { axis: oneNode(axis, { ...NO_CLUES, ...clues }, contents, findings) } : clues;
+    return nodes === 1 ? { axis: singleNodeAxis(axis, { ...NO_CLUES, ...clues }, contents, findings) } : clues;
   },
   // A file without steps may state its time as data of the field.
   times: (contents) => {
