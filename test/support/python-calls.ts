@@ -46,7 +46,10 @@ function wrapped(text: string, indent: string, more: string): string {
 function methodOf(call: CallName): string {
   const { summary, description, members, required, kind } = callOf(call);
   const taken = members.filter((name) => !LEFT_OUT.includes(name) && (name !== "range" || kind === "table"));
-  const first = taken.filter((name) => name === "what" || (name === "points" && required.includes(name)));
+  // Of statistics of paths, what is asked along them is the exception.
+  const leading: readonly MemberName[] =
+    required.includes("points") && kind === "table" ? ["points"] : ["what", "points"];
+  const first = taken.filter((name) => leading.includes(name) && (name === "what" || required.includes(name)));
   const typed = (name: MemberName) => `        ${name}: ${TYPES[memberOf(name).type] ?? "Any"} = None,`;
   const rest = taken.filter((name) => !first.includes(name));
   const words = taken.map((name) => wrapped(`${name}: ${helpOf(name, call)}`, " ".repeat(12), " ".repeat(16)));

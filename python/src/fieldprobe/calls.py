@@ -506,9 +506,9 @@ class Calls(Asking):
 
     def dispersion(
         self,
-        what: Optional[What] = None,
         points: Any = None,
         *,
+        what: Optional[What] = None,
         x: Any = None,
         y: Any = None,
         z: Any = None,
