@@ -1,6 +1,6 @@
 """Points, coordinates and times of numpy, pandas, xarray and netCDF4: read by their labels, in the dataset's units, or refused."""
 
-from collections import namedtuple
+from collections import UserList, deque, namedtuple
 
 import numpy as np
 import pytest
@@ -25,6 +25,8 @@ def containers(points):
     yield "a structured array", structured.view(np.ndarray)
     yield "a record array", structured
     yield "records", list(structured)
+    yield "a deque of namedtuples", deque(Turned(*row) for row in turned)
+    yield "a list of a user", UserList(Turned(*row) for row in turned)
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame(turned, columns=list("zyx"))
     yield "a table", table
@@ -91,6 +93,31 @@ def test_pairs_and_velocities_are_read_by_their_labels(dataset):
     np.testing.assert_array_equal(*tables)
 
 
+def test_one_record_and_numbers_of_samples_are_read_by_their_names(dataset):
+    record = np.rec.fromarrays(POINTS[:1, ::-1].T, names="z,y,x")[0]
+    track = {"time": slice(0.4, 0.5), "step": 0.05}
+    np.testing.assert_array_equal(dataset.paths(points=record, **track)["x"], dataset.paths(points=POINTS[0], **track)["x"])
+    asked = [dataset.ask("values", "p", points=one, time=0.4, format="csv") for one in (record, POINTS[:1])]
+    assert asked[0] == asked[1]
+    assert dataset.grid("p", time=0.4, samples=Turned(2, 3, 4))["p"].shape == (2, 3, 4)
+    times = [0.8, 0.4, 0.6]
+    by_place = dataset.values("p", POINTS, time=pytest.importorskip("pandas").Series(times, index=list("zyx")))
+    np.testing.assert_array_equal(by_place, dataset.values("p", POINTS, time=times))
+
+
+def test_tables_of_many_points_have_frames_of_pandas(dataset):
+    pytest.importorskip("pandas")
+    points = np.random.default_rng(3).uniform(0, 6, (1500, 3))
+    for table in (
+        dataset.statistics("NA = p, null = u.x", points=points, time=0.4),
+        dataset.submit("statistics", "NA = p, null = u.x", points=points, time=0.4).result(),
+        dataset.statistics("NA = p, null = u.x", points=points[:5], time=0.4),
+    ):
+        frame = table.to_pandas()
+        assert list(frame["of"]) == ["NA", "null"]
+        np.testing.assert_allclose(frame["mean"], [one["mean"] for one in table["results"]])
+
+
 def test_points_of_other_names_are_refused(dataset):
     pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
     table = pandas.DataFrame(POINTS, columns=list("xyz"))
@@ -117,7 +144,12 @@ def test_points_of_other_names_are_refused(dataset):
 def test_masked_numbers_are_refused_wherever_they_are(dataset, tmp_path):
     masked = np.ma.masked_array(POINTS, mask=[[0, 0, 0], [0, 1, 0], [0, 0, 0]])
     structured = np.ma.array([(1.0, 2.0, 3.0)], mask=[(0, 1, 0)], dtype=[(name, float) for name in "xyz"])
-    points = [masked, list(masked), [list(masked)], structured]
+    points = [masked, list(masked), [list(masked)], deque(masked), structured]
+    dask, xarray = pytest.importorskip("dask.array"), pytest.importorskip("xarray")
+    lazy = dask.ma.masked_less(dask.from_array(POINTS), 1.2)
+    points += [lazy, xarray.DataArray(lazy, dims=("n", "axis"))]
+    with pytest.raises(ValueError, match="masked"):
+        dataset.interp("u", x=xarray.DataArray(lazy[:, 0], dims="n"), y=1.0, z=1.0, t=0.4)
     netcdf = pytest.importorskip("netCDF4")
     with netcdf.Dataset(tmp_path / "masked.nc", "w") as file:
         file.createDimension("n", 3)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import DatasetReplaced, FieldprobeError
-from .labelled import CheckUnit, array_of, contradicts, is_rows, points_of
+from .labelled import CheckUnit, array_of, contradicts, has_names, is_rows, points_of
 from .transport import Answer, Transport
 
 What = Union[str, Sequence[str]]
@@ -54,6 +54,9 @@ def _is_finite(value: Any) -> bool:
 
 
 def _given(members: Mapping[str, Any], check: CheckUnit) -> Dict[str, Any]:
+    # Numbers along x, y and z.
+    along = {name: points_of(members[name]) for name in ("samples", "lag") if has_names(members.get(name))}
+    members = {**members, **along}
     given = {name: plain(value, check, _KINDS.get(name, "")) for name, value in members.items() if value is not None}
     for name, value in given.items():
         if not _is_finite(value):
@@ -155,6 +158,8 @@ class Table(Dict[str, Any]):
     """The answer of an analysis: the members of its JSON, lists of numbers as numpy arrays."""
 
     _asking: "Asking"
+    #: The points that were asked, which the question of an answer states by their number if they are many.
+    _points: Any = None
 
     def to_pandas(self) -> Any:
         """The table as a ``pandas.DataFrame``; needs pandas. It is asked for once more, as CSV.
@@ -166,8 +171,15 @@ class Table(Dict[str, Any]):
 
         version = Version()
         version.check(self._asking.name, self.get("manifest"))
-        answer = self._asking._post({**self["question"], "format": "csv"}, "text/csv", version)
-        return pandas.read_csv(io.BytesIO(answer.body))
+        question = {**self["question"], "format": "csv"}
+        if "sha256" in (question.get("points") or ()):
+            dropped = ("dataset", "call", "points")
+            query = _texts({name: one for name, one in question.items() if name not in dropped})
+            answer = self._asking._post_points(question["call"], self._points, query, "text/csv", version)
+        else:
+            answer = self._asking._post(question, "text/csv", version)
+        # A quantity may be named NA or null; a number that is not finite is nothing.
+        return pandas.read_csv(io.BytesIO(answer.body), keep_default_na=False, na_values=[""])
 
 
 def _numbers(value: Any) -> Any:
@@ -335,6 +347,7 @@ class Asking:
             array = points_of(members["points"], self._check_unit)
             members, shape = {**members, "points": array}, array.shape[:-1]
         given = self._given({"what": what, **members})
+        rows = given.get("points")
         path = self._path_of(call)
         if _is_many(given):
             points = given.pop("points")
@@ -343,7 +356,8 @@ class Asking:
         else:
             question = {**_listed(given), "format": form}
             answer = self._transport.submit(path, json.dumps(question).encode(), JSON, None, accept)
-        return Job(self._transport, answer.json(), lambda body: self._decoded(call, what, body, shape, _is_list(given)))
+        decoded = lambda body: self._decoded(call, what, body, shape, _is_list(given), rows)  # noqa: E731
+        return Job(self._transport, answer.json(), decoded)
 
     def _path_of(self, call: str) -> str:
         return f"/api/datasets/{quote(self.name, safe='')}/{call}"
@@ -376,21 +390,28 @@ class Asking:
             return self._values(what, points, members, progress, version or Version())
         accept = JSON if self._kinds.get(call) == "table" else ZARR
         given = self._given({"what": what, **members})
+        rows = given.get("points")
         given["format"] = "json" if self._kinds.get(call) == "table" else "zarr"
         if _is_many(given):
             points = given.pop("points")
             answer = self._post_points(call, points, _texts(given), accept, version)
         else:
             answer = self._post({"dataset": self.name, "call": call, **_listed(given)}, accept, version)
-        return self._decoded(call, what, answer.body)
+        return self._decoded(call, what, answer.body, rows=rows)
 
     def _decoded(
-        self, call: str, what: Optional[What], body: bytes, shape: Optional[Tuple[int, ...]] = None, is_list: bool = False
+        self,
+        call: str,
+        what: Optional[What],
+        body: bytes,
+        shape: Optional[Tuple[int, ...]] = None,
+        is_list: bool = False,
+        rows: Any = None,
     ) -> Any:
-        """The answer in a body. `shape`: of the points that were asked, if it is an array's."""
+        """The answer in a body. `shape`: of the points that were asked, if it is an array's; `rows`: these points."""
         if self._kinds.get(call) == "table":
             table = Table(_numbers(json.loads(body)))
-            table._asking = self
+            table._asking, table._points = self, rows
             return table
         found = _Arrays(body)
         if call == "values":

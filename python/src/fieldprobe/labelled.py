@@ -6,6 +6,7 @@ What ``numpy.asarray`` drops in silence is kept or refused here: masks, names, u
 from __future__ import annotations
 
 import re
+from collections.abc import MutableSequence
 from itertools import chain
 from typing import Any, Callable, Iterable, List, Mapping, Optional, Sequence, Tuple
 
@@ -36,10 +37,13 @@ def is_rows(points: Any) -> bool:
 
 def array_of(value: Any, check: Optional[CheckUnit] = None, kind: str = "") -> NDArray[Any]:
     """Numbers by their places: a coordinate, times. Raises ValueError for masked numbers, dates and other units."""
+    value = _listed(value)
     if isinstance(value, (list, tuple)) and _holds_labels(value):
         return np.asarray([array_of(one, check, kind) for one in value])
     _check_units(value, check, kind)
-    array = np.asanyarray(value)
+    # xarray shows the masks of what it holds by `data` alone.
+    held = value.data if hasattr(value, "dims") and hasattr(getattr(value, "data", None), "__array__") else value
+    array = np.asanyarray(held)
     if np.ma.is_masked(array):
         raise ValueError("masked numbers have no value: leave them out, as in points[~mask]")
     if array.dtype.kind in "mM":
@@ -62,6 +66,12 @@ def points_of(value: Any, check: Optional[CheckUnit] = None) -> NDArray[Any]:
     return array
 
 
+def has_names(value: Any) -> bool:
+    """Whether numbers have names: of a namedtuple, a record, or the index of a Series."""
+    is_record = bool(getattr(getattr(value, "dtype", None), "names", None))
+    return is_record or hasattr(value, "_fields") or (hasattr(value, "iloc") and _is_named(value.index))
+
+
 def check_aligned(values: Sequence[Any]) -> None:
     """Raises ValueError if columns of pandas or arrays of xarray do not have the same rows."""
     rows = [one.index for one in values if hasattr(one, "iloc")]
@@ -78,7 +88,13 @@ def broadcast(values: Sequence[Any]) -> Tuple[Any, ...]:
     return tuple(xarray.broadcast(*(xarray.DataArray(one) for one in values)))
 
 
+def _listed(value: Any) -> Any:
+    """Deques and lists of users as lists, whose items are looked at."""
+    return list(value) if isinstance(value, MutableSequence) and not isinstance(value, list) else value
+
+
 def _ordered(value: Any, check: Optional[CheckUnit]) -> NDArray[Any]:
+    value = _listed(value)
     if isinstance(value, Mapping):
         return _joined(list(value), [value[name] for name in value], check)
     if isinstance(value, (list, tuple)):
