@@ -452,7 +452,6 @@ describe("data", { timeout: 60_000 }, () => {
     const right = (await later("good", "1.2")).text;
     expectFault(await later("cut", "1.1"), "1.1", "Server", "DataError");
     const swapped = await later("swapped", "1.2");
-    // The fault causes a scan, which refuses the one and serves the other again.
     if (swapped.text !== right) expectFault(swapped, "1.2", "Server", "DataError");
     await expect.poll(async () => (await later("swapped", "1.2")).text, { timeout: 15_000 }).toBe(right);
     for (const version of VERSIONS) expectFault(await later("cut", version), version, "Server", "DataError");

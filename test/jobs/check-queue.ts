@@ -43,7 +43,6 @@ export const NUMBERS: JobHost = {
 
 /** @param open opens the same queue each time it is called in a test; another one in each test */
 export function checkQueue(open: () => JobQueue): void {
-  // A queue of several processes may offer a task a moment after it was added.
   const taken = (queue: JobQueue): Promise<TakenTask> =>
     vi.waitFor(
       async () => {

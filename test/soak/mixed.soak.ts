@@ -285,7 +285,6 @@ it(`answers every question as a process does that nothing happens to, for ${MINU
     `${JSON.stringify({ ...summary, statuses: Object.fromEntries(report.counts), growthMiB: Math.round(growth / MIB) })}\n`,
   );
   expect(wrong.slice(0, 5)).toEqual([]);
-  // Each ended thread costs at most the requests that it worked for.
   expect(failed).toBeLessThanOrEqual(2 * Math.ceil(faults / Object.keys(FAULTS).length));
   for (const question of all.filter(({ changed, path }) => !changed && path !== "/api/datasets")) {
     expect((await ask(program.url, question)).digest, question.name).toBe(expected.get(question)?.[0]);

@@ -101,7 +101,7 @@ describe("values equal the SOAP operations to the bit", () => {
     ["values", { points: POINTS, what: "filter(u)" }],
     ["nodes", { i: "0:2", j: "0:2", k: "0:2", what: "filter(u)" }],
     ["grid", { z: 1, samples: 2, what: "filter(u)" }],
-    ["find", { where: "filter(u.x) > 0", limit: 1 }],
+    ["find", { where: "filter(u.x) > 0", limit: 1, filter: '{"kind":"tophat","width":0.7}' }],
     ["statistics", { what: "filter(u)" }],
   ])("%s states the widths of a filter as it acts", async (call, members) => {
     const question = { dataset: "isotropic32", call, filter: "tophat:0.7", frame: 1, ...members };

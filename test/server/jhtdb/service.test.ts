@@ -129,7 +129,6 @@ describe("POST values", () => {
       });
       return new Float32Array(await answer.arrayBuffer());
     };
-    // Symmetric tensors of the operations: xx, xy, xz, yy, yz, zz of all nine.
     const upper = (all: Float32Array) => all.filter((_, i) => [0, 1, 2, 4, 5, 8].includes(i % 9));
     const asked = async (change: Record<string, string | number>): Promise<Float32Array> => {
       const query = pythonQuery({ sint: "fd4noint", ...change });

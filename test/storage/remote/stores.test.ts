@@ -128,7 +128,6 @@ it("gives each asker memory of its own hold, which nothing overwrites before it 
       const isPart = below(4) === 0;
       return { store, newestMs, path, offset: [chunk * below(chunks - 1) + (isPart ? 7 : 0)], count: [chunk] };
     });
-    // Some are read ahead, and some are asked for twice, at the same time and by a box of other chunks.
     await stores.ready(boxes.slice(0, 3));
     const asked = [...boxes, ...boxes.slice(below(6))];
     const reads = await Promise.all(asked.map((box) => stores.read(box)));

@@ -167,6 +167,14 @@ function parsed(text: string, member: string): unknown {
   return value;
 }
 
+/** An object, or the one in a text; null for anything else. */
+function objectIn(value: unknown, member: string): Readonly<Record<string, unknown>> | null {
+  const given = typeof value === "string" && value.trim().startsWith("{") ? parsed(value, member) : value;
+  return typeof given === "object" && !Array.isArray(given)
+    ? (given as Readonly<Record<string, unknown>> | null)
+    : null;
+}
+
 function readAlong(value: unknown, member: string): RequestedSpan {
   const parts = Array.isArray(value) ? value : typeof value === "string" ? value.split(":") : [value];
   if (parts.length > 2) throw wrong(member, "expected a number or first:last");
@@ -177,8 +185,7 @@ function readAlong(value: unknown, member: string): RequestedSpan {
 }
 
 function readRegion(value: unknown, member: string): RequestedRegion {
-  const given = typeof value === "string" ? parsed(value, member) : value;
-  const { x, y, z, ...more } = (typeof given === "object" && given !== null ? given : {}) as Record<string, unknown>;
+  const { x, y, z, ...more } = objectIn(value, member) ?? {};
   const unknown = Object.keys(more)[0];
   if (unknown !== undefined || (x ?? y ?? z) === undefined)
     throw wrong(unknown === undefined ? member : `${member}.${excerpt(unknown)}`, "expected ranges of x, y or z");
@@ -237,10 +244,9 @@ function readFrames(value: unknown, member: string): RequestedFrames {
 }
 
 function readFilter(value: unknown, member: string): RequestedFilter {
-  const { kind, width } =
-    typeof value === "object" && value !== null
-      ? (value as Record<string, unknown>)
-      : { kind: String(value).split(":")[0], width: String(value).split(":").slice(1).join(":") };
+  const given = objectIn(value, member);
+  const [first, ...more] = String(value).split(":");
+  const { kind, width } = (given ?? { kind: first, width: more.join(":") }) as Record<string, unknown>;
   const kinds = [...FILTER_KINDS, "box"] as const;
   const found = kinds.find((one) => one === kind);
   if (found === undefined)
@@ -267,14 +273,14 @@ function readReductions(value: unknown, member: string): readonly Readonly<Recor
 }
 
 function readSeparations(value: unknown, member: string): RequestedSeparations {
-  const given = typeof value === "string" && value.trim().startsWith("{") ? parsed(value, member) : value;
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    const nodes = wholesOf(given, member);
+  const given = objectIn(value, member);
+  if (given === null) {
+    const nodes = wholesOf(value, member);
     if (nodes.length > 256 || nodes.some((one) => one < 1))
       throw wrong(member, "expected up to 256 numbers of nodes from 1");
     return { nodes };
   }
-  const { lengths, nodes, pairs = 100_000, seed = 0, ...more } = given as Record<string, unknown>;
+  const { lengths, nodes, pairs = 100_000, seed = 0, ...more } = given;
   const unknown = Object.keys(more)[0];
   if (unknown !== undefined) throw wrong(`${member}.${excerpt(unknown)}`, "expected lengths, pairs and seed");
   if (nodes !== undefined && lengths === undefined) return readSeparations(nodes, `${member}.nodes`);

@@ -187,7 +187,6 @@ describe("the shipped channel, whose y is stretched", () => {
   beforeAll(async () => {
     await h5wasm.ready;
     const file = new h5wasm.File("data/turbulent-channel/turbulent-channel.h5", "r");
-    // The stored integers times a factor, plus an offset.
     const stored = file.get("u") as Dataset;
     const [factor, offset] = ["scale_factor", "add_offset"].map((name) => Number(stored.attrs[name]?.value));
     for (const packed of stored.slice([[1, 2]]) as Int16Array)
