@@ -52,7 +52,13 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
 /** Prints errors as plain lines, and refuses a flag that is given again, unless its values are collected. */
 function refusePlainly(command: Command): void {
   command.configureOutput({
-    outputError: (text, write) => write(text.replace(/^error: /, "fieldprobe: ").replace(/\n\(Did you/, " (did you")),
+    outputError: (text, write) =>
+      write(
+        text
+          .replace(/^error: /, "fieldprobe: ")
+          .replace(/\n\(Did you/, " (did you")
+          .replace(/(unknown option '-[^-].*')/, "$1; a text that begins with - stands behind --"),
+      ),
   });
   for (const option of command.options) {
     let before = 0;

@@ -93,7 +93,7 @@ function membersIn(file: string, call: CallName): Record<string, unknown> {
   if (typeof read !== "object" || read === null || Array.isArray(read))
     throw new MisuseError(`--question ${file}: it holds no JSON object`);
   if (hasDoubledMember(read, bytes)) throw new MisuseError(`--question ${file}: it gives a member twice`);
-  const { dataset: _, call: named = call, ...members } = read as Record<string, unknown>;
+  const { call: named = call, ...members } = read as Record<string, unknown>;
   if (named !== call) throw new MisuseError(`--question ${file}: it is a question of ${named}, not of ${call}`);
   return members;
 }
@@ -232,14 +232,18 @@ function textOf(value: unknown): string {
 /** Whole to `/api/ask`; with points as a body, or as a job, to its call. */
 function requestOf(dataset: string, { call, members, body }: CliQuestion, form: Format, job: boolean) {
   const accept = FORMATS[form].type;
-  const question = { ...members, format: form };
+  const { dataset: named = dataset, ...given } = members;
+  if (String(named).toLowerCase() !== dataset.toLowerCase())
+    throw new MisuseError(`--question: it is a question of ${named}, not of ${dataset}`);
+  const question = { ...given, format: form };
   const own = `/api/datasets/${encodeURIComponent(dataset)}/${call}`;
   if (body === null) {
     const headers = { "content-type": "application/json", accept };
     const whole = job ? { ...question, job } : { dataset, call, ...question };
     return { path: job ? own : "/api/ask", request: { method: "POST", headers, body: JSON.stringify(whole) } };
   }
-  const texts = Object.entries(question).map(([name, value]): [string, string] => [name, textOf(value)]);
+  const stated = Object.entries(question).filter(([, value]) => value !== null);
+  const texts = stated.map(([name, value]): [string, string] => [name, textOf(value)]);
   const headers = { "content-type": body.type, accept, ...(job ? { prefer: "respond-async" } : {}) };
   const request = { method: "POST", headers, body: body.bytes as Buffer<ArrayBuffer> };
   return { path: `${own}?${new URLSearchParams(texts)}`, request };

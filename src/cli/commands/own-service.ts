@@ -37,9 +37,8 @@ export function withServiceFlags(command: Command): Command {
 }
 
 /**
- * Runs `use` on a service. @param dataset a name; without `--url` also a file, a store, a folder with a slash in its
- * path, or an address @param use receives the address of the service, and the name of the dataset there
- * @param keeps whether answers are kept in the state folder, for what outlasts the call
+ * Runs `use` on a service, with its address and the name of the dataset there. @param dataset a name; without `--url`
+ * also a file, a store, a folder with a slash, or an address @param keeps whether answers outlast the call
  */
 export async function withService<T>(
   dataset: string,

@@ -24,10 +24,7 @@ export function serveCommand(listening: () => void): Command {
   });
 }
 
-/**
- * Refuses flags that npm has kept for itself: `npm start --data=X` runs without the flag, `npm start --data X` with the
- * value.
- */
+/** Refuses flags that npm keeps for itself: `npm start --data=X` loses the flag, `npm start --data X` all but the value. */
 function refuseFlagsOfNpm({ options, args }: Command): void {
   if (process.env.npm_lifecycle_event !== "start") return;
   const kept = options.flatMap(({ long }) => {

@@ -189,10 +189,7 @@ function withExpiry(entry: TokenEntry, ms: number | undefined): TokenEntry {
 /** Errors of a mount point, or of a folder that cannot be written. */
 const NOT_REPLACED: readonly unknown[] = ["EBUSY", "EXDEV", "EACCES", "EPERM", "EROFS"];
 
-/**
- * Atomic write: a service never reads half. Owner, permissions and links stay; a file that cannot be replaced is
- * written in place.
- */
+/** Atomic write that keeps owner, permissions and links; a file that cannot be replaced is written in place. */
 function writeTokens(path: string, tokens: readonly TokenEntry[]): void {
   const text = `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`;
   try {

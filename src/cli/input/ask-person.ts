@@ -13,10 +13,7 @@ export async function isAgreed(question: string): Promise<boolean> {
   return /^y(es)?$/i.test(text.trim());
 }
 
-/**
- * @param draw shows the draft that the flags so far make
- * @returns the flags, or null if the person does not confirm the draft
- */
+/** Returns the flags, or null if the draft is not confirmed. @param draw shows the draft that the flags so far make */
 export async function answerAtTerminal<Flags extends object>(
   draft: Recognised,
   flags: Flags,

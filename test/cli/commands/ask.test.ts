@@ -182,7 +182,7 @@ describe("the commands of the calls", () => {
   });
 
   it("read a question from a file or standard input, and flags win", async () => {
-    const question = { dataset: "other", call: "statistics", reduce: [{ moments: "p", order: 2 }], time: 99 };
+    const question = { dataset: "Isotropic32", call: "statistics", reduce: [{ moments: "p", order: 2 }], time: 99 };
     writeFileSync(at("q.json"), JSON.stringify(question));
     const words = ["statistics", "isotropic32", "--time", "0.6", "--format", "json"];
     const { stdout, stderr } = await ask(...words, "--question", "q.json");
@@ -197,6 +197,10 @@ describe("the commands of the calls", () => {
     expect(await ask("spectrum", "isotropic32", "--question", "q.json")).toMatchObject({
       status: 2,
       stderr: "fieldprobe: --question q.json: it is a question of statistics, not of spectrum\n",
+    });
+    expect(await ask("statistics", "turbulent-channel", "--question", "q.json")).toMatchObject({
+      status: 2,
+      stderr: "fieldprobe: --question: it is a question of Isotropic32, not of turbulent-channel\n",
     });
     writeFileSync(at("twice.json"), '{"time": 0.5, "points": [[1, 2, 3]], "time": 1}');
     expect(await ask("values", "isotropic32", "--question", "twice.json")).toMatchObject({
@@ -238,6 +242,7 @@ describe("the commands of the calls", () => {
     ],
     [["values", "isotropic32", "u", "--time", "0.5"], 1, /points: it is missing; for example/],
     [["values", "none", "u", "--points", "1,2,3"], 1, /Invalid set name: none/],
+    [["values", "isotropic32", "-u.x", "--points", "1,2,3"], 2, /'-u.x'; a text that begins with - stands behind --/],
     [["values", "isotropic32", "u", "--poits", "1,2,3"], 2, /unknown option '--poits' \(did you mean --points\?\)/],
     [["values", "isotropic32", "u", "--points", "none.csv"], 2, /--points none\.csv: there is no such file/],
     [
