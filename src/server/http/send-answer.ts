@@ -77,8 +77,7 @@ type Chunks = Iterator<Buffer> | AsyncIterator<Buffer>;
 
 /**
  * Sends an answer of any length with bounded memory: chunks are made no faster than the socket takes them, and a full
- * time slice ends between two of them. A short answer is sent at once, without the library's detours, which take longer
- * than a small query.
+ * time slice ends between two of them. A short answer is sent at once, without the detours of the library.
  */
 export async function sendChunks(
   reply: FastifyReply,

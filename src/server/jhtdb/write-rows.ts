@@ -31,8 +31,7 @@ export async function* nestedArrays(
 
 /**
  * Rows as JSON arrays in an array; the worker threads write large parts. Each part is whole rows, and is read before
- * the next is requested; if there are large ones, a chunk may be read until the next one is requested. @param spent
- * receives the time of waiting for the threads
+ * the next is requested; of large ones a chunk may be read until then. @param spent receives the time of waiting
  */
 export async function* arrayRows(
   parts: AsyncIterable<Float32Array>,

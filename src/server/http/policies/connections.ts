@@ -281,9 +281,8 @@ function closeUnsent(pending: readonly PendingAnswer[]): void {
 }
 
 /**
- * Makes a server; with `tls`, of HTTPS. `listener` gets the requests of a connection one by one.
- * When it closes, `connections` decides which connections are idle: Node would also end those whose answer is accepted
- * but not sent yet.
+ * Makes a server; with `tls`, of HTTPS. `listener` gets the requests of a connection one by one. When it closes,
+ * `connections` decides which are idle: Node would also end those whose answer is accepted but not sent yet.
  */
 export function createServer(
   options: ServerOptions,

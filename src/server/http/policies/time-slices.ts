@@ -33,8 +33,7 @@ export function mainThreadCpu(): CpuClock {
 
 /**
  * Time slices shared by all work of a turn of the event loop. After a slice, long work waits in a queue, from which
- * each turn takes one item, with a slice of its own: a turn lasts little longer than a slice, and every turn answers
- * short requests.
+ * each turn takes one item, with a slice of its own: a turn lasts little longer than a slice.
  */
 export class TimeSlices {
   /** Longest turn with work of requests, in CPU time (wall time where that is unknown). */
