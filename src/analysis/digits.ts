@@ -121,17 +121,10 @@ function valuesOf(nodes: number[], values: Float64Array, weights: Float64Array |
 
 /** Takes counts and weights out of the tables. */
 function digitsIn(places: number[], first: number, isWeighted: boolean, tables: readonly Float64Array[]): DigitList {
-  const sorted = Int32Array.from(places).sort();
-  const [digits, counts, weights] = [0, 1, 2].map(() => new Float64Array(sorted.length));
-  for (let i = 0; i < sorted.length; i++) {
-    const at = sorted[i];
-    digits[i] = at - first;
-    counts[i] = tables[0][at];
-    weights[i] = tables[1][at];
-    tables[0][at] = 0;
-    tables[1][at] = 0;
-  }
-  return { digits, counts, weights: isWeighted ? weights : counts };
+  const sorted = Float64Array.from(places).sort();
+  const [counts, weights] = tables.map((table) => sorted.map((at) => table[at]));
+  for (const at of sorted) tables[0][at] = tables[1][at] = 0;
+  return { digits: sorted.map((at) => at - first), counts, weights: isWeighted ? weights : counts };
 }
 
 /** Merges the list of later values. */

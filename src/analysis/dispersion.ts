@@ -189,11 +189,9 @@ function addTetrads({ groupSums }: DispersionSums, part: PathPart, from: number,
 
 function shapeOf(part: PathPart, first: number, record: number): readonly (readonly number[])[] {
   const from = (k: number, c: number) => between(part, first, first + k, record, c);
-  return [
-    [0, 1, 2].map((c) => from(1, c) / Math.SQRT2),
-    [0, 1, 2].map((c) => (2 * from(2, c) - from(1, c)) / Math.sqrt(6)),
-    [0, 1, 2].map((c) => (3 * from(3, c) - from(2, c) - from(1, c)) / Math.sqrt(12)),
-  ];
+  const vector = (c: number) => [from(1, c), 2 * from(2, c) - from(1, c), 3 * from(3, c) - from(2, c) - from(1, c)];
+  const [x, y, z] = [0, 1, 2].map(vector);
+  return [2, 6, 12].map((square, k) => [x[k], y[k], z[k]].map((one) => one / Math.sqrt(square)));
 }
 
 /**

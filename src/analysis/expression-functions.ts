@@ -26,8 +26,7 @@ const define = (takes: readonly Shape[], gives: Shape, run: Overload["run"]): Ov
 const SHAPES = Object.keys(SIZES) as Shape[];
 const eigenvector = (i: number) => define(["tensor"], "vector", (scratch, a) => eigenvectors(a, i, scratch));
 const eigenvalue = (i: number) => define(["tensor"], "scalar", (scratch, a) => [eigenvalues(a, scratch)[i]]);
-const scalarFunctions = ["sqrt", "abs", "exp", "log", "sin", "cos", "sign"] as const;
-const pairFunctions = ["min", "max", "atan2"] as const;
+const namesIn = (table: object) => Object.keys(table).filter((name) => /^\w/.test(name));
 
 /** Overloads of each function: some take several shapes. */
 export const FUNCTIONS: ReadonlyMap<string, readonly Overload[]> = new Map<string, readonly Overload[]>([
@@ -40,10 +39,10 @@ export const FUNCTIONS: ReadonlyMap<string, readonly Overload[]> = new Map<strin
   ["ddot", [define(["tensor", "tensor"], "scalar", (scratch, a, b) => [contraction(a, b, scratch())])]],
   ...[0, 1, 2].map((i) => [`eig${i + 1}`, [eigenvalue(i)]] as const),
   ...[0, 1, 2].map((i) => [`eigvec${i + 1}`, [eigenvector(i)]] as const),
-  ...scalarFunctions.map(
+  ...namesIn(UNARY).map(
     (name) => [name, [define(["scalar"], "scalar", (scratch, [a]) => [UNARY[name](a, scratch())])]] as const,
   ),
-  ...pairFunctions.map(
+  ...namesIn(BINARY).map(
     (name) =>
       [name, [define(["scalar", "scalar"], "scalar", (scratch, [a], [b]) => [BINARY[name](a, b, scratch())])]] as const,
   ),

@@ -72,12 +72,6 @@ function rootOf(parents: Int32Array, node: number): number {
   return at;
 }
 
-/** Joins the sets of two nodes; the root is the lowest node of a set. */
-function join(parents: Int32Array, a: number, b: number): void {
-  const [i, j] = [rootOf(parents, a), rootOf(parents, b)];
-  parents[Math.max(i, j)] = Math.min(i, j);
-}
-
 /**
  * Labels the connected sets of a box, without seams.
  * @param marked 1 for each node of a structure, x fastest
@@ -94,7 +88,9 @@ function labelBox(marked: Uint8Array, [nx, ny, nz]: Three, connectivity: 6 | 18 
         for (const [dx, dy, dz] of neighbours) {
           if (x + dx < 0 || x + dx >= nx || y + dy < 0 || y + dy >= ny || z + dz < 0) continue;
           const other = at + (dz * ny + dy) * nx + dx;
-          if (marked[other] === 1) join(parents, at, other);
+          if (marked[other] === 0) continue;
+          const [i, j] = [rootOf(parents, at), rootOf(parents, other)];
+          parents[Math.max(i, j)] = Math.min(i, j);
         }
       }
   // A root comes before the other nodes of its set.

@@ -95,8 +95,7 @@ export function frequenciesOf(
   const stride = axis === null ? 1 : axis === 0 ? 1 : axis === 1 ? shape[0] : shape[0] * shape[1];
   const leftOut = { missing: 0, infinite: 0 };
   let [weight, count] = [0, 0];
-  const inT = new Transform(length);
-  const inX = new Transform(nodes);
+  const [inT, inX] = [new Transform(length), new Transform(nodes)];
   /** Of each series of a line, by node or wavenumber, then time or frequency. */
   const modes = Array.from({ length: series }, () => [0, 1].map(() => new Float64Array(nodes * length)));
   const rows = modes.map((parts) =>

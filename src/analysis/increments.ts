@@ -1,5 +1,6 @@
 /** Sums powers of increments of a velocity or a scalar over all pairs of nodes along an axis. */
 import { isKnown, type LeftOut } from "./moments.js";
+import { binaryLogs, sumOfPowers } from "./real-powers.js";
 
 export interface IncrementOptions {
   readonly axis: 0 | 1 | 2;
@@ -56,25 +57,27 @@ export function incrementsOf(
   const ordered = isVector ? [columns[axis], ...columns.filter((_, c) => c !== axis)] : columns;
   const needed = isVector ? ordered : columns.slice(0, 1);
   const ofLine = new Float64Array(terms);
-  const { step, multiples } = multiplesOf(absolute);
+  const [distances, logs] = [new Float64Array(length), new Float64Array(length)];
   const leftOut = separations.map(() => ({ missing: 0, infinite: 0 }));
   separations.forEach((separation, s) => {
     const starts = periodic ? length : Math.max(0, length - separation);
     for (let line = 0; line < lines; line++) {
       ofLine.fill(0);
       const start = startOf(line);
-      const before = pairs[s];
+      let known = 0;
       for (let i = 0; i < starts; i++) {
         const a = start + i * stride;
         const end = i + separation;
         const b = start + (end < length ? end : end - length) * stride;
-        if (addPair(ordered, a, b, orders, absolute.length, ofLine)) {
-          pairs[s]++;
-          if (multiples.length > 0) addAbsolute(Math.abs(ordered[0][b] - ordered[0][a]), step, multiples, ofLine);
-        } else if (isKnown(needed, a, leftOut[s]) && isKnown(needed, b, leftOut[s])) leftOut[s].infinite++;
+        if (addPair(ordered, a, b, orders, absolute.length, ofLine))
+          distances[known++] = Math.abs(ordered[0][b] - ordered[0][a]);
+        else if (isKnown(needed, a, leftOut[s]) && isKnown(needed, b, leftOut[s])) leftOut[s].infinite++;
       }
+      if (absolute.length > 0) binaryLogs(distances, known, logs);
+      for (let k = 0; k < absolute.length; k++) ofLine[k] = sumOfPowers(logs, known, absolute[k]);
       const w = weights === null ? 1 : weights[start];
-      weight[s] += w * (pairs[s] - before);
+      pairs[s] += known;
+      weight[s] += w * known;
       for (let t = 0; t < terms; t++) sums[s * terms + t] += w * ofLine[t];
     }
   });
@@ -89,23 +92,6 @@ function addPowers(root: number, orders: readonly number[], at: number, out: Flo
     for (let n = orders[k], square = root; n > 0; n >>= 1, square *= square) if ((n & 1) === 1) power *= square;
     out[at + k] += power;
   }
-}
-
-/** Steps of which real orders are whole multiples: the powers of an increment are then products of one root. */
-const STEPS = [1, 0.5, 0.1, 0.05];
-
-/** The step of orders, and the multiples of it that they are; without one, step 0 and the orders. */
-function multiplesOf(orders: readonly number[]) {
-  const step = STEPS.find((one) => orders.every((p) => Math.abs(p / one - Math.round(p / one)) < 1e-13)) ?? 0;
-  return { step, multiples: orders.map((p) => (step === 0 ? p : Math.round(p / step))) };
-}
-
-/** Adds powers of d >= 0; relative errors are below 1e-13 for p |ln d| up to 500. */
-function addAbsolute(d: number, step: number, multiples: readonly number[], out: Float64Array): void {
-  if (step === 0) {
-    const log = Math.log(d);
-    for (let k = 0; k < multiples.length; k++) out[k] += Math.exp(multiples[k] * log);
-  } else addPowers(step === 1 ? d : step === 0.5 ? Math.sqrt(d) : Math.exp(step * Math.log(d)), multiples, 0, out);
 }
 
 /** Adds the terms of a pair from `at` on; false if a value is not finite. */

@@ -50,15 +50,10 @@ export function firstWavenumber({ transformed, periods }: SpectrumPlan): number 
   return (2 * Math.PI) / Math.max(...periods.filter((_, a) => transformed[a]));
 }
 
-/** The signed number of a mode of an axis: 0, 1, ..., -2, -1. */
-function modeOf(i: number, nodes: number): number {
-  return 2 * i > nodes ? i - nodes : i;
-}
-
-/** Signed wavenumbers of the modes of an axis in units of `unit`; 0 for an axis that is not transformed. */
+/** Wavenumbers of the modes 0, 1, ..., -2, -1 of an axis in units of `unit`; 0 for an axis that is not transformed. */
 export function wavenumbersAlong({ transformed, nodes, periods }: TransformPlan, a: 0 | 1 | 2, unit = 1): Float64Array {
   const step = transformed[a] ? (2 * Math.PI) / periods[a] / unit : 0;
-  return Float64Array.from({ length: nodes[a] }, (_, i) => step * modeOf(i, nodes[a]));
+  return Float64Array.from({ length: nodes[a] }, (_, i) => step * (2 * i > nodes[a] ? i - nodes[a] : i));
 }
 
 /** Bins of the answer: shells, rings, or modes along the axis of lines. */

@@ -234,8 +234,7 @@ export class JoinedFragments {
     const structure = new Int32Array(count).fill(-1);
     const fragments = new Int32Array(count);
     const [nodes, volumes, starts] = [new Float64Array(count), new Float64Array(count), new Int32Array(count + 1)];
-    let all = 0;
-    let at = 0;
+    let [all, at] = [0, 0];
     for (const part of inOrder)
       for (let row = 0; row < this.#rows[part].length; row += width, at++) {
         if (at % STEP === 0) yield;

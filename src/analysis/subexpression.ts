@@ -25,6 +25,12 @@ export interface Subexpression {
   readonly source?: { readonly key: InputKey; readonly from: number; readonly step: number };
 }
 
+function once({ computed }: BlockInputs, name: string, make: () => Components): Components {
+  const values = computed.get(name) ?? make();
+  computed.set(name, values);
+  return values;
+}
+
 /** Makes a subexpression whose values are computed once for a block. */
 export function partOf(
   key: string,
@@ -33,27 +39,20 @@ export function partOf(
   run: Subexpression["run"],
   constant?: number,
 ): Subexpression {
-  const once = (block: BlockInputs): Components => {
-    const known = block.computed.get(key);
-    if (known !== undefined) return known;
-    const values = run(block);
-    block.computed.set(key, values);
-    return values;
+  return {
+    key,
+    shape,
+    dimension,
+    run: (block) => once(block, key, () => run(block)),
+    ...(constant === undefined ? {} : { constant }),
   };
-  return { key, shape, dimension, run: once, ...(constant === undefined ? {} : { constant }) };
 }
 
 /** Makes a subexpression of components of an input, each of which is read once for a block. */
 export function inputPart(key: InputKey, from: number, shape: Shape, dimension: UnitPowers, step = 1): Subexpression {
   const names = Array.from({ length: SIZES[shape] }, (_, c) => `${key}[${from + step * c}]`);
   const run = (block: BlockInputs): Components =>
-    names.map((name, c) => {
-      const known = block.computed.get(name);
-      if (known !== undefined) return known[0];
-      const values = block.input(key, from + step * c);
-      block.computed.set(name, [values]);
-      return values;
-    });
+    names.map((name, c) => once(block, name, () => [block.input(key, from + step * c)])[0]);
   const own = names.length === 1 ? names[0] : `${key}[${from}-${step}-]`;
   return { key: own, shape, dimension, run, source: { key, from, step } };
 }

@@ -209,7 +209,7 @@ describe("structure functions of isotropic32 at 0.6", () => {
     "have powers %j of absolute increments, as Math.pow has them",
     (absolute) => {
       const options = { axis: 0, separations: [1], orders: [1], absolute, periodic: false } as const;
-      for (const d of [0, 1e-12, 3e-5, 0.7, 1, 2.3, 4000]) {
+      for (const d of [0, 1e-150, 1e-12, 3e-5, 0.7, 1, 2.3, 4000, 1e12]) {
         const { sums } = incrementsOf([Float64Array.of(d, 0)], [2, 1, 1], options);
         for (const [k, p] of absolute.entries())
           expect(Math.abs((sums[k] as number) - d ** p), `${d}`).toBeLessThanOrEqual(1e-13 * d ** p);
