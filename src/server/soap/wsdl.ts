@@ -1,11 +1,11 @@
 /** WSDL 1.1 of the operation table, with bindings of SOAP 1.1 and 1.2. */
+import { purposeOf } from "../../shared/operation-purposes.js";
 import {
   type Dialect,
   membersIn,
   OLDER_INTERPOLATION,
   type OperationRow,
   operationsIn,
-  purposeOf,
   RECORDS,
   type RecordName,
   SPATIAL_INTERPOLATION,
