@@ -66,7 +66,7 @@ export class Peer {
   generations: Readonly<Record<string, string>> = {};
   unverified: readonly string[] = [];
   outstanding = 0;
-  heardAt = performance.now();
+  lastNoticeAt = performance.now();
   progressAt = performance.now();
   suspendedUntil = 0;
   isLimited = false;
@@ -89,7 +89,7 @@ export class Peer {
   }
 }
 
-export function listenToMembers(connection: NatsConnection, heard: (notice: Announcement) => void): void {
+export function listenToMembers(connection: NatsConnection, onNotice: (notice: Announcement) => void): void {
   connection.subscribe(SUBJECT, {
     callback: (error, message) => {
       if (error) return;
@@ -99,7 +99,7 @@ export function listenToMembers(connection: NatsConnection, heard: (notice: Anno
       } catch {
         return;
       }
-      heard(notice);
+      onNotice(notice);
     },
   });
 }
@@ -118,14 +118,14 @@ export class Members {
   readonly #lost = new Map<string, number>();
   readonly #name = `${hostname()}/${process.pid}`;
   readonly #since = Date.now() + Math.random();
-  #beat: NodeJS.Timeout | undefined;
+  #heartbeat: NodeJS.Timeout | undefined;
   #connection: NatsConnection | null = null;
   #rank: number | null = null;
   #isRanked = false;
   #draining = false;
   #announced = -1;
   #announcedAt = 0;
-  #helloAt = 0;
+  #greetedAt = 0;
   #beatAt = performance.now();
   #emptySince = Number.POSITIVE_INFINITY;
 
@@ -136,10 +136,10 @@ export class Members {
 
   join(connection: NatsConnection): void {
     this.#connection = connection;
-    this.#beat ??= setInterval(() => this.#guarded(() => this.#keepUp()), BEAT_MS / 2).unref();
+    this.#heartbeat ??= setInterval(() => this.#guarded(() => this.#keepUp()), BEAT_MS / 2).unref();
     this.self = new Peer(this.#announcement(randomBytes(8).toString("hex")));
     this.#all.set(this.self.id, this.self);
-    listenToMembers(connection, (notice) => this.#guarded(() => this.#hear(notice)));
+    listenToMembers(connection, (notice) => this.#guarded(() => this.#receive(notice)));
     connection.subscribe(HELLO, { callback: () => this.#guarded(() => this.#announce()) });
     greet(connection);
     setTimeout(() => this.#guarded(() => this.#takeRank()), MEETING_MS).unref();
@@ -170,7 +170,7 @@ export class Members {
   }
 
   close(): void {
-    clearInterval(this.#beat);
+    clearInterval(this.#heartbeat);
     this.retire("gone");
     this.leave();
   }
@@ -186,7 +186,7 @@ export class Members {
 
   states(): PeerStatus[] {
     const own = Object.entries(this.self?.generations ?? {});
-    const known = this.others.map((member) => {
+    const members = this.others.map((member) => {
       const both = own.filter(([dataset]) => member.generations[dataset] !== undefined);
       const shared = both.filter(([dataset, generation]) => member.generations[dataset] === generation).length;
       const usable = shared > 0 && this.isUsable(member);
@@ -195,7 +195,7 @@ export class Members {
     });
     for (const [name, at] of this.#lost) if (performance.now() - at > SHOWN_LOST_MS) this.#lost.delete(name);
     const none = { usable: false, shared: 0, differing: 0, outstanding: 0 };
-    return [...known, ...[...this.#lost.keys()].map((name) => ({ name, ...none }))];
+    return [...members, ...[...this.#lost.keys()].map((name) => ({ name, ...none }))];
   }
 
   hasGeneration(generation: string): boolean {
@@ -228,8 +228,8 @@ export class Members {
     if (self === null || this.#connection === null || this.#connection.isClosed()) return;
     const notice = this.#announcement(self.id, state);
     this.#announced = notice.revision;
-    [this.#announcedAt, self.heardAt] = [performance.now(), performance.now()];
-    this.#note(self, notice);
+    [this.#announcedAt, self.lastNoticeAt] = [performance.now(), performance.now()];
+    this.#update(self, notice);
     const sent = whole ? notice : { ...notice, generations: null, unverified: null };
     this.#connection.publish(SUBJECT, JSON.stringify(sent));
   }
@@ -241,26 +241,26 @@ export class Members {
     const asleep = Math.max(0, now - this.#beatAt - BEAT_MS / 2);
     this.#beatAt = now;
     for (const member of this.#all.values()) {
-      member.heardAt += asleep;
+      member.lastNoticeAt += asleep;
       member.progressAt += asleep;
       if (now > member.suspendedUntil) this.#wake(member);
-      if (member !== this.self && now - member.heardAt > SILENCE_MS) this.#lose(member, SILENT);
+      if (member !== this.self && now - member.lastNoticeAt > SILENCE_MS) this.#lose(member, SILENT);
     }
     const changed = this.#report().revision !== this.#announced;
     if (changed || now - this.#announcedAt >= BEAT_MS - 100) this.#announce(changed);
     this.#fillRanks(now);
   }
 
-  #hear(notice: Announcement): void {
+  #receive(notice: Announcement): void {
     const { self } = this;
     if (self === null || notice.id === self.id) return;
-    const known = this.#all.get(notice.id);
+    const present = this.#all.get(notice.id);
     if (notice.state === "gone") {
-      if (known) this.#lose(known, "it has left");
+      if (present) this.#lose(present, "it has left");
       return;
     }
-    const member = known ?? new Peer(notice.generations === null ? { ...notice, revision: -1 } : notice);
-    if (known === undefined) {
+    const member = present ?? new Peer(notice.generations === null ? { ...notice, revision: -1 } : notice);
+    if (present === undefined) {
       // A process that has lost its connection reconnects under another id.
       for (const one of this.others) if (one.notice.since === notice.since) this.#lose(one, "it has joined again");
       this.#all.set(notice.id, member);
@@ -274,14 +274,14 @@ export class Members {
       member.progressAt = performance.now();
       this.#wake(member);
     }
-    member.heardAt = performance.now();
+    member.lastNoticeAt = performance.now();
     const before = member.notice;
-    this.#note(member, notice, known === undefined);
-    if (notice.generations === null && (known === undefined || before.revision !== notice.revision)) this.#greet();
+    this.#update(member, notice, present === undefined);
+    if (notice.generations === null && (present === undefined || before.revision !== notice.revision)) this.#greet();
     if (notice.rank !== null && notice.rank === self.notice.rank && isBefore(notice, self.notice)) this.#takeRank();
   }
 
-  #note(member: Peer, notice: Announcement, isNew = false): void {
+  #update(member: Peer, notice: Announcement, isNew = false): void {
     const before = member.notice;
     member.notice = notice.generations === null ? { ...notice, revision: before.revision } : notice;
     if (notice.generations !== null)
@@ -296,8 +296,8 @@ export class Members {
   }
 
   #greet(): void {
-    if (performance.now() - this.#helloAt < MEETING_MS) return;
-    this.#helloAt = performance.now();
+    if (performance.now() - this.#greetedAt < MEETING_MS) return;
+    this.#greetedAt = performance.now();
     if (this.#connection) greet(this.#connection);
   }
 
@@ -329,9 +329,9 @@ export class Members {
     const others = this.others.map(({ notice }) => notice);
     const waiting = others.filter((notice) => notice.rank === null && isBefore(notice, self.notice)).length;
     const free = [...Array(MOST_RANKS).keys()].filter((rank) => others.every((notice) => notice.rank !== rank));
-    const wished = this.#rank !== null && free.includes(this.#rank) ? this.#rank : free[waiting];
-    if (wished === undefined) this.#log.error(`there are ${MOST_RANKS} processes: this one owns nothing`);
-    this.#rank = wished ?? null;
+    const rank = this.#rank !== null && free.includes(this.#rank) ? this.#rank : free[waiting];
+    if (rank === undefined) this.#log.error(`there are ${MOST_RANKS} processes: this one owns nothing`);
+    this.#rank = rank ?? null;
     this.#isRanked = true;
     this.#announce();
   }
