@@ -14,12 +14,12 @@ import { dataset, PLANE_AXES, pixel, type Shown, setWants, shownOf, store, view 
 
 const TRACERS = 2000;
 const RECORDS = 20;
-/** The last stroke of dye: its questions, and what was shown where it was drawn. */
+/** A stroke of dye: its questions, and the dataset and time that it was drawn in. */
 interface Pour {
   readonly of: Shown;
   readonly questions: readonly Question[];
 }
-const poured = choice<Pour | null>(null);
+const dye = choice<Pour | null>(null);
 
 /** Start positions along a stroke: equally spaced, scattered about it by a golden sequence, so always the same. */
 export function tracersOf(set: Dataset, places: readonly Vec3[], count: number, width: number): number[][] {
@@ -61,13 +61,14 @@ export const isBackwards = ({ time }: Question): boolean => {
 };
 
 effect(() => {
-  const one = stroke.value;
-  const of = untracked(() => shownOf(view.value, one?.second));
-  if (one?.tool === "dye" && one.isDone && of !== null) poured.value = { of, questions: questionsOf(of, one.places) };
+  const drawn = stroke.value;
+  const shown = untracked(() => shownOf(view.value, drawn?.second));
+  if (drawn?.tool === "dye" && drawn.isDone && shown !== null)
+    dye.value = { of: shown, questions: questionsOf(shown, drawn.places) };
 });
 
 effect(() => {
-  const pour = poured.value;
+  const pour = dye.value;
   const title = (question: Question) => (isBackwards(question) ? "Dye backwards" : "Dye forwards");
   setWants("dye", pour?.questions.map((question) => wantedAnswer(pour.of.dataset, title(question), question, 8)) ?? []);
 });
@@ -83,17 +84,16 @@ function trailsOf(pour: Pour) {
   return entriesOf(pour).map(({ answer }, direction) => {
     const trails: (readonly (number | null)[])[][] = [];
     for (const row of answer?.rows ?? []) {
-      const particle = row[0] as number;
-      trails[particle] ??= [];
-      trails[particle].push(row);
+      trails[row[0] as number] ??= [];
+      trails[row[0] as number].push(row);
     }
     const tone = isBackwards(pour.questions[direction]) ? BACKWARD : FORWARD;
     return { tone, trails: trails.filter((one) => one !== undefined) };
   });
 }
 
-/** The part of the width of a pane that shows what dye was drawn in: its dataset, and in a comparison its time. */
-export function dyedPart(pane: Pane, of: Shown): readonly [from: number, to: number] | null {
+/** The part of the width of a pane that shows the dataset of the dye, and in a comparison its time; null if none does. */
+export function dyeRange(pane: Pane, of: Shown): readonly [from: number, to: number] | null {
   const now = view.value;
   const isCompared = now.show === "compare";
   const [a, b] = [false, isCompared].map((second) => {
@@ -108,8 +108,9 @@ export function dyedPart(pane: Pane, of: Shown): readonly [from: number, to: num
 
 /** The name of the dye in a pane, with the time that it was drawn at; empty without dye. */
 export function dyeNote(pane: Pane): string {
-  const of = poured.value?.of;
-  return of !== undefined && dyedPart(pane, of) !== null ? `dye from t = ${timeText(of.dataset, of.time)}` : "";
+  const shown = dye.value?.of;
+  if (shown === undefined || dyeRange(pane, shown) === null) return "";
+  return `dye from t = ${timeText(shown.dataset, shown.time)}`;
 }
 
 /** The ends of a segment of a path in the box shown, for shaders; null where it passes a seam, or has no position. */
@@ -127,7 +128,7 @@ export function segmentIn(set: Dataset, low: Vec3, ...rows: Rows["rows"]): numbe
 effect(() => {
   const set = dataset.value;
   const { centre } = view.value;
-  const pour = poured.value;
+  const pour = dye.value;
   if (set === null || centre === null || pour?.of.dataset !== set) {
     if (dyeTrails.peek().length > 0) dyeTrails.value = new Float32Array(0);
     return;
@@ -145,7 +146,7 @@ effect(() => {
   dyeTrails.value = Float32Array.from(numbers);
 });
 
-function draw(canvas: HTMLCanvasElement, pour: Pour, centre: Vec3, cross: Vec3): void {
+function drawTrails(canvas: HTMLCanvasElement, pour: Pour, centre: Vec3, cross: Vec3): void {
   const [width, height] = stageSize.peek();
   canvas.width = width;
   canvas.height = height;
@@ -156,7 +157,7 @@ function draw(canvas: HTMLCanvasElement, pour: Pour, centre: Vec3, cross: Vec3):
   const set = pour.of.dataset;
   const all = trailsOf(pour);
   for (const pane of panes.peek()) {
-    const part = dyedPart(pane, pour.of);
+    const part = dyeRange(pane, pour.of);
     if (pane.kind !== "plane" || part === null) continue;
     const { rect, plane } = pane;
     const [h, v] = PLANE_AXES[plane];
@@ -192,44 +193,44 @@ const DRAWN = new WeakMap<Element, readonly [key: string, pour: Pour]>();
 
 export function dyeView(): TemplateResult | typeof nothing {
   const { centre, cross } = view.value;
-  const pour = poured.value;
+  const pour = dye.value;
   if (centre === null || cross === null || pour === null) return strokeView();
-  const there = entriesOf(pour).map(({ answer }) => answer !== null);
-  const dyed = panes.value.map((pane) => [pane, dyedPart(pane, pour.of)]);
-  const key = JSON.stringify([there, centre, cross, pixel.value, dyed]);
+  const hasAnswers = entriesOf(pour).map(({ answer }) => answer !== null);
+  const ranges = panes.value.map((pane) => [pane, dyeRange(pane, pour.of)]);
+  const key = JSON.stringify([hasAnswers, centre, cross, pixel.value, ranges]);
   const paint = (element: Element | undefined) => {
     if (!(element instanceof HTMLCanvasElement)) return;
     const [before, of] = DRAWN.get(element) ?? [];
     if (before === key && of === pour) return;
     DRAWN.set(element, [key, pour]);
-    draw(element, pour, centre, cross);
+    drawTrails(element, pour, centre, cross);
   };
   return html`<canvas class=${isCalm ? "dye" : "dye moving"} aria-hidden="true" ${ref(paint)}></canvas>${strokeView()}`;
 }
 
 function strokeView(): TemplateResult | typeof nothing {
-  const one = stroke.value;
+  const drawn = stroke.value;
   const { centre } = view.value;
-  const pane = one === null ? undefined : paneOf(one);
-  if (one?.tool !== "dye" || one.isDone || centre === null || pane === undefined) return nothing;
+  const pane = drawn === null ? undefined : paneOf(drawn);
+  if (drawn?.tool !== "dye" || drawn.isDone || centre === null || pane === undefined) return nothing;
   const { across, up } = pixelsAt(pane, centre, pixel.value);
   const [h, v] = PLANE_AXES[pane.plane];
-  const points = one.places.map((place) => `${across(place[h]).toFixed(1)},${up(place[v]).toFixed(1)}`).join(" ");
+  const points = drawn.places.map((place) => `${across(place[h]).toFixed(1)},${up(place[v]).toFixed(1)}`).join(" ");
   return html`<svg class="ruler" aria-hidden="true"><polyline points=${points} /></svg>`;
 }
 
 export function dyePart(set: Dataset): TemplateResult | typeof nothing {
   if (!hasVelocity(set) || set.times.length < 2) return nothing;
   const isOn = tool.value === "dye";
-  const entries = poured.value === null ? [] : entriesOf(poured.value);
+  const entries = dye.value === null ? [] : entriesOf(dye.value);
   const failed = entries.find(({ error }) => error !== null)?.error;
   return html`<section><h2>Dye</h2><div class="chips">
       <button aria-pressed=${isOn ? "true" : "false"} @click=${setting(tool, isOn ? "cross" : "dye")}>Draw with dye</button>
       ${
-        poured.value === null
+        dye.value === null
           ? nothing
           : html`<button @click=${() => {
-              poured.value = null;
+              dye.value = null;
               stroke.value = null;
             }}>Wash away</button>`
       }</div>

@@ -7,7 +7,7 @@ import { buttonsOf, markupOf, textOf } from "./template.js";
 
 const { overStage } = await import("../shell.js");
 const { particlesPanel } = await import("../particles.js");
-const { dyedPart } = await import("../dye.js");
+const { dyeRange } = await import("../dye.js");
 const { budget } = await import("../cards/budget.js");
 const { correlation } = await import("../cards/correlation.js");
 const { library, pointCard, statisticsPanel, wantCards } = await import("../cards.js");
@@ -79,8 +79,8 @@ describe("dye drawn at a time", () => {
     ["side", { time: 1 }, 1, null],
   ] as const)("shows in %s with %o where that time is", async (compare, b, time, part) => {
     show(set, { show: "compare", compare, b });
-    expect(dyedPart(pane(), at(time))).toEqual(part);
-    if (compare === "side") expect(dyedPart(pane(true), at(time))).toEqual([0, 1]);
+    expect(dyeRange(pane(), at(time))).toEqual(part);
+    if (compare === "side") expect(dyeRange(pane(true), at(time))).toEqual([0, 1]);
   });
 });
 
