@@ -32,9 +32,9 @@ function invalidField(text: string | undefined, dataset: Pick<Dataset, "fields">
  * @throws RequestError (InvalidRequest) when there is none
  */
 export function fieldNamed(text: string | undefined, dataset: Pick<Dataset, "fields">): FieldName {
-  const found = text === undefined ? undefined : fieldIn(text, dataset);
-  if (found === undefined) throw invalidField(text, dataset);
-  return found;
+  const field = text === undefined ? undefined : fieldIn(text, dataset);
+  if (field === undefined) throw invalidField(text, dataset);
+  return field;
 }
 
 /** The field of a SOAP cutout, by its first letter: the Fortran client appends bytes that follow it in memory. */
@@ -47,13 +47,14 @@ export function isFieldName(text: string, dataset: Pick<Dataset, "fields">): boo
 }
 
 function fieldIn(text: string, dataset: Pick<Dataset, "fields">): FieldName | undefined {
-  const own = text.toLowerCase();
-  if (fieldOf(dataset, own) !== undefined) return own;
+  const lower = text.toLowerCase();
+  if (fieldOf(dataset, lower) !== undefined) return lower;
   const names = ({ letter, words }: (typeof WORDS)[number]): boolean =>
     text.toLowerCase() === letter || words.test(text);
   return WORDS.find((row) => names(row) && dataset.fields[row.field] !== undefined)?.field;
 }
 
+/** The letter of a field in the later interface, or its name. */
 export function letterOf(field: FieldName): string {
   return WORDS.find((row) => row.field === field)?.letter ?? field;
 }
@@ -95,14 +96,10 @@ export function filterFields(
   const isPair = text?.length === 2 && fieldOf(dataset, text.toLowerCase()) === undefined;
   const letters = isPair ? [...text] : text?.split(",").length === 2 ? text.split(",") : [text, text];
   const [first, second] = letters.map((letter) => fieldNamed(letter, dataset)) as [FieldName, FieldName];
-  const refuse = (takes: string): RequestError =>
-    new RequestError(
-      "InvalidRequest",
-      `The ${name} method should be called with ${takes}`.replace("with either", "either"),
-      {
-        member: "field",
-      },
-    );
+  const refuse = (takes: string): RequestError => {
+    const text = `The ${name} method should be called with ${takes}`.replace("with either", "either");
+    return new RequestError("InvalidRequest", text, { member: "field" });
+  };
   const pair = PAIRS[name];
   if (pair === undefined) {
     if (first !== second || componentsOf(dataset, first) !== 3) throw refuse(SYMMETRIC);

@@ -208,10 +208,7 @@ function checkField(check: FieldCheck): FieldSource | null {
   }));
   if (sources === null) return null;
   const title = field.long_name;
-  return {
-    ...sources,
-    ...{ ...(title === undefined ? {} : { title }), parts: found.map(({ part }) => part) },
-  };
+  return { ...sources, ...(title === undefined ? {} : { title }), parts: found.map(({ part }) => part) };
 }
 
 const fewer = (one: ReadAxis, other: ReadAxis): ReadAxis => (other.axis.nodes < one.axis.nodes ? other : one);

@@ -72,14 +72,14 @@ export class PointsInFlight {
   #pause(hold: PointsHold, count: number): Promise<void> {
     const timeout = this.#limits["http.requestTimeoutMs"];
     const left = timeout - Math.min(MARGIN_MS, timeout / 10) - (performance.now() - hold.since);
-    const late = (): Error =>
+    const refuse = (): Error =>
       new HttpRefusal(503, "Too many points are in flight.", { "retry-after": "1", connection: "close" });
     return waitForGrant<void>(
       (grant) => {
         this.#paused.set(hold, { count, resume: () => grant(() => undefined) });
         return () => this.#paused.delete(hold);
       },
-      { ms: left, late },
+      { ms: left, late: refuse },
     );
   }
 }
