@@ -1,6 +1,5 @@
 /**
  * CF: fields by their standard names, on coordinates that name their axes. netCDF-4 and the Zarr stores of xarray.
- *
  * Source: CF conventions 1.11, appendix A (attributes), sections 4 and 5 (coordinates); CF standard name table 86.
  */
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";

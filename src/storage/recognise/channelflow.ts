@@ -1,6 +1,5 @@
 /**
  * Fields of Channelflow 2 in HDF5 and in NetCDF: deviations from the base flow between walls in y, periodic in x and z.
- *
  * Source: FlowField::hdf5save and FlowField::writeNetCDF of Channelflow 2.0.
  */
 import { DataError } from "../../shared/errors.js";

@@ -1,6 +1,5 @@
 /**
  * Tasks of Dedalus 3: dimensions by their labels and scales, components in the order of the coordinates.
- *
  * Source: DedalusProject/dedalus, dedalus/core/evaluator.py: setup_file and create_task_dataset of H5FileHandlerBase, and
  * setup_process_file of H5VirtualFileHandler.
  */

@@ -250,7 +250,6 @@ function askContradictions(axis: AxisName, { contradictions }: AxisClues, answer
  * Compares nodes with what is stated of their steps, origin, length and ends. A stated box may end half a cell outside
  * the nodes; a period exceeds their span by one spacing. A list whose order is unknown is contradictory only if none of
  * its entries fits.
- *
  * @param where what gives the nodes, for messages
  * @param isAnswered whether an answer gives them, whatever is stated
  */

@@ -207,6 +207,8 @@ function runOf({ runs }: ProducerRow, { answers }: Contents, count: number, find
   if (trajectory >= count) throw new DataError(`the file has ${several} 0 to ${count - 1}, not ${trajectory}`);
   const named = one === "trajectory" ? trajectory : `${one} ${trajectory}`;
   findings.addReason(`trajectory: ${named} of ${count} (--trajectory takes another).`);
-  if (count > 1) findings.addWarning(`The file holds ${count} ${several}; one dataset is one of them.`);
+  const text = `The file holds ${count} ${several}; one dataset is one of them.`;
+  if (count > 1 && one === "sample" && answers.trajectory === undefined) findings.ask("fields", text, "--trajectory N");
+  else if (count > 1) findings.addWarning(text);
   return trajectory;
 }

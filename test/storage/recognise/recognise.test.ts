@@ -157,6 +157,19 @@ describe("JHTDB cutouts", () => {
   });
 });
 
+it("PDEBench is asked which of its samples is served", async () => {
+  const write = (file: File) => {
+    for (const axis of ["x", "y", "z"]) {
+      file.create_dataset({ name: `V${axis}`, data: new Float32Array(2 * 2 * 64), shape: [2, 2, 4, 4, 4] });
+      file.create_dataset({ name: `${axis}-coordinate`, data: Float32Array.of(0, 1, 2, 3) });
+    }
+    file.create_dataset({ name: "t-coordinate", data: Float32Array.of(0, 1, 2) });
+  };
+  const path = await writeHdf5(join(SCRATCH, "samples.h5"), write);
+  expect(() => openConfirmed(path, 2 ** 26)).toThrow("open question about fields: The file holds 2 samples");
+  expect(openConfirmed(path, 2 ** 26, { trajectory: 1 }).fields.velocity).toBeDefined();
+});
+
 describe("The Well", () => {
   const well = PRODUCERS.find(({ name }) => name === "well");
 
