@@ -52,6 +52,14 @@ it("waves that travel both ways have the signs and the speeds of their ways", as
     for (const [w, one] of row.entries())
       expect(one, `${k} ${w}`).toBeCloseTo(k === 2 && w === 1 ? 1 / 2 : k === 3 && w === 6 ? 1 / 8 : 0, 6);
   expect([c[2], c[3]]).toEqual([expect.closeTo(0.75, 6), expect.closeTo(-1, 6)]);
+  const at = { y: 0, z: 0, c: 0, n: 0 };
+  const speeds = Array.from({ length: NODES.x * FRAMES }, (_, i) =>
+    waves({ ...at, x: i % NODES.x, t: Math.floor(i / NODES.x) }),
+  );
+  expect(answer.courant).toBeCloseTo(Math.max(...speeds.map(([u = 0]) => Math.abs(u))), 6);
+  expect(answer.warnings).toEqual([
+    expect.stringMatching(/^between stored times the flow moves up to 1\.\d+ nodes: convection/),
+  ]);
 });
 
 it("vortices at a seam and at a wall have the means of what is inside, by their cells", async () => {

@@ -152,7 +152,11 @@ export async function courantOf(texts: readonly string[], analysis: Analysis): P
       numbers.push((max * Math.max(...steps)) / Math.min(...gaps.filter((one) => one > 0)));
     }
   }
-  const courant = Math.max(...numbers);
-  const text = `between stored times the flow moves up to ${courant.toPrecision(3)} nodes: ddt and DDt are of an undersampled signal`;
+  return courantMembers(Math.max(...numbers), "ddt and DDt");
+}
+
+/** The members that tell how far the flow goes between stored times. @param what is of an undersampled signal above 1 */
+export function courantMembers(courant: number, what: string): GroupAnswer {
+  const text = `between stored times the flow moves up to ${courant.toPrecision(3)} nodes: ${what} are of an undersampled signal`;
   return { courant, ...(courant > 1 ? { warnings: [text] } : {}) };
 }

@@ -8,7 +8,7 @@ import { wrong } from "../../faults.js";
 import type { MemberValues } from "../../question/member-values.js";
 import { type AnalysedNodes, type AxisNumber, type Direction, framesIn, LETTERS, pooled } from "../analysed-nodes.js";
 import { type Analysis, analysisOf, momentsOf, type Tabled, tabled } from "../analysis.js";
-import { withMeans } from "../means.js";
+import { courantMembers, withMeans } from "../means.js";
 import { aboutTexts, checkSize, coordinatesOf } from "../reductions.js";
 import { fluctuationsOf, pairOf, pairText, shapesOf } from "./spectral-quantities.js";
 
@@ -73,18 +73,17 @@ export async function frequencySpectrum(context: Context, question: MemberValues
   const speed = along === null ? 0 : await largest(`abs(u.${LETTERS[along]})`, plain);
   const scales = { step, spacing: along === null ? 0 : dataset.axes[along].spacing, speed };
   const states = merged.states(0) as readonly Frequencies[];
-  const { coordinates = {} } = coordinatesOf(base);
+  const places = (coordinatesOf(base).coordinates ?? {}) as Readonly<Record<string, readonly number[]>>;
+  const members = frequencyMembers(options, states, scales, places, normalise);
   const segments = segmentsIn(options);
   const { window, detrend, length: segment } = options;
   const body = {
     ...{ ...about, weights: nodes.weights, frames: framesIn(nodes), ...aboutTexts(texts, plain.nodes), segments },
     unused: times.length - segment - (segments - 1) * options.step,
-    results: [
-      {
-        of: texts.join(", "),
-        ...frequencyMembers(options, states, scales, coordinates as Record<string, readonly number[]>, normalise),
-      },
-    ],
+    ...(scales.spacing > 0 && !options.isPair && speed < Infinity
+      ? courantMembers((speed * step) / scales.spacing, "convection velocities")
+      : {}),
+    results: [{ of: texts.join(", "), ...members }],
   };
   return tabled(body, {
     ...{ ...pairText(question, texts), ...analysis.time, over, axis: axis.length === 0 ? undefined : axis },
