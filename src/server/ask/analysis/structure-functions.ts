@@ -31,15 +31,15 @@ interface Along<S> {
   readonly columns: readonly string[];
 }
 
-/** All pairs of nodes along each axis, which wrap on whole periods, or pairs at random points. */
+/** Averages over all pairs of nodes along each axis, across whole periods, or over random pairs. */
 export async function structure_functions(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
   const { orders = USUAL_ORDERS, absolute = [], separations: given, terms } = question;
   const what = onlyWhat(question, dataset);
-  const odd = orders.some((order) => !Number.isInteger(order) || order < 1 || order > 16);
-  if (odd) throw wrong("orders", "expected whole numbers from 1 to 16");
-  const wide = absolute.find((p) => !(p > 0 && p <= 16));
-  if (wide !== undefined) throw wrong("absolute", `expected powers above 0 and up to 16, not ${wide}`);
+  const isInvalid = orders.some((order) => !Number.isInteger(order) || order < 1 || order > 16);
+  if (isInvalid) throw wrong("orders", "expected whole numbers from 1 to 16");
+  const invalid = absolute.find((p) => !(p > 0 && p <= 16));
+  if (invalid !== undefined) throw wrong("absolute", `expected powers above 0 and up to 16, not ${invalid}`);
   const axis = question.axis ?? LETTERS.filter((_, a) => dataset.axes[a as 0].coordinates === null);
   checkFilterUsed(question, compileWhat([what], namesOf(question, dataset)));
   const isAtNodes = given === undefined || "nodes" in given;
@@ -87,8 +87,8 @@ async function increments(
     const isKnown = dataset.fields.velocity !== undefined && !(isAtNodes && isStaggered(dataset, "velocity"));
     const beside = isKnown ? [`u.${letter}`] : [];
     const columns = shape === "vector" ? componentsIn(text, shape) : [text, ...beside];
-    const real = absolute.length === 0 ? [] : [...new Set([...absolute, AGAINST])];
-    const along = { orders, absolute: real, axis, columns };
+    const powers = absolute.length === 0 ? [] : [...new Set([...absolute, AGAINST])];
+    const along = { orders, absolute: powers, axis, columns };
     const found = await (isAtNodes
       ? overNodes({ ...along, separations }, analysis)
       : overPairs({ ...along, separations }, analysis));
@@ -124,10 +124,10 @@ async function overNodes(
   const of = texts.map((column) => columns.of(column, "what"));
   const along = { axis, separations: separations.nodes, orders, absolute, periodic: nodes.wraps[axis] };
   const reduction: Increment = { kind: "increments", of, ...along };
-  const own = [axis, ...[0, 1, 2].filter((c) => c !== axis)].map((c) => of[c] as number);
+  const ordered = [axis, ...[0, 1, 2].filter((c) => c !== axis)].map((c) => of[c] as number); // Longitudinal first.
   const means =
     of.length === 3 && question.remove !== "none"
-      ? own.map((c) => ({ kind: "moments", of: c, order: 1 }) as const)
+      ? ordered.map((c) => ({ kind: "moments", of: c, order: 1 }) as const)
       : [];
   const merged = await reduce(nodes, { columns: columns.texts, reductions: [reduction, ...means] });
   const found = merged.states(0)[0] as Increments;
@@ -155,7 +155,6 @@ async function overPairs(
     throw wrong("separations.lengths", `the region is ${extent[axis]} long along ${LETTERS[axis]}`);
   const points = await randomPoints(slices, pairs, seed, origin, room);
   const shifted = new Float32Array(points);
-  // The component along the axis comes first, as in pairs along x.
   const ordered = columns.length === 3 ? [columns[axis] as string, ...columns.filter((_, c) => c !== axis)] : columns;
   const compiled = ordered.map((text) => compileScalar(text, nodes.base.names, "what"));
   const options = { ...pointOptions(question), temporalInterpolation: "None" as const };
@@ -213,14 +212,15 @@ function termsAt(
   removed: readonly number[] | "ends",
 ): GroupAnswer {
   const terms = termsOf(columns, orders, absolute);
+  // L, N, M: powers of the longitudinal and both transverse increments; A: of absolute ones; LL, NN: products of ends.
   const sum = (term: string): number => sums[s * terms.length + terms.indexOf(term)] as number;
   const mean = (term: string): number => sum(term) / (weight[s] as number);
   const powers = (value: (order: number) => number, of = orders) => Object.fromEntries(of.map((p) => [p, value(p)]));
-  const real = absolute.length === 0 ? {} : { absolute: powers((p) => mean(`A${p}`), absolute) };
+  const absoluteMeans = absolute.length === 0 ? {} : { absolute: powers((p) => mean(`A${p}`), absolute) };
   const head = { pairs: pairs[s], missing: missing[s], infinite: infinite[s] };
   if (columns < 3) {
     const yaglom = columns === 2 ? { yaglom: sum("yaglom") / sum("yaglomWeight") } : {};
-    return { ...head, scalar: powers((order) => mean(`L${order}`)), ...yaglom, ...real };
+    return { ...head, scalar: powers((order) => mean(`L${order}`)), ...yaglom, ...absoluteMeans };
   }
   // <(a - m)(b - m)> = <a b> - m <a + b> + m^2.
   const without = (component: number): number => {
@@ -235,6 +235,6 @@ function termsAt(
     mixed: mean("mixed"),
     R_LL: mean("LL") + without(0),
     R_NN: mean("NN") + (without(1) + without(2)) / 2,
-    ...real,
+    ...absoluteMeans,
   };
 }
