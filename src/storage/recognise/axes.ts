@@ -21,7 +21,7 @@ const CURVED = /cylindrical|spherical|\bpolar\b|curvilinear|toroid/i;
 
 /** Asks about texts by which the coordinates are not along x, y and z, in attributes and small datasets. */
 function askSystem(contents: Contents, places: readonly string[], findings: Findings): void {
-  const said = places.flatMap((place) => {
+  const stated = places.flatMap((place) => {
     const names = [...contents.attributes(place).keys()].filter((name) => SYSTEMS.test(name));
     const texts = contents.datasets(place).filter((name) => SYSTEMS.test(name));
     return [
@@ -29,7 +29,7 @@ function askSystem(contents: Contents, places: readonly string[], findings: Find
       ...texts.map((name) => [join(place, name), contents.textsIn(join(place, name))?.join(" ") ?? ""]),
     ];
   });
-  for (const [where, text = ""] of said)
+  for (const [where, text = ""] of stated)
     if (CURVED.test(text))
       findings.contradict(
         "spacing",
@@ -47,17 +47,20 @@ export function requireSameTables(
 ): void {
   const group = parentOf(path);
   for (const table of tables.filter(({ role }) => role !== "t")) {
-    const [, holder = table.path, name] =
+    const [, holder = table.path, attribute] =
       contents.dataset(table.path) === null ? (/^(.*)@(.*)$/.exec(table.path) ?? []) : [];
     for (const step of steps ?? []) {
-      const at = (own: string) => place(own).replace("{step}", step);
+      const inStep = (holder: string) => place(holder).replace("{step}", step);
       const isBelow = holder.startsWith(`${group}/`);
-      const twin = name === undefined && isBelow ? `${parentOf(at(path))}${holder.slice(group.length)}` : at(holder);
+      const holderInStep =
+        attribute === undefined && isBelow ? `${parentOf(inStep(path))}${holder.slice(group.length)}` : inStep(holder);
       const isThere =
-        name === undefined ? isBelow && contents.dataset(twin) !== null : contents.attributes(twin).has(name);
-      const moved = name === undefined ? twin : `${twin}@${name}`;
-      if (isThere && contents.numbers(table.path).join() !== contents.numbers(moved).join())
-        throw new DataError(`${moved} differs from ${table.path}: all steps must have the same coordinates`);
+        attribute === undefined
+          ? isBelow && contents.dataset(holderInStep) !== null
+          : contents.attributes(holderInStep).has(attribute);
+      const tableInStep = attribute === undefined ? holderInStep : `${holderInStep}@${attribute}`;
+      if (isThere && contents.numbers(table.path).join() !== contents.numbers(tableInStep).join())
+        throw new DataError(`${tableInStep} differs from ${table.path}: all steps must have the same coordinates`);
     }
   }
 }
@@ -109,8 +112,8 @@ export function candidateTables(
   axis: AxisName,
 ): CoordinateTable[] {
   const at = field.dimensions.indexOf(axis);
-  const said = answers.coordinates?.get(axis);
-  if (said !== undefined) return tables.filter(({ path }) => path === said);
+  const answered = answers.coordinates?.get(axis);
+  if (answered !== undefined) return tables.filter(({ path }) => path === answered);
   const attached = field.labels.tables[at];
   if (attached !== null && attached !== undefined && attached.role === axis) return [attached];
   const nodes = nodesAlong(field, axis);
@@ -122,43 +125,39 @@ export function candidateTables(
   return centres.length > 0 ? centres : fitting;
 }
 
-export function fixTables(shared: SharedEvidence, field: OrientedDataset, findings: Findings): AxisTables {
+/** Chooses a table of coordinates for each axis; asks where others differ from it or none fits. */
+export function chooseTables(shared: SharedEvidence, field: OrientedDataset, findings: Findings): AxisTables {
   const { contents, tables } = shared;
-  const fixed = new Map<AxisName, CoordinateTable>();
+  const chosen = new Map<AxisName, CoordinateTable>();
   for (const axis of AXIS_NAMES) {
-    const [chosen, ...others] = candidateTables(shared, field, axis);
-    if (chosen === undefined) {
-      askEdges(contents, tables, field, axis, fixed, findings);
+    const [best, ...others] = candidateTables(shared, field, axis);
+    if (best === undefined) {
+      const edges = edgeTable(shared, field, axis, findings);
+      if (edges !== null) chosen.set(axis, edges);
       continue;
     }
-    fixed.set(axis, chosen);
+    chosen.set(axis, best);
     const lists = tables.filter(({ role, along, isEdges }) => role === axis && along === null && isEdges);
     // A periodic axis has as many faces as nodes.
     const isFull = ({ length }: CoordinateTable) => length === nodesAlong(field, axis);
     const faces = isStated(shared, field, axis) ? [] : lists.filter(isFull);
     const rivals = [...others, ...faces.map((table) => ({ ...table, isEdges: false }))];
-    const different = rivals.find((other) => !agree(tableNodes(contents, chosen), tableNodes(contents, other)));
+    const different = rivals.find((other) => !agree(tableNodes(contents, best), tableNodes(contents, other)));
     if (different !== undefined)
       findings.contradict(
         "spacing",
-        `${chosen.path} and ${different.path} both have a coordinate for each node along ${axis} and differ; ${chosen.path} is a guess.`,
-        `--coordinates ${axis}=${chosen.path}, or axes.${axis} in a descriptor`,
+        `${best.path} and ${different.path} both have a coordinate for each node along ${axis} and differ; ${best.path} is a guess.`,
+        `--coordinates ${axis}=${best.path}, or axes.${axis} in a descriptor`,
       );
   }
-  return fixed;
+  return chosen;
 }
 
 const isStated = ({ contents }: SharedEvidence, { labels, dimensions }: OrientedDataset, axis: AxisName): boolean =>
   (labels.tables[dimensions.indexOf(axis)] ?? contents.answers.coordinates?.get(axis)) !== undefined;
 
-function askEdges(
-  contents: Contents,
-  tables: readonly CoordinateTable[],
-  field: OrientedDataset,
-  axis: AxisName,
-  fixed: Map<AxisName, CoordinateTable>,
-  findings: Findings,
-): void {
+/** The table of one number more than nodes, as edges of cells; asks whether it is, or about tables that do not fit. */
+function edgeTable({ contents, tables }: SharedEvidence, field: OrientedDataset, axis: AxisName, findings: Findings) {
   const nodes = nodesAlong(field, axis);
   const longer = tables.find(({ role, length, along }) => role === axis && along === null && length === nodes + 1);
   if (longer === undefined) {
@@ -169,9 +168,8 @@ function askEdges(
         `${unfit.map(({ path, length }) => `${path} (${length} numbers)`).join(", ")} does not fit the ${nodes} nodes along ${axis} and is not used.`,
         `--length or --spacing and --origin, or axes.${axis} in a descriptor`,
       );
-    return;
+    return null;
   }
-  fixed.set(axis, { ...longer, isEdges: true });
   const { spacing, length, cells } = contents.answers;
   if (spacing === undefined && length === undefined && cells?.includes(axis) !== true)
     findings.ask(
@@ -179,13 +177,16 @@ function askEdges(
       `${longer.path} has ${nodes + 1} numbers for ${nodes} nodes along ${axis}; that they are edges of cells and the nodes their centres is a guess.`,
       "--cells AXES, or --spacing and --origin",
     );
+  return { ...longer, isEdges: true };
 }
 
+/** Whether two lists of coordinates are the same, but for rounding. */
 export function agree(a: Float64Array, b: Float64Array): boolean {
   const span = Math.abs(a[a.length - 1] - a[0]);
   return a.length === b.length && a.every((value, index) => Math.abs(value - b[index]) <= 1e-6 * span);
 }
 
+/** Whether two datasets lie on the same nodes at the same number of times. */
 export function isSameGrid(shared: SharedEvidence, a: OrientedDataset, b: OrientedDataset): boolean {
   const { contents } = shared;
   if (framesIn(a) !== framesIn(b)) return false;
@@ -201,6 +202,7 @@ export function isSameGrid(shared: SharedEvidence, a: OrientedDataset, b: Orient
   });
 }
 
+/** The axes of a descriptor for a field, by its tables or by stated numbers. */
 export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: AxisTables): DescriptorInput["axes"] {
   const { contents, facts, findings } = shared;
   const stored = axesIn(field);

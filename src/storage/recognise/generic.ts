@@ -4,7 +4,7 @@ import { FIELDS, type KnownField } from "../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import type { Dimension } from "./assign.js";
-import { agree, askSteps, axesOf, candidateTables, fixTables, isSameGrid, requireSameTables } from "./axes.js";
+import { agree, askSteps, axesOf, candidateTables, chooseTables, isSameGrid, requireSameTables } from "./axes.js";
 import { groupsAbove, groupsAround, labelsOf, parentOf, tableNodes, tablesIn } from "./evidence.js";
 import { type FoundFields, findFields } from "./fields.js";
 import { type Contents, Findings, type Layout, type Recognition } from "./layout.js";
@@ -56,7 +56,7 @@ export function describeFields(
   const oriented = orient(shared, fields, lead);
   const { first } = oriented;
   if (fields.steps !== null) requireSameTables(contents, fields, first.path, tables);
-  const tablesOf = fixTables(shared, first, findings);
+  const tablesOf = chooseTables(shared, first, findings);
   const { found, nodesAt } = placeFields(shared, fields, oriented);
   const fieldOf = ({ field, datasets }: OrientedField) => ({
     ...storageOf(contents, fields, datasets, nodesAt),

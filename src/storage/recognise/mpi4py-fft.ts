@@ -16,15 +16,15 @@ export const MPI4PY_FFT: ProducerRow = {
   hasLengths: true,
   fields: (contents, findings) => {
     const groups = groupsIn(contents);
-    const named = (wanted: string, rank: number): string[] => {
+    const firstStep = (wanted: string, rank: number): string[] => {
       const group = groups.find((name) => name.toLowerCase() === wanted);
       const path = `/${group}/3D/${stepsIn(contents, group ?? "")[0]}`;
       return contents.dataset(path)?.shape.length === rank ? [path] : [];
     };
-    const triples = TRIPLES.map((names) => names.split(" ").flatMap((name) => named(name, 3)));
+    const triples = TRIPLES.map((names) => names.split(" ").flatMap((name) => firstStep(name, 3)));
     const velocity =
-      VECTORS.flatMap((name) => named(name, 4))[0] ?? triples.find(({ length }) => length === 3)?.join(" ");
-    const [pressure] = SCALARS.flatMap((name) => named(name, 3));
+      VECTORS.flatMap((name) => firstStep(name, 4))[0] ?? triples.find(({ length }) => length === 3)?.join(" ");
+    const [pressure] = SCALARS.flatMap((name) => firstStep(name, 3));
     if (velocity === undefined && pressure === undefined)
       throw new DataError(`none of the groups ${groups.join(", ")} is a velocity or pressure (u, u v w, p)`);
     const shown = (velocity ?? "none").split(" ").map((path) => path.replace(/\/3D\/\d+$/, ""));
@@ -33,7 +33,7 @@ export const MPI4PY_FFT: ProducerRow = {
     );
     findings.addReason("dimensions: (c) x y z, the order of these codes.");
     const rows = Object.entries({ velocity, pressure });
-    askOtherAxes(contents, [velocity ?? [], pressure ?? []].flat().join(" ").split(" ").map(groupOf), findings);
+    askOtherAxes(contents, [velocity, pressure].flatMap((some) => some?.split(" ") ?? []).map(groupOf), findings);
     return rows.flatMap(([field, paths]): FieldRow[] => (paths === undefined ? [] : [[field, paths]]));
   },
   series: (contents, path) => {
@@ -42,10 +42,10 @@ export const MPI4PY_FFT: ProducerRow = {
     return { frames: labels.length, steps, place: (first) => first.replace(/\d+$/, "{step:01d}") };
   },
   // A domain states origin and length; these codes write one if the axis is periodic.
-  coordinates: meshOf,
+  coordinates: (axis, path) => meshOf(axis, path),
   axis: (contents, axis, { path }) => {
     const mesh = meshOf(axis, path);
-    const where = mesh.replace(/mesh(?=\/x\d$)/, "domain");
+    const where = meshOf(axis, path, "domain");
     if (contents.dataset(where) !== null) {
       const [origin, length] = contents.numbers(where);
       return { origin: { value: origin, where }, length: { value: length, where }, periodic: { value: true, where } };
@@ -88,8 +88,8 @@ function groupsIn(contents: Contents): string[] {
   return (contents.group("/") ?? []).filter((name) => contents.datasets(`/${name}/3D`).length > 0);
 }
 
-function meshOf(axis: AxisName, path: string): string {
-  return `/${groupOf(path)}/mesh/x${AXIS_NAMES.indexOf(axis)}`;
+function meshOf(axis: AxisName, path: string, kind = "mesh"): string {
+  return `/${groupOf(path)}/${kind}/x${AXIS_NAMES.indexOf(axis)}`;
 }
 
 const groupOf = (path: string): string => path.split("/")[1];
