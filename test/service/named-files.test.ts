@@ -344,7 +344,7 @@ describe("files that serve names", () => {
         2,
         [
           `fieldprobe: ${none}: there is no such file`,
-          expect.stringContaining(`fieldprobe: ${levels}: /z is a parametric vertical coordinate`),
+          expect.stringContaining(`fieldprobe: ${levels}: recognised as generic, but /z is a parametric`),
           expect.stringContaining(`fieldprobe: ${text} does not open as an HDF5 file`),
           `fieldprobe: ${fresh} waits for an answer: --walls`,
           "",

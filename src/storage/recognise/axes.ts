@@ -9,11 +9,12 @@ import type { FoundFields } from "./fields.js";
 import { type AxisClues, askEnds, axisOf, edgesWithin, NO_CLUES, singleNodeAxis } from "./grid.js";
 import { BY_LENGTHS, type Contents, type Findings } from "./layout.js";
 import { framesIn, nodesAlong, type OrientedDataset, type SharedEvidence } from "./order.js";
+import { refuseParametric } from "./stated-names.js";
 import { StatedNumbers } from "./stated-numbers.js";
 
-/** Units and names of coordinates that are degrees or numbers of levels; a unit goes before a name. */
-const DEGREES = /degree|°|^\s*deg\s*$|^\s*((sigma|model)[_ -]?)?(level|layer)s?\s*$/i;
-const NO_LENGTHS = /^(grid_)?(lon|lat)(gitude|itude|s)?s?(_|$)|^(model_)?lev(el)?s?(_|$)|^air_pressure$/i;
+/** Units and names of coordinates that are angles or numbers of levels; a unit of length goes before a name. */
+const NO_UNITS = /degree|radian|°|^\s*(deg|rad)\s*$|^\s*((sigma|model)[_ -]?)?(level|layer)s?\s*$/i;
+const NO_LENGTHS = /^(grid_|r)?(lon|lat)(gitude|itude|s)?s?(_|$)|^(model_)?(lev(el)?|layer)s?(_|$)|^air_pressure$/i;
 
 /** Names of texts that say which coordinates a grid has, and words for those that are not along x, y and z. */
 const SYSTEMS = /geom|coord|grid(?!_mapping)|mesh|system|topology/i;
@@ -211,6 +212,7 @@ export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: A
     const nodes = nodesAlong(field, axis);
     const clues = facts.clues(axis, stored);
     const table = tables.get(axis);
+    if (table !== undefined) askNamed(shared, table, axis);
     if (nodes === 1) {
       const [place] = table === undefined || table.isEdges ? [] : tableNodes(contents, table);
       const origin = place === undefined ? clues.origin : { value: place, where: table?.path as string };
@@ -224,7 +226,6 @@ export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: A
     const where = table.isEdges ? `${table.path}, the middles of its cells` : table.path;
     const isPlain = table.along === null && !table.isEdges && contents.dataset(table.path) !== null;
     const value = isPlain ? { file: contents.name, path: table.path } : [...tableNodes(contents, table)];
-    askNamed(shared, table, axis);
     const isSaid = isNodesSaid(contents) || contents.answers.origin !== undefined;
     if (!isSaid) askEnds(axis, tableNodes(contents, table), where, clues, findings);
     const { walls } = clues;
@@ -292,13 +293,15 @@ function refuseAxis(claim: string, axis: AxisName, { contents, findings }: Share
   findings.contradict("spacing", `${claim}; that it is one along ${axis} is a guess.`, BY_LENGTHS, axis, true);
 }
 
-/** Asks about coordinates without a unit whose name is that of degrees or levels; a standard name is a statement. */
+/** Refuses coordinates that are no lengths by a standard name or a unit of 1, and asks about those by name alone. */
 function askNamed(shared: SharedEvidence, { path }: CoordinateTable, axis: AxisName): void {
   const { contents, facts, findings } = shared;
-  const [name = "", standard] = [path.split(/[/@]/).at(-1), contents.words(path, "standard_name")];
-  if (facts.unitsAt(path) !== "") return;
+  refuseParametric(contents, path);
+  const [name = "", units] = [path.split(/[/@]/).at(-1), facts.unitsAt(path)];
+  const said = [contents.words(path, "standard_name"), units && name].find((text) => NO_LENGTHS.test(text));
+  if (units !== "" && units !== "1") return;
   const claim = `${path} has no units, and ${name} is no length by its name; that it is one along ${axis} is a guess.`;
-  if (NO_LENGTHS.test(standard)) refuseAxis(`${path} is the ${standard}, which is no length`, axis, shared);
+  if (said !== undefined) refuseAxis(`${path} is the ${said}, which is no length`, axis, shared);
   else if (NO_LENGTHS.test(name)) findings.contradict("spacing", claim, BY_LENGTHS, undefined, isNodesSaid(contents));
 }
 
@@ -330,12 +333,12 @@ function askUnits(shared: SharedEvidence, field: OrientedDataset, tables: AxisTa
   const said = unitsOfLength(shared, field, tables);
   const others = said.filter(
     ({ units }) =>
-      DEGREES.test(units) ||
+      NO_UNITS.test(units) ||
       ((isKnown(units) || (speed !== "" && isKnown(speed))) && factorBetween(units, "m") === null),
   );
   for (const { axis, units, where } of others) {
     const claim = `${where} is in ${units}, which is no length`;
-    const isOther = DEGREES.test(units) || unitOf(units)?.powers === unitOf("Pa")?.powers;
+    const isOther = NO_UNITS.test(units) || unitOf(units)?.powers === unitOf("Pa")?.powers;
     if (isOther) refuseAxis(claim, axis, shared);
     else
       findings.contradict(

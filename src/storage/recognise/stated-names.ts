@@ -104,7 +104,6 @@ export function askCoordinateNames(contents: Contents, axis: AxisName, path: str
         axis,
       );
   }
-  refuseParametric(contents, path);
   const positive = contents.words(path, "positive").toLowerCase();
   const isDepth = [path.split("/").at(-1) ?? "", ...NAMES.map((name) => contents.words(path, name))];
   const where = isDepth.some((text) => DEPTH.test(text)) ? "its name" : null;
@@ -123,7 +122,8 @@ const DEPTH = /(^|_|\b)depths?(_|\b|$)/i;
 /** Standard names of the vertical coordinates of CF conventions 1.11, appendix D. */
 const PARAMETRIC = /^(atmosphere|ocean)_\w+_coordinate(_g[12])?$/;
 
-function refuseParametric(contents: Contents, path: string): void {
+/** Refuses heights that vary from place to place, whatever is answered: no spacing states them. @throws DataError */
+export function refuseParametric(contents: Contents, path: string): void {
   const name = contents.words(path, "standard_name");
   const isFormula = contents.attributes(path).has("formula_terms");
   if (!isFormula && !PARAMETRIC.test(name)) return;

@@ -57,10 +57,14 @@ describe("coordinates that are no lengths", () => {
       linesOf(await draftOf(write({ time: 1 }, names))).filter((line) => /^! .*no length by its name/.test(line)),
     ).toHaveLength(count);
     expect(linesOf(await draftOf(write({ time: 1 }, names, "m")))).toEqual([]);
+    const inOnes = draftOf(write({ time: 1 }, names, "1"), { despite: ["spacing"] });
+    await (count > 0 ? expect(inOnes).rejects.toThrow("which is no length") : inOnes);
   });
 
   it.each([
-    ...["degrees_north", "hPa", "dbar", "level", "sigma_level"].map((units) => ["units", units, "in "] as const),
+    ...["degrees_north", "radian", "hPa", "dbar", "level", "sigma_level"].map(
+      (units) => ["units", units, "in "] as const,
+    ),
     ["standard_name", "model_level_number", "the "],
   ] as const)("by %s %s are refused unless an answer gives the nodes", async (name, text, how) => {
     const file = (h5: File) => {

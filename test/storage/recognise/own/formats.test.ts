@@ -572,7 +572,8 @@ describe("what a file or a series says is told in its words", () => {
       "parametric",
       timed(0, (file) => (file.get("z") as H5Dataset).create_attribute("standard_name", "ocean_s_coordinate_g1")),
     );
-    expect(() => openConfirmed(path, CHUNK_BYTES)).toThrow("/z is a parametric vertical coordinate");
+    for (const answers of [{}, { spacing: [1, 1, 1], origin: [0, 0, 0] }])
+      expect(() => openConfirmed(path, CHUNK_BYTES, answers)).toThrow("/z is a parametric vertical coordinate");
   });
 
   it("a component on other nodes is named with one on the nodes of the rest", async () => {
