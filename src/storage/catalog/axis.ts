@@ -6,7 +6,6 @@ import type { Verification } from "./verification.js";
 
 const UNIFORM = 1e-6;
 
-/** An ascending axis, and whether its nodes are stored in descending order. */
 export interface ReadAxis {
   readonly axis: Axis;
   readonly descending: boolean;

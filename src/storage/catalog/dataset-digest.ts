@@ -20,7 +20,6 @@ export interface DatasetDigest {
 }
 
 export class DatasetDigests {
-  /** Samples of files that have been read so far. */
   samples = 0;
   readonly #state: string;
   readonly #known = new WeakMap<Dataset, Promise<DatasetDigest>>();

@@ -11,7 +11,6 @@ export function varyingKeys(all: readonly Structure[]): string[] {
 
 export interface Difference {
   readonly key: string;
-  /** As shown in messages. */
   readonly text: string;
   /** Whether it is of a group, which states nothing itself. */
   readonly isGroup: boolean;

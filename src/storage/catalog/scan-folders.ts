@@ -83,7 +83,6 @@ export function scanChanges(folders: readonly string[], options: ChangesOptions)
   return StoreStates.with(folders.filter(isAddress), (states) => scanAll(folders, options, states));
 }
 
-/** Looks at every candidate: those with separate descriptors, those at addresses, those in data folders. */
 function scanAll(folders: readonly string[], options: ChangesOptions, states: StoreStates): ScanChanges {
   const unreadable: Refusal[] = [];
   const roots = folders.filter((folder) => !isAddress(folder));

@@ -13,7 +13,6 @@ const EQUAL = 1e-6;
 function linesOf(dataset: Dataset, axis: number, open: StoredBricks) {
   const [field = ""] = fieldNames(dataset);
   const components = dataset.fields[field]?.components ?? 1;
-  /** Reads `length` nodes of a line, from node `from` on. */
   const read = (line: number, from: number, length: number): Float32Array => {
     // Multiples of two irrational numbers spread the lines evenly.
     const fractions = [(line * Math.SQRT2) % 1, (line * Math.E) % 1];

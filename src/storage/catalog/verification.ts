@@ -16,7 +16,6 @@ import { addressIn } from "./remote-text.js";
 /** Longest wait for the host of a store, which delays the datasets that follow. */
 const TIMEOUT_MS = 10_000;
 
-/** An open file, with its stamp when it was opened. */
 export interface GivenFile {
   readonly opened: StoredFile;
   readonly stamp: FileStamp;

@@ -16,7 +16,6 @@ export interface ByteRange {
   readonly length: number;
 }
 
-/** A remote file that is read by ranges. */
 export interface RangedFile {
   readonly path: string;
   readonly size: number;

@@ -66,7 +66,6 @@ interface Heap {
   readonly root: number | null;
   /** Rows of the root; 0 if it is a direct block. */
   readonly rootRows: number;
-  /** Whether direct blocks have checksums. */
   readonly hasSums: boolean;
   readonly blocks: Map<number, DataView>;
 }

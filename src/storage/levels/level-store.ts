@@ -22,7 +22,6 @@ export interface LevelQuantity {
   readonly components: 1 | 3;
 }
 
-/** The levels of a dataset. */
 export interface LevelSet {
   readonly folder: string;
   readonly widths: Widths;
@@ -68,7 +67,6 @@ export function fieldsWithLevels(dataset: Dataset): readonly LevelQuantity[] {
   });
 }
 
-/** An expression as a quantity. */
 export function levelQuantity(text: string, components: 1 | 3): LevelQuantity {
   return { text, array: `what_${createHash("sha256").update(text).digest("hex").slice(0, 12)}`, components };
 }

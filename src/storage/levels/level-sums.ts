@@ -126,7 +126,6 @@ const placeIn = ([width, height]: Triple, [x, y, z]: readonly number[], n: numbe
 const partOf = (weights: Widths, first: readonly number[], count: readonly number[]): Widths =>
   weights.map((one, a) => one.subarray(first[a], first[a] + count[a])) as unknown as Widths;
 
-/** Collects the levels of a frame of a quantity. */
 export class FrameLevels {
   readonly #axes: Dataset["axes"];
   readonly #widths: Widths;

@@ -67,7 +67,6 @@ export class LevelWriter {
     throw refusal instanceof DataError ? refusal : new DataError(`${folders[0]} cannot be written`, refusal);
   }
 
-  /** Whether a frame of a quantity has been written. */
   async has(quantity: LevelQuantity, frame: number): Promise<boolean> {
     const last = await this.#target.read(histogramsKey(quantity, frame));
     try {

@@ -38,7 +38,6 @@ export interface TextsRequest {
   readonly path: string;
 }
 
-/** A range of bytes of a file. */
 export interface RangeRequest {
   readonly store: string;
   readonly newestMs: number;

@@ -90,7 +90,6 @@ export class Versioned<T extends OpenVersion> {
       .map(([location, { state }]) => `${location} ${state.digest} ${state.newestMs}`);
   }
 
-  /** Closes versions of other locations that have not been used for a while. */
   keep(locations: ReadonlySet<string>): void {
     const before = this.#clock() - UNUSED_MS;
     for (const [location, usedAt] of this.#used) {

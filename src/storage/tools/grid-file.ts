@@ -28,7 +28,6 @@ export interface SampledGrid {
   readonly about: Readonly<Record<string, string>>;
 }
 
-/** A column of a table. */
 export interface TableColumn {
   readonly name: string;
   readonly values: Float64Array;

@@ -56,7 +56,6 @@ export interface DraftView {
 
 type Shown = Pick<Recognised, "descriptor" | "producer" | "reasons" | "warnings" | "seen" | "varies" | "isKnown">;
 
-/** Describes a draft. `file`: its name for the person. */
 export function describeDraft(found: Shown, folder: string, file: string, chunkBytes: number): DraftView {
   return viewOf(found, { ...found, folder, location: file, digest: "" }, chunkBytes);
 }

@@ -3,7 +3,6 @@ import type { Json } from "../dataset/documents.js";
 import { unshuffle as undo } from "../hdf5-bytes/filters.js";
 import { ELEMENT_TYPES } from "./element-size.js";
 
-/** Constructors of arrays by the name of their type. */
 export const ARRAYS = {
   int8: Int8Array,
   uint8: Uint8Array,

@@ -182,7 +182,6 @@ function isExpected({ text, size }: Version, expected: ExpectedVersion): boolean
   return isSize && (expected.version === undefined || expected.version === versionDigest(text));
 }
 
-/** Digest of a version, as used in lists. */
 export function versionDigest(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }

@@ -16,7 +16,6 @@ const GOOGLE_NAMES: Readonly<Record<string, string>> = {
   AWS_ACCESS_KEY_ID: "GS_ACCESS_KEY_ID",
   AWS_SECRET_ACCESS_KEY: "GS_SECRET_ACCESS_KEY",
 };
-/** Variables of credentials, and settings of a profile. */
 const CREDENTIALS = {
   accessKeyId: ["AWS_ACCESS_KEY_ID", "aws_access_key_id"],
   secretAccessKey: ["AWS_SECRET_ACCESS_KEY", "aws_secret_access_key"],
