@@ -28,7 +28,7 @@ import { unusedIn } from "../../storage/recognise/seen.js";
 import { type GivenNames, homeOf, keepDraft, nameTaken, readDraft } from "../../storage/tools/drafts.js";
 import { describeDraft, describeKnown, screenOf, seenLines } from "../../storage/tools/report.js";
 import { withFiles } from "../../storage/united-file.js";
-import { type AnswerOptions, answersOf, withAnswers } from "../input/answer-flags.js";
+import { type AnswerOptions, answersOf, textsOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError, pathArgument } from "../input/arguments.js";
 import { answerAtTerminal, isAgreed } from "../input/ask-person.js";
 import { openStorage } from "../input/storage.js";
@@ -128,7 +128,7 @@ function waitOf(found: Description, paths: readonly string[]): string | null {
 
 function draftOf(paths: readonly string[], flags: InspectFlags): Recognised | null {
   try {
-    return readDraft(paths, answersOf(flags), flags);
+    return readDraft(paths, textsOf(flags), flags);
   } catch (error) {
     throw error instanceof RequestError ? new MisuseError(error.message.replace(/^name/, "--name")) : error;
   }
@@ -275,10 +275,10 @@ function draftsOf(files: readonly string[], descriptors: string | null, flags: I
     const key = (isClaimed(path) ? null : seriesPattern(path)) ?? path;
     groups.set(key, [...(groups.get(key) ?? []), path]);
   }
-  const { name: _, ...answers } = flags;
+  const { name: _, alias: __, ...answers } = { ...flags, isOfFolder: true };
   return [...groups.values()]
     .flatMap((paths) => seriesIn(paths, answers))
-    .map((paths) => ({ paths, draft: paths.some(isClaimed) ? null : readDraft(paths, answersOf(flags)) }));
+    .map((paths) => ({ paths, draft: paths.some(isClaimed) ? null : readDraft(paths, textsOf(flags), answers) }));
 }
 
 /** Updates a confirmation to the changed structure of a file. Throws MisuseError if none claims it. */
@@ -338,7 +338,7 @@ export async function confirmToServe(
 /** Whether the format of a file states everything; a file that is not readable has its reason once it is confirmed. */
 function isDefined(path: string): boolean {
   const found = readOr(
-    () => readDraft([path], {}),
+    () => readDraft([path], new Map()),
     () => null,
   );
   return found !== null && isComplete(found);

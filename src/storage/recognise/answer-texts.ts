@@ -26,6 +26,16 @@ const PI = /^([+-])?(?:([\d.]+)(?:\/([\d.]+))?\*?)?(?:pi|π)(?:\*([\d.]+))?(?:\/
 
 const WORDS: Readonly<Record<string, string>> = { magnetic: "magnetic field", potential: "vector potential" };
 
+/** The row of a flag that one text answers. */
+function answer<Name extends keyof Answers>(
+  flag: Name,
+  value: string,
+  about: string,
+  read: (text: string) => Answers[Name],
+): AnswerFlag {
+  return { flag, value, about, read: (text) => ({ [flag]: read(text) }) };
+}
+
 export const ANSWER_FLAGS: readonly AnswerFlag[] = [
   {
     flag: "dims",
@@ -39,36 +49,16 @@ export const ANSWER_FLAGS: readonly AnswerFlag[] = [
       return { fieldDims: new Map(fieldDims).set(fieldNamed(field), orderOf(order)) };
     },
   },
-  {
-    flag: "components",
-    value: "axes",
-    about: "axes of the components of a vector in stored order: z,y,x",
-    read: (text) => ({ components: permutationOf(text) }),
-  },
-  {
-    flag: "coordinates",
-    value: "paths",
-    about: "datasets of the coordinates: x=/grid/xm,y=/grid/ym",
-    read: (text) => ({ coordinates: coordinatesOf(text) }),
-  },
-  {
-    flag: "periodic",
-    value: "axes",
-    about: "the periodic axes: xz, or none",
-    read: (text) => ({ periodic: axesOf(text) }),
-  },
-  {
-    flag: "cells",
-    value: "axes",
-    about: "the axes whose stated ends or edges are faces of cells, with the nodes in their centres: xyz, or none",
-    read: (text) => ({ cells: axesOf(text) }),
-  },
-  {
-    flag: "walls",
-    value: "axes",
-    about: "the axes with walls at both ends, which hold particles: y, or none",
-    read: (text) => ({ walls: axesOf(text) }),
-  },
+  answer("components", "axes", "axes of the components of a vector in stored order: z,y,x", permutationOf),
+  answer("coordinates", "paths", "datasets of the coordinates: x=/grid/xm,y=/grid/ym", coordinatesOf),
+  answer("periodic", "axes", "the periodic axes: xz, or none", axesOf),
+  answer(
+    "cells",
+    "axes",
+    "the axes whose stated ends or edges are faces of cells, with the nodes in their centres: xyz, or none",
+    axesOf,
+  ),
+  answer("walls", "axes", "the axes with walls at both ends, which hold particles: y, or none", axesOf),
   {
     flag: "length",
     value: "x,y,z",
@@ -81,18 +71,8 @@ export const ANSWER_FLAGS: readonly AnswerFlag[] = [
     about: "distance between neighbouring nodes, below 0 if coordinates descend; one number for all axes",
     read: (text) => ({ spacing: tripleOf(text, (value) => value !== 0, "numbers other than 0 are needed.") }),
   },
-  {
-    flag: "origin",
-    value: "x,y,z",
-    about: "coordinates of the first node; one number for all axes",
-    read: (text) => ({ origin: tripleOf(text) }),
-  },
-  {
-    flag: "times",
-    value: "times",
-    about: "FIRST:STEP, or a list with one time per frame",
-    read: (text) => ({ times: timesOf(text) }),
-  },
+  answer("origin", "x,y,z", "coordinates of the first node; one number for all axes", (text) => tripleOf(text)),
+  answer("times", "times", "FIRST:STEP, or a list with one time per frame", timesOf),
   {
     flag: "overlap",
     value: "which",
@@ -102,18 +82,8 @@ export const ANSWER_FLAGS: readonly AnswerFlag[] = [
       return { overlap: text };
     },
   },
-  {
-    flag: "velocity",
-    value: "paths",
-    about: "the dataset of the velocity, or three of its components: /ux,/uy,/uz",
-    read: (text) => ({ velocity: pathsOf(text) }),
-  },
-  {
-    flag: "pressure",
-    value: "path",
-    about: "the dataset of the pressure",
-    read: (text) => ({ pressure: pathsOf(text)[0] as string }),
-  },
+  answer("velocity", "paths", "the dataset of the velocity, or three of its components: /ux,/uy,/uz", pathsOf),
+  answer("pressure", "path", "the dataset of the pressure", (text) => pathsOf(text)[0] as string),
   ...OTHERS.map(({ field }): AnswerFlag => {
     const isScalar = FIELDS[field] === 1;
     return {

@@ -4,7 +4,7 @@
  */
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import { parentOf } from "./evidence.js";
-import { type FoundFields, fieldDatasets, holdersIn, withNamed } from "./fields.js";
+import { type FoundFields, fieldDatasets, holdersIn, saidOthers, withNamed } from "./fields.js";
 import { describeFields } from "./generic.js";
 import { type Contents, Findings, type Layout } from "./layout.js";
 import { axisSaid } from "./stated-names.js";
@@ -51,7 +51,7 @@ function fieldsIn(contents: Contents): FoundFields | null {
   if (/eastward/.test(contents.words(first, "standard_name")) && velocity.some(isProjected)) return null;
   const [pressure = null] = PRESSURES.flatMap(only);
   const [holder] = holdersIn(contents, parentOf(first));
-  return withNamed(contents, holder, { velocity, pressure, others: [] });
+  return withNamed(contents, holder, { velocity, pressure, others: saidOthers(contents) });
 }
 
 function isNamed(contents: Contents, axis: object, name: AxisName): boolean {

@@ -2,7 +2,6 @@
 import { DataError } from "../../shared/errors.js";
 import { type DescriptorInput, parseDescriptor } from "../dataset/descriptor.js";
 import { type Contents, Findings, type Layout } from "./layout.js";
-import { SETTLED } from "./producer.js";
 
 /** The attribute of the root, and the name in it that means the store itself. */
 export const DESCRIPTOR_ATTRIBUTE = "fieldprobe_descriptor";
@@ -10,7 +9,6 @@ export const STORE_ITSELF = "{store}";
 
 export const convertedStore: Layout = {
   producer: "fieldprobe",
-  settled: [...SETTLED, "trajectory", "cells", "periodic", "walls", "length", "spacing", "origin", "times"],
   recognise(contents: Contents) {
     const text = contents.texts("/", DESCRIPTOR_ATTRIBUTE)?.join("");
     if (text === undefined) return null;

@@ -191,7 +191,7 @@ function requireDatasets(contents: Contents, paths: readonly string[]): void {
       );
 }
 
-function saidOthers(contents: Contents): readonly OtherField[] {
+export function saidOthers(contents: Contents): readonly OtherField[] {
   const { fields = [] } = contents.answers;
   for (const { paths } of fields) requireDatasets(contents, paths);
   return fields;

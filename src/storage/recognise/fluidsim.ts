@@ -18,7 +18,6 @@ export const FLUIDSIM: ProducerRow = {
   marks: ["/state_phys/vx", "/state_phys/vy", "/state_phys/vz"],
   reasons: (contents) => [`dimensions: ${fluidsimOrder(contents)}, from the file attribute axes.`],
   order: fluidsimOrder,
-  hasLengths: true,
   fields: [
     ["velocity", "/state_phys/vx /state_phys/vy /state_phys/vz"],
     ["pressure", "/state_phys/p"],

@@ -9,7 +9,6 @@ import { AXIS_NAMES, type AxisName, type FieldName, KNOWN_FIELDS } from "../data
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import { axisOf, NO_CLUES, timesOf } from "./grid.js";
 import { type AxisInput, askOrderOfComponents, type Contents, evenLabels, Findings, type Layout } from "./layout.js";
-import { SETTLED } from "./producer.js";
 
 /** A database: nodes, and periods in units of pi, along x, y, z; null for an axis between walls. */
 interface Database {
@@ -130,7 +129,6 @@ export const JHTDB: readonly Layout[] = [
   LEGACY,
 ].map((form) => ({
   producer: form.producer,
-  settled: [...SETTLED, "trajectory", "cells"],
   recognise: (contents) => recognise(form, contents),
 }));
 

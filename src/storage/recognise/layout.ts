@@ -90,8 +90,6 @@ export interface Layout {
   readonly producer: string;
   /** Whether it proposes what its format does not state, so that a person confirms every file. */
   readonly proposes?: true;
-  /** Answers that have no effect, since its files state what they are about. */
-  readonly settled?: readonly (keyof Answers)[];
   /** @returns null without its fingerprint @throws DataError when the file cannot be served */
   recognise(contents: Contents): Recognition | null;
 }
@@ -163,10 +161,14 @@ export class Contents {
     return stored;
   }
 
-  /** Whether a dataset was never written, so that it states nothing. */
-  isUnwritten(path: string): boolean {
+  /** What `use` says of the dataset at a path; `none` if there is none. */
+  #of<T>(path: string, none: T, use: (found: string) => T): T {
     const found = this.#find(path, "dataset");
-    return found !== null && this.file.isUnwritten(found);
+    return found === null ? none : use(found);
+  }
+
+  isUnwritten(path: string): boolean {
+    return this.#of(path, false, (found) => this.file.isUnwritten(found));
   }
 
   /** Of a dataset, or of the attribute `path@name`. Throws DataError when there is no such dataset. */
@@ -181,8 +183,7 @@ export class Contents {
   }
 
   textsIn(path: string): readonly string[] | null {
-    const found = this.#find(path, "dataset");
-    return found === null ? null : this.file.texts(found);
+    return this.#of(path, null, (found) => this.file.texts(found));
   }
 
   /** The object at a path, by a name that all paths to it share; null if there is none. */
@@ -266,23 +267,19 @@ export class Contents {
   }
 
   scales(path: string): string[][] {
-    const found = this.#find(path, "dataset");
-    return found === null ? [] : this.file.scales(found);
+    return this.#of(path, [], (found) => this.file.scales(found));
   }
 
   lostScales(path: string): readonly number[] {
-    const found = this.#find(path, "dataset");
-    return found === null ? [] : (this.file.lostScales?.(found) ?? []);
+    return this.#of(path, [], (found) => this.file.lostScales?.(found) ?? []);
   }
 
   sources(path: string): readonly SourceDataset[] {
-    const found = this.#find(path, "dataset");
-    return found === null ? [] : sourcesAt(this.file, found).datasets;
+    return this.#of(path, [], (found) => sourcesAt(this.file, found).datasets);
   }
 
   labels(path: string): (string | null)[] {
-    const found = this.#find(path, "dataset");
-    return found === null ? [] : this.file.labels(found);
+    return this.#of(path, [], (found) => this.file.labels(found));
   }
 }
 
@@ -313,20 +310,19 @@ export function askOrderOfComponents(
 }
 
 /** The fields with the components of whole vectors in the order that the user says. */
-export function arranged(plan: Recognition["plan"], { components }: Answers): Recognition["plan"] {
-  if (components === undefined || components.join() === AXIS_NAMES.join()) return plan;
-  let isOne = false;
+export function arranged(plan: Recognition["plan"], { components }: Answers, findings: Findings): Recognition["plan"] {
+  if (components === undefined) return plan;
   const fields = Object.entries(plan.fields).map(([name, field]) => {
     // Scalars of some formats have a dimension for their only component.
     const isScalar = FIELDS[name as KnownField] === 1;
     if (field === undefined || "components" in field || isScalar || !field.dimensions.includes("c"))
       return [name, field];
-    isOne = true;
+    findings.addReason(`${name}: components along ${components.join(", ")}, from your answer.`);
+    if (components.join() === AXIS_NAMES.join()) return [name, field];
     const { file, path, ...storage } = field;
     const places = AXIS_NAMES.map((axis) => ({ file, path, component: components.indexOf(axis) }));
     return [name, { components: places, ...storage }];
   });
-  if (!isOne) throw new DataError("--components has no effect: no vector is stored as a whole");
   return { ...plan, fields: Object.fromEntries(fields) };
 }
 
@@ -346,11 +342,19 @@ export function askTwice(
   );
 }
 
+/** How a descriptor says the labels of frames: by the first and their distance, or as a list. */
+export function numbered(
+  labels: readonly number[],
+): { firstStep: number; stepIncrement: number } | { numbers: number[] } {
+  const [firstStep = 0, second = firstStep + 1] = labels;
+  const stepIncrement = second - firstStep;
+  const isEven = stepIncrement > 0 && labels.every((label, k) => label === firstStep + k * stepIncrement);
+  return isEven ? { firstStep, stepIncrement } : { numbers: [...labels] };
+}
+
 /** @throws DataError when the steps between labels differ */
 export function evenLabels(labels: readonly number[], what: string): { firstStep: number; stepIncrement: number } {
-  const [firstStep, second] = labels as [number, number | undefined];
-  const stepIncrement = second === undefined ? 1 : second - firstStep;
-  if (labels.some((label, index) => label !== firstStep + index * stepIncrement))
-    throw new DataError(`the labels of ${what} (${labels.join(", ")}) are not evenly spaced, which a series must be`);
-  return { firstStep, stepIncrement };
+  const found = numbered(labels);
+  if ("firstStep" in found) return found;
+  throw new DataError(`the labels of ${what} (${labels.join(", ")}) are not evenly spaced, which a series must be`);
 }

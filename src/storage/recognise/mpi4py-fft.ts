@@ -13,7 +13,6 @@ export const MPI4PY_FFT: ProducerRow = {
   marks: (contents) => groupsIn(contents).length > 0,
   reasons: () => [],
   order: "c x y z",
-  hasLengths: true,
   fields: (contents, findings) => {
     const groups = groupsIn(contents);
     const firstStep = (wanted: string, rank: number): string[] => {

@@ -5,7 +5,7 @@ import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import type { Dimension } from "./assign.js";
 import { type AxisClues, axisOf, NO_CLUES, type StatedNumber, timesOf } from "./grid.js";
-import { type AxisInput, askOrderOfComponents, type Contents, Findings, type Layout } from "./layout.js";
+import { type AxisInput, askOrderOfComponents, type Contents, Findings, type Layout, type numbered } from "./layout.js";
 
 /** A field and its paths: one dataset, or three components separated by blanks. */
 export type FieldRow = readonly [field: FieldName, paths: string];
@@ -50,8 +50,6 @@ export interface ProducerRow {
   readonly constant?: (contents: Contents, path: string) => number | null;
   /** Whether the format defines that components are those along x, y and z, whatever the order of the axes. */
   readonly xyzComponents?: true;
-  /** Whether it states lengths, which may be of cells or from the first node to the last. */
-  readonly hasLengths?: true;
 }
 
 /** `ghost`: layers at both ends; `nodes`: coordinates that the format defines for an axis with a table. */
@@ -62,7 +60,6 @@ interface Layers {
 export type ProducerAxis = (Partial<AxisClues> & Layers) | { readonly axis: AxisInput };
 type StatedAxis = { readonly axis: AxisInput } & Layers;
 
-/** Number of stored frames, the run that is served, and the first dataset. */
 export interface FrameFacts {
   readonly path: string;
   readonly frames: number;
@@ -71,7 +68,7 @@ export interface FrameFacts {
 
 export interface FrameSeries {
   readonly frames: number;
-  readonly steps: { readonly steps: string[] } | { readonly firstStep: number; readonly stepIncrement: number };
+  readonly steps: { readonly steps: string[] } | ReturnType<typeof numbered>;
   readonly place: (path: string) => string;
 }
 
@@ -84,14 +81,9 @@ export function isMarked(contents: Contents, marks: ProducerRow["marks"]): boole
   });
 }
 
-/** Answers about what a format of one producer always states. */
-export const SETTLED = ["dims", "fieldDims", "coordinates", "velocity", "pressure", "fields"] as const;
-const [NO_RUNS, NO_LENGTHS] = [["trajectory"], ["cells"]] as const;
-
 export function layoutOf(row: ProducerRow): Layout {
-  const { producer, marks, runs, hasLengths = false } = row;
-  const settled = [...SETTLED, ...(runs === undefined ? NO_RUNS : []), ...(hasLengths ? [] : NO_LENGTHS)];
-  return { producer, settled, recognise: (contents) => (isMarked(contents, marks) ? describe(row, contents) : null) };
+  const { producer, marks } = row;
+  return { producer, recognise: (contents) => (isMarked(contents, marks) ? describe(row, contents) : null) };
 }
 
 function describe(row: ProducerRow, contents: Contents) {
@@ -206,7 +198,8 @@ function runOf({ runs }: ProducerRow, { answers }: Contents, count: number, find
   const [one, several] = runs;
   if (trajectory >= count) throw new DataError(`the file has ${several} 0 to ${count - 1}, not ${trajectory}`);
   const named = one === "trajectory" ? trajectory : `${one} ${trajectory}`;
-  findings.addReason(`trajectory: ${named} of ${count} (--trajectory takes another).`);
+  const from = answers.trajectory === undefined ? " (--trajectory takes another)" : ", from your answer";
+  findings.addReason(`trajectory: ${named} of ${count}${from}.`);
   const text = `The file holds ${count} ${several}; one dataset is one of them.`;
   if (count > 1 && one === "sample" && answers.trajectory === undefined) findings.ask("fields", text, "--trajectory N");
   else if (count > 1) findings.addWarning(text);

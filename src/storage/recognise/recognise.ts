@@ -33,7 +33,6 @@ import { type Structure, structureOf } from "./structure.js";
 import { THE_WELL } from "./the-well.js";
 import { VTKHDF } from "./vtkhdf.js";
 
-/** Layouts in the order in which they are tried. */
 export const LAYOUTS: readonly Layout[] = [
   convertedStore,
   ...JHTDB,
@@ -113,7 +112,7 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string, 
     const isOwn = layout === convertedStore;
     const units = isOwn ? "" : compareStatements(contents, found, layout.proposes !== true);
     const inUnits = isOwn ? found.plan : inOneUnit(contents, found.plan, findings);
-    const plan = withQuestions(arranged(inUnits, answers), findings, answers);
+    const plan = withQuestions(arranged(inUnits, answers, findings), findings, answers);
     requireFinite(plan);
     const written: DescriptorInput = { schemaVersion: 1, name: found.name ?? name, ...plan };
     if (!NAME_PATTERN.test(written.name)) throw new DataError(`${basename(path)}: ${nameRefusal(written.name)}`);
@@ -181,21 +180,8 @@ function requireFinite({ axes, time }: Recognition["plan"]): void {
 const nameRefusal = (name: string): string =>
   `the name "${name}" is not 1 to 64 of A-Z a-z 0-9 _ . -, as that of a dataset is; rename the file, or make a link to it`;
 
-/** The flags of answers whose names are others. */
-const FLAGS: Partial<Record<keyof Answers, string>> = { fieldDims: "dims", fields: "named" };
-
-function requireEffect({ settled = ["trajectory"] }: Layout, { answers }: Contents): void {
-  const idle = settled.find((name) => answers[name] !== undefined);
-  if (idle !== undefined)
-    throw new DataError(`--${FLAGS[idle] ?? idle} has no effect: its format leaves nothing open there`);
-}
-
 function attempt(layout: Layout, contents: Contents) {
-  const recognised = () => {
-    const found = layout.recognise(contents);
-    if (found !== null) requireEffect(layout, contents);
-    return found;
-  };
+  const recognised = () => layout.recognise(contents);
   return readOr(recognised, (error) => {
     // What cannot be read says nothing of who wrote it.
     if (error.message.startsWith(contents.file.path)) throw error;

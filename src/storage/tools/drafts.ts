@@ -28,30 +28,36 @@ import type { Answers } from "../recognise/answers.js";
 import { openLines } from "../recognise/draft.js";
 import { type Recognised, recognise } from "../recognise/recognise.js";
 import type { Structure } from "../recognise/structure.js";
+import { requireEffect } from "./effect.js";
 import { type DraftView, describeDraft } from "./report.js";
 
 export interface GivenNames {
   readonly name?: string;
   readonly alias?: readonly string[];
+  /** Whether the answers are for all files of a folder, some of which may not need them. */
+  readonly isOfFolder?: boolean;
 }
 
 /**
  * @returns null if no array can be a field @throws RequestError for an invalid name, DataError when a file cannot be
  * read
  */
-export function readDraft(paths: readonly string[], answers: Answers, names: GivenNames = {}): Recognised | null {
+export function readDraft(paths: readonly string[], texts: AnswerTexts, names: GivenNames = {}): Recognised | null {
   const [first] = paths as [string];
   const isAlone = paths.length === 1;
   if (names.name !== undefined && !NAME_PATTERN.test(names.name))
     throw new RequestError("InvalidRequest", "name: 1 to 64 of A-Z a-z 0-9 _ . - are needed.", { member: "name" });
   const real = isAlone && !isAddress(first) ? realpathSync(first) : first;
-  const found = isAlone ? recognise(real, answers, names.name ?? nameOf(first)) : recogniseSeries(paths, answers);
+  const read = (said: Answers) => {
+    const found = isAlone ? recognise(real, said, names.name ?? nameOf(first)) : recogniseSeries(paths, said);
+    return found && measured(found, homeOf(first, isAlone), said);
+  };
+  const found = read(answersFrom(texts));
   if (found === null) return null;
-  const { yes: _, ...said } = answers;
+  if (names.isOfFolder !== true) requireEffect(real, texts, read);
   // A scan takes a known file as it is: alone, and without answers.
-  const isKnown =
-    found.isKnown && isAlone && Object.keys(said).length === 0 && (names.name ?? names.alias) === undefined;
-  return measured({ ...withNames(found, names), isKnown }, homeOf(first, isAlone), answers);
+  const isKnown = found.isKnown && isAlone && texts.size === 0 && (names.name ?? names.alias) === undefined;
+  return { ...withNames(found, names), isKnown };
 }
 
 /** The folder of a file; links are followed if the file is alone. */
@@ -123,7 +129,7 @@ export function answerDraft(request: DraftRequest): DraftView {
   const others = new Map(texts);
   const [name] = others.get("name") ?? [];
   others.delete("name");
-  const found = readDraft(paths, answersFrom(others), name === undefined ? {} : { name });
+  const found = readDraft(paths, others, name === undefined ? {} : { name });
   if (found === null)
     throw new DataError(`${basename(first)} has no dataset of numbers in three dimensions, which a field needs`);
   const home = homeOf(first, paths.length === 1);

@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { type Dataset, fieldNames } from "../../../src/storage/dataset/dataset.js";
 import type { Descriptor } from "../../../src/storage/dataset/descriptor.js";
-import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
+import { readDraft } from "../../../src/storage/tools/drafts.js";
 import { writeDescriptor, writeHdf5 } from "../../support/cubes.js";
 import { onlyDataset } from "../../support/only-dataset.js";
 import { confirmIfAsked } from "../../support/open-confirmed.js";
@@ -15,18 +15,14 @@ import { firstDifference, readNodes } from "../../support/read-nodes.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
-const ANSWERS: readonly Answers[] = [
-  { spacing: [7, 8, 9] },
-  { origin: [7, 8, 9] },
-  { length: [7, 8, 9] },
-  ...([{ periodic: ["x"] }, { periodic: ["y", "z"] }, { walls: ["x"], periodic: [] }] as const),
-  { times: { origin: 7, step: 8 } },
-  ...([{ components: ["z", "x", "y"] }, { dims: ["x", "y", "z"] }] as const),
-  { coordinates: new Map([["x", "/none"]]) },
-  { velocity: ["/none"] },
-  { pressure: "/none" },
-  { trajectory: 7 },
-];
+/** Answers by flag, some of them beside another: `walls x periodic` is --walls x --periodic none. */
+const ANSWERS = [
+  ...["spacing 7,8,9", "origin 7,8,9", "length 7,8,9", "length 7 spacing", "periodic x", "periodic yz"],
+  ...["walls x periodic", "times 7:8", "components z,x,y", "dims x,y,z", "coordinates x=/none", "velocity /none"],
+  ...["pressure /none", "named zz=/none", "density /none", "trajectory 7", "cells xyz spacing", "overlap last"],
+  ...["despite values"],
+].map((row) => row.split(" "));
+const BESIDE: Readonly<Record<string, string>> = { spacing: "7,8,9", periodic: "none" };
 
 describe.each(PRODUCERS)("$producer: $name", (entry) => {
   let bare: Dataset;
@@ -55,14 +51,15 @@ describe.each(PRODUCERS)("$producer: $name", (entry) => {
     expect(bare.name).toBe(entry.name);
   });
 
-  it.each(entry.producer === "generic" ? [] : ANSWERS)("leaves no answer without a word: %j", (answer) => {
-    const [flag = ""] = Object.keys(answer);
-    const { descriptor: before } = recognise(path, entry.answers) as Recognised;
+  const rows = entry.producer === "generic" ? [] : ANSWERS;
+  it.each(rows)("leaves no answer without a word: --%s %s", (flag = "", text = "", beside = "") => {
+    const others = beside === "" ? [] : [[beside, [BESIDE[beside] as string]] as const];
     let said: Descriptor;
+    const { descriptor: before } = readDraft([path], new Map()) as Recognised;
     try {
-      ({ descriptor: said } = recognise(path, { ...entry.answers, ...answer }) as Recognised);
+      ({ descriptor: said } = readDraft([path], new Map([...others, [flag, [text]]])) as Recognised);
     } catch (error) {
-      expect((error as Error).message).toMatch(RegExp(`--${flag}|not 7$`));
+      expect((error as Error).message).toMatch(RegExp(`--${flag}|not 7$|there is no dataset`));
       return;
     }
     const plan = ({ axes, time, fields }: Descriptor) => [axes, time, fields];
