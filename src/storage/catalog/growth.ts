@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { readOr } from "../../shared/errors.js";
 import { type Descriptor, frameCount, partsIn, timesIn } from "../dataset/descriptor.js";
-import { beingWritten, heldToWrite, isFresh, STEP_PLACE } from "../dataset/files.js";
+import { beingWritten, heldToWrite, isFresh, numberOf, STEP_PLACE } from "../dataset/files.js";
 import type { Refusal } from "../dataset/scan.js";
 import type { Recognised } from "../recognise/recognise.js";
 import { structureOf, timesHeld } from "../recognise/structure.js";
@@ -42,6 +42,7 @@ export function grown(description: Description): { description: Description; wai
   if (longer.length + fresh.length === 0 || first === undefined) return { description, waiting: [] };
   const times = timesIn(descriptor);
   const frames = lead?.frames === undefined ? null : [...lead.frames];
+  const labels: (string | number)[] = [];
   const waiting: Refusal[] = [];
   const held = heldToWrite();
   const base = clockOf(first, sets.at(-1) as string[], times.at(-1) as number, confirmed.times?.at(-1)?.length);
@@ -57,17 +58,22 @@ export function grown(description: Description): { description: Description; wai
       waiting.push(...paths.map((path) => ({ location: path, message: message(path), waits: true as const })));
     } else {
       times.push(...why);
-      steps.push(...(isNumbered(descriptor) ? stepsOf(paths) : why.map(() => step)));
+      steps.push(...why.map(() => step));
+      if (isNumbered(descriptor)) labels.push(...labelsOf(paths).slice(from));
       frames?.push(...why.map((_, k) => from + k));
     }
   }
   if (times.length === frameCount(descriptor)) return { description, waiting };
-  return { description: { ...description, descriptor: withFrames(descriptor, steps, frames, times) }, waiting };
+  const longest = withFrames(descriptor, steps, frames, labels, times);
+  return { description: { ...description, descriptor: longest }, waiting };
 }
 
-/** The texts of the steps of a file, if its descriptor lists them. */
-const stepsOf = (paths: readonly string[]): readonly string[] =>
-  Object.values(recogniseSet(paths, {}, false).descriptor.fields).find((field) => field?.steps)?.steps ?? [];
+/** The texts or numbers of the times of files in their paths. */
+function labelsOf(paths: readonly string[]): readonly (string | number)[] {
+  const { descriptor } = recogniseSet(paths, {}, false);
+  const [field] = Object.values(descriptor.fields);
+  return field?.steps ?? timesIn(descriptor).map((_, frame) => numberOf(field ?? {}, frame));
+}
 
 function newFiles(patterns: readonly string[], folder: string, known: ReadonlySet<string>) {
   const [pattern = ""] = patterns;
@@ -131,13 +137,18 @@ function withFrames(
   descriptor: Descriptor,
   steps: readonly string[],
   frames: readonly number[] | null,
+  labels: readonly (string | number)[],
   times: readonly number[],
 ): Descriptor {
   const fields = structuredClone(descriptor.fields);
   for (const field of Object.values(fields)) {
-    if (field === undefined || (patternsOf(field).length === 0 && !field.steps)) continue;
-    field.steps = [...steps];
-    if (frames !== null) field.frames = [...frames];
+    if (field === undefined) continue;
+    const isSeries = patternsOf(field).length > 0;
+    if (isSeries) field.steps = [...steps];
+    else if (field.steps) field.steps.push(...labels.map(String));
+    if (isSeries && frames !== null) field.frames = [...frames];
+    const before = timesIn(descriptor).map((_, frame) => numberOf(field, frame));
+    if (labels.length > 0) field.numbers = [...before, ...labels.map(Number)];
   }
   return { ...descriptor, fields, time: { values: [...times], guardBefore: 0, guardAfter: 0 } };
 }

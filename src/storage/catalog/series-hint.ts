@@ -5,7 +5,7 @@ import { isAddress } from "../../shared/addresses.js";
 import { readOr } from "../../shared/errors.js";
 import { shellText } from "../../shared/messages.js";
 import type { Dataset } from "../dataset/dataset.js";
-import { flagsOf, openLines } from "../recognise/draft.js";
+import { flagOf, openLines } from "../recognise/draft.js";
 import { hasHdf5Name } from "../zarr/kinds.js";
 import { patternOf, recogniseSeries, stepIn } from "./series.js";
 
@@ -29,14 +29,20 @@ export function seriesHints(datasets: readonly Dataset[], waiting: readonly Wait
   }
   return [...groups.values()].flatMap((group) => {
     const files = group.map(({ location }) => location);
-    const isKnown = group.every(({ time }) => time !== null);
-    const isSingle = group.every(({ time }) => time?.count === 1);
-    const isTimed = new Set(group.map(({ time }) => time?.values?.[0] ?? time?.origin)).size === group.length;
-    const flags = isSingle ? (isTimed ? "" : timesOf(files)) : " --overlap last";
+    const times = group.flatMap(({ time }) => time ?? []);
+    const isSingle = times.every(({ count }) => count === 1);
+    const spans = times.map(({ count, origin, step, values }) => [
+      values?.[0] ?? origin,
+      values?.at(-1) ?? origin + (count - 1) * step,
+    ]);
+    const isApart = spans
+      .sort(([a = 0], [b = 0]) => a - b)
+      .every(([first = 0], k) => k === 0 || first > (spans[k - 1]?.[1] ?? first));
+    const flags = isApart ? "" : isSingle ? timesOf(files) : " --overlap last";
     const line = lineAbout(
       files,
       all.map(({ location }) => location),
-      isKnown ? `${flags} --yes` : "",
+      times.length === files.length ? `${flags} --yes` : "",
     );
     return group.length > 1 ? [line] : [];
   });
@@ -49,9 +55,9 @@ export function seriesAround(path: string, isFree: (path: string) => boolean): s
   const files = beside.filter((one) => seriesPattern(one) === pattern && isFree(one));
   const line = () => {
     const open = openLines(recogniseSeries(inOrder(files).slice(0, 3), {}).descriptor.questions);
-    const others = open.filter(({ about }) => about !== "times");
-    const more = others.length === 0 ? "" : ` (and answers to ${flagsOf(others)})`;
-    return lineAbout(files, beside, `${others.length < open.length ? timesOf(files) : ""} --yes${more}`);
+    const [time] = open.filter(({ about }) => about === "times").map(flagOf);
+    const times = time === undefined ? "" : time === "--overlap" ? " --overlap last" : timesOf(files);
+    return lineAbout(files, beside, open.some(({ about }) => about !== "times") ? "" : `${times} --yes`);
   };
   return files.length < 2 ? null : readOr(line, () => null);
 }

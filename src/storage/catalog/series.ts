@@ -8,7 +8,7 @@ import { type Descriptor, type DescriptorInput, frameCount, parseDescriptor, tim
 import type { Answers } from "../recognise/answers.js";
 import { requireDistinct } from "../recognise/fields.js";
 import { timesOf } from "../recognise/grid.js";
-import { BY_TIMES, Findings } from "../recognise/layout.js";
+import { BY_TIMES, Findings, numbered } from "../recognise/layout.js";
 import { type Recognised, recogniseOpen } from "../recognise/recognise.js";
 import { UnitedFile, withFiles } from "../united-file.js";
 import { type Difference, differences, firstOf, isAbout, varyingKeys } from "./differences.js";
@@ -336,33 +336,17 @@ function fieldsOf(
     Object.entries(first.found.written.fields).map(([name, field]) => {
       const fieldIn = ({ found }: SeriesFile) => found.written.fields[name as "velocity"] as FieldInput | undefined;
       const labels = frames.map(({ member }) => fieldIn(member)?.firstStep ?? 0);
-      const [firstStep = 0, second] = labels;
-      const stepIncrement = second === undefined ? 1 : Math.max(second - firstStep, 1);
       const isStepped = /\{step/.test(JSON.stringify(field));
-      const numbered = JSON.stringify(field).includes("{step:0") && new Set(labels).size > 1;
       if (!isSingle && isStepped)
         throw new DataError(`${name} has a dataset for each time; files with several such times cannot be joined`);
-      if (numbered && labels.some((label, index) => label !== firstStep + index * stepIncrement))
-        throw new DataError(
-          `the numbers of ${name} in the files (${labels.slice(0, 4).join(", ")}, ...) are not evenly spaced`,
-        );
-      const own = numbered ? { firstStep, stepIncrement } : {};
       const listed = isSingle ? { steps } : { steps, frames: frames.map(({ local }) => local) };
-      return [name, inSeries(field as FieldInput, named, { ...listed, ...own }, numbered)];
+      return [name, inSeries(field as FieldInput, named, { ...listed, ...(isStepped ? numbered(labels) : {}) })];
     }),
   ) as DescriptorInput["fields"];
 }
 
-function inSeries(field: FieldInput, pattern: (file: string) => string, series: object, numbered: boolean): FieldInput {
-  const fixed = numbered ? null : (field.firstStep ?? 0);
-  const at = (place: SeriesPlace) => ({
-    ...place,
-    file: pattern(place.file),
-    path:
-      fixed === null
-        ? place.path
-        : place.path.replace(/\{step:0(\d+)d\}/, (_, digits) => `${fixed}`.padStart(digits, "0")),
-  });
+function inSeries(field: FieldInput, pattern: (file: string) => string, series: object): FieldInput {
+  const at = (place: SeriesPlace) => ({ ...place, file: pattern(place.file) });
   return "components" in field
     ? { ...field, ...series, components: field.components.map(at) as never }
     : { ...field, ...at(field), ...series };
@@ -371,7 +355,7 @@ function inSeries(field: FieldInput, pattern: (file: string) => string, series: 
 function shapeOf({ producer, written: { axes, fields } }: Recognised): Record<string, string> {
   const parts = (value: unknown, key: string): [string, string][] => {
     if (/(^|\.)(file|firstStep)$/.test(key)) return [];
-    if (typeof value !== "object" || value === null) return [[key, `${value}`]];
+    if (typeof value !== "object" || value === null) return [[key, `${value}`.replace(/\{step:0\d+d\}/, "{step}")]];
     return Object.entries(value).flatMap(([name, part]) => parts(part, key === "" ? name : `${key}.${name}`));
   };
   return Object.fromEntries(parts({ producer, axes, fields }, ""));

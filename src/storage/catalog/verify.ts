@@ -18,7 +18,6 @@ import { type GivenFile, Verification } from "./verification.js";
 
 const MOST_COUNTED = 65_536;
 
-/** A descriptor, the folder that its paths start from, and its origin. */
 export interface Description {
   readonly descriptor: Descriptor;
   readonly folder: string;
@@ -156,7 +155,7 @@ interface FieldSeries {
   readonly member: string;
   readonly file: string;
   readonly path: string;
-  readonly steps: Pick<FieldPart, "firstStep" | "stepIncrement" | "steps">;
+  readonly steps: Pick<FieldPart, "firstStep" | "stepIncrement" | "numbers" | "steps">;
   readonly stored: Stored;
   readonly isEmpty: boolean;
   readonly dimensions: readonly string[];
@@ -219,8 +218,9 @@ function checkPart(
   { file, path, dimensions = check.field.dimensions, component, factor, constant }: FieldPlace,
 ): { part: FieldPart; stored: Stored } {
   const { field, verification, axes } = check;
-  const { firstStep, stepIncrement } = field;
-  const steps = { firstStep, stepIncrement, steps: field.steps ?? null };
+  const { firstStep, stepIncrement, numbers } = field;
+  const own = numbers === undefined ? {} : { numbers };
+  const steps = { firstStep, stepIncrement, steps: field.steps ?? null, ...own };
   const isSeries = STEP_PLACE.test(file) || STEP_PLACE.test(path);
   if (isSeries) verification.expect(Array.from({ length: check.frames }, (_, frame) => placeOf(file, steps, frame)));
   const h5 = verification.open(placeOf(file, steps, 0));

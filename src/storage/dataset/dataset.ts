@@ -60,6 +60,8 @@ export interface FieldPart {
   /** Step of the series at frame k is `firstStep + k * stepIncrement`. */
   readonly firstStep: number;
   readonly stepIncrement: number;
+  /** Steps of the frames if they are none of these; absent: they are. */
+  readonly numbers?: readonly number[];
   /** Texts that replace `{step}`, one per frame; null without a list. */
   readonly steps: readonly string[] | null;
   /** Index of each frame along `t` in its file, if files of a series hold several. */

@@ -94,6 +94,7 @@ const storage = {
     .describe("Where each frame is along t in its file, if the files of a series hold several."),
   firstStep: whole.default(0).describe("Number of the first frame in {step:0Nd}."),
   stepIncrement: z.number().int().min(1).default(1).describe("Between the numbers of consecutive frames."),
+  numbers: z.array(whole).optional().describe("Numbers in {step:0Nd}, one per frame, instead of the two above."),
   offset: counts.default([0, 0, 0]).describe("Leading nodes to skip: z, y, x."),
   ghost: counts.default([0, 0, 0]).describe("Ghost layers to strip on both sides: z, y, x."),
   index: whole.default(0).describe("Where the dimension n is fixed, e.g. a trajectory."),
@@ -373,6 +374,8 @@ function dimensionProblems(path: string, field: FieldDescription, isVector: bool
     problems.push(`${path}.steps: {step} in a place and the list steps need each other`);
   if (field.steps !== undefined && field.steps.length !== count)
     problems.push(`${path}.steps: has ${field.steps.length} texts for ${count} frames`);
+  if (field.numbers !== undefined && field.numbers.length !== count)
+    problems.push(`${path}.numbers: has ${field.numbers.length} numbers for ${count} frames`);
   if (field.frames !== undefined && (field.frames.length !== count || !has("t") || series === 0))
     problems.push(`${path}.frames: needs the dimension t, {step} in a place, and a number for each of ${count} frames`);
   if (series !== 0 && series !== places.length)

@@ -89,16 +89,20 @@ const STEP_PLACES = new RegExp(STEP_PLACE, "g");
 interface FrameSteps {
   readonly firstStep?: number | undefined;
   readonly stepIncrement?: number | undefined;
+  readonly numbers?: readonly number[] | undefined;
   readonly steps?: readonly string[] | null | undefined;
 }
 
+/** The number of a frame in `{step:0Nd}`. */
+export const numberOf = ({ firstStep = 0, stepIncrement = 1, numbers }: FrameSteps, frame: number): number =>
+  numbers?.[frame] ?? firstStep + frame * stepIncrement;
+
 /** `p_{step:05d}.h5`, step 20 -> `p_00020.h5`; `{step}` is a text of the list. */
 export function placeOf(place: string, numbering: FrameSteps, frame: number): string {
-  const { firstStep = 0, stepIncrement = 1, steps } = numbering;
   return place.replace(STEP_PLACES, (_, digits: string | undefined) =>
     digits === undefined
-      ? (steps?.[frame] ?? "")
-      : String(firstStep + frame * stepIncrement).padStart(Number(digits), "0"),
+      ? (numbering.steps?.[frame] ?? "")
+      : String(numberOf(numbering, frame)).padStart(Number(digits), "0"),
   );
 }
 

@@ -2,7 +2,7 @@
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import { join } from "./evidence.js";
-import type { Contents, Findings } from "./layout.js";
+import { type Contents, type Findings, numbered } from "./layout.js";
 import type { FieldRow, ProducerRow } from "./producer.js";
 import { PRESSURES, VECTORS } from "./usual-names.js";
 
@@ -86,8 +86,15 @@ export const OPEN_PMD: ProducerRow = {
   },
   series: (contents) => {
     const steps = iterationsIn(contents);
-    const first = `${BASE}/${steps[0]}`;
-    return { frames: steps.length, steps: { steps }, place: (path) => `${BASE}/{step}${path.slice(first.length)}` };
+    const [first = ""] = steps;
+    const digits = /^0\d/.test(first) ? first.length : 1;
+    const isPlain = steps.every((step) => `${Number(step)}`.padStart(digits, "0") === step);
+    const place = isPlain ? `{step:0${digits}d}` : "{step}";
+    return {
+      frames: steps.length,
+      steps: isPlain ? numbered(steps.map(Number)) : { steps },
+      place: (path) => `${BASE}/${place}${path.slice(`${BASE}/${first}`.length)}`,
+    };
   },
   axis: (contents, axis, { nodes }) => {
     const { velocity = "" } = meshesIn(contents);
