@@ -17,11 +17,7 @@ const AXE = readFileSync(new URL("../../node_modules/axe-core/axe.min.js", impor
 /** Why the tests of a group are skipped, for their title; empty if they run. */
 export const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
 
-export interface Faults {
-  readonly violations: string[];
-  readonly errors: string[];
-  readonly foreign: string[];
-}
+export type Faults = Readonly<Record<"violations" | "errors" | "foreign", string[]>>;
 
 export interface Watched {
   readonly page: Page;

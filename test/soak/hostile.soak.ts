@@ -70,15 +70,7 @@ afterAll(async () => {
   expect(await program.stop("SIGTERM")).toBe(0);
 }, 60_000);
 
-interface Sample {
-  readonly seconds: number;
-  readonly resident: number;
-  readonly heap: number;
-  readonly external: number;
-  readonly threads: number;
-  readonly files: number;
-  readonly sockets: number;
-}
+type Sample = Readonly<Record<"seconds" | "resident" | "heap" | "external" | "threads" | "files" | "sockets", number>>;
 
 /** Open files of the process, and how many of them are sockets; one may be closed while they are counted. */
 function openFiles(): { files: number; sockets: number } {

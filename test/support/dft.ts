@@ -1,8 +1,5 @@
 /** Fourier transform of cubes by the definition, axis by axis: slow, obvious, and unrelated to what it checks. */
-export interface Complex {
-  readonly re: Float64Array;
-  readonly im: Float64Array;
-}
+export type Complex = Readonly<Record<"re" | "im", Float64Array>>;
 
 /**
  * Sums with exp(-i k.x) and divides by `nodes^3` (`sign` -1), or sums with exp(+i k.x) (`sign` 1).

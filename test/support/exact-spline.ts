@@ -1,10 +1,7 @@
 /** Splines M{m}Q{q} by their definition: weights in exact rational arithmetic, values and derivatives in float64. */
 
 /** m continuous derivatives, on q nodes per axis. */
-export interface Spline {
-  readonly smoothness: number;
-  readonly nodes: number;
-}
+export type Spline = Readonly<Record<"smoothness" | "nodes", number>>;
 
 export function splineNamed(name: string): Spline {
   const [, smoothness, nodes] = /^M(\d)Q(\d+)$/.exec(name) as unknown as [string, string, string];

@@ -94,12 +94,7 @@ const LOADING = 3;
 const READY = 4;
 const FAILED = 5;
 
-export interface CacheStatus {
-  readonly hits: number;
-  readonly misses: number;
-  readonly bytesRead: number;
-  readonly bytesUsed: number;
-}
+export type CacheStatus = Readonly<Record<"hits" | "misses" | "bytesRead" | "bytesUsed", number>>;
 
 /** Bytes that a brick takes up. `values`: float32 values in it. */
 export function brickBytes(values: number): number {

@@ -8,10 +8,7 @@ import type { Hyperslab, Stored } from "../dataset/stored.js";
 import type { StoredFile } from "../dataset/stored-file.js";
 
 /** Nodes `first` to `first + count - 1` along x, y, z. */
-export interface NodeBox {
-  readonly first: Triple;
-  readonly count: Triple;
-}
+export type NodeBox = Readonly<Record<"first" | "count", Triple>>;
 
 /** Node values of shape (x, y, z, component), in whatever order they are stored. */
 export type NodeView = NdArray<Float32Array | Float64Array>;

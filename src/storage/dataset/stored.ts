@@ -1,10 +1,7 @@
 /** Contents of stored files: headers of datasets, attributes, elements. */
 
 /** First element and lengths of a box in a dataset, in the order of its axes. */
-export interface Hyperslab {
-  readonly offset: readonly number[];
-  readonly count: readonly number[];
-}
+export type Hyperslab = Readonly<Record<"offset" | "count", readonly number[]>>;
 
 export interface Stored {
   readonly shape: readonly number[];

@@ -106,10 +106,7 @@ export interface Placement {
   chunk(first: readonly number[]): PlacedChunk | null;
 }
 
-export interface PlacedChunk {
-  readonly address: number;
-  readonly bytes: number;
-}
+export type PlacedChunk = Readonly<Record<"address" | "bytes", number>>;
 
 export interface ValuePlaces {
   readonly placement: Placement;

@@ -69,10 +69,7 @@ export function whyNotUndone(filters: readonly string[]): string | null {
   return `is stored through filter ${name === null ? foreign : `${foreign} (${name})`}, which cannot be read; ${remedy}`;
 }
 
-interface FilterSetting {
-  readonly elementBytes: number;
-  readonly most: number;
-}
+type FilterSetting = Readonly<Record<"elementBytes" | "most", number>>;
 
 type Undo = (bytes: Uint8Array, setting: FilterSetting) => Uint8Array;
 

@@ -24,10 +24,7 @@ export interface Tree {
   readonly pointerBytes: readonly number[];
 }
 
-export interface TreeNode {
-  readonly level: number;
-  readonly records: number;
-}
+export type TreeNode = Readonly<Record<"level" | "records", number>>;
 
 /** Reads the header of a tree. Throws DataError when it is damaged, or has another type. */
 export function readTree(read: ReadBytes, address: number, types: readonly number[]): Tree {

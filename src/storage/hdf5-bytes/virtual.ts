@@ -96,10 +96,7 @@ function readSelection(view: DataView, at: number): { readonly box: Hyperslab | 
 
 const noBox = (): DataError => new DataError("a part of it has gaps or no end, which is not read");
 
-interface Piece {
-  readonly from: Hyperslab;
-  readonly to: Hyperslab;
-}
+type Piece = Readonly<Record<"from" | "to", Hyperslab>>;
 
 /**
  * The intersection of a part and a box, or null. @param shape of the source @throws DataError if the two boxes differ

@@ -28,11 +28,7 @@ const DATABASES: readonly Database[] = JSON.parse(
 ).databases;
 
 /** The place of a cutout on one axis: its nodes, and its first node (from 0) and stride in the database. */
-interface CutoutExtent {
-  readonly nodes: number;
-  readonly first: number;
-  readonly stride: number;
-}
+type CutoutExtent = Readonly<Record<"nodes" | "first" | "stride", number>>;
 
 interface CutoutForm {
   readonly producer: string;

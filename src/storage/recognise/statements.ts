@@ -100,11 +100,7 @@ function askOfFrames(
   }
 }
 
-interface Foreign {
-  readonly path: string;
-  readonly name: string;
-  readonly text: string;
-}
+type Foreign = Readonly<Record<"path" | "name" | "text", string>>;
 
 /** Attributes by which HDF5 and netCDF keep dimensions and storage, in any file. */
 const OF_THE_LIBRARY =

@@ -4,10 +4,7 @@ import type { StoreRead } from "./protocol.js";
 /** Time after which an unrequested read is dropped: its query has ended. */
 const GIVEN_UP_MS = 30_000;
 
-interface Started {
-  readonly bytes: number;
-  readonly since: number;
-}
+type Started = Readonly<Record<"bytes" | "since", number>>;
 
 export class ReadAhead {
   readonly #begin: (read: StoreRead) => Promise<unknown>;

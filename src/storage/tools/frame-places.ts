@@ -11,10 +11,7 @@ const MOST_CELLS = 2 ** 18;
 const OWN = 0.25;
 const LISTED = 6;
 
-interface NodeRange {
-  readonly first: Triple;
-  readonly last: Triple;
-}
+type NodeRange = Readonly<Record<"first" | "last", Triple>>;
 
 interface ConstantCell extends NodeRange {
   readonly value: string;

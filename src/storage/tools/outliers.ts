@@ -58,10 +58,7 @@ export function repeatedFrames(frames: ReadonlyMap<number, FrameStatistics>): Ma
   return isSteady ? constant : new Map([...repeated, ...constant]);
 }
 
-interface RangeOfFrames {
-  readonly least: number;
-  readonly most: number;
-}
+type RangeOfFrames = Readonly<Record<"least" | "most", number>>;
 
 /** The range of values; of four and more, without the outermost, one of which may be odd as well. */
 function rangeOf(values: readonly number[]): RangeOfFrames {

@@ -17,10 +17,7 @@ const WIDTH = 10;
 const short = (value: number) => String(Number(value.toPrecision(9)));
 
 /** A fact about a dataset, and its subject; empty for a further line on the same subject. */
-export interface Fact {
-  readonly label: string;
-  readonly text: string;
-}
+export type Fact = Readonly<Record<"label" | "text", string>>;
 
 export interface DraftLine {
   readonly about: string;

@@ -18,10 +18,7 @@ const MOST_VERSIONS = 65_536;
 /** Range fetched to learn a version; some hosts answer a range of one byte with the whole object. */
 const BEGINNING = { offset: 0, length: 2 } as const;
 
-export interface Network {
-  readonly buckets: HttpConnections;
-  readonly others: HttpConnections;
-}
+export type Network = Readonly<Record<"buckets" | "others", HttpConnections>>;
 
 export interface Fetching {
   readonly settings: StoreSettings;

@@ -27,10 +27,7 @@ const SLOWEST_BYTES_PER_MS = 1000;
 
 export type ObjectPart = ObjectRange | { readonly suffixLength: number };
 
-export interface ObjectRange {
-  readonly offset: number;
-  readonly length: number;
-}
+export type ObjectRange = Readonly<Record<"offset" | "length", number>>;
 
 export interface Stamp {
   /** Size of the whole object, if the host states it. */

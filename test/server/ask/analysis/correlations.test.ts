@@ -18,10 +18,7 @@ async function nodes(component: string): Promise<readonly number[]> {
   return [...new Float32Array(await response.arrayBuffer())];
 }
 
-interface Row {
-  readonly R_LL: number;
-  readonly R_NN: number;
-}
+type Row = Readonly<Record<"R_LL" | "R_NN", number>>;
 async function ask(more: object): Promise<readonly Row[]> {
   const question = { dataset: "isotropic32", call: "structure_functions", time: 0.6, axis: ["y"], orders: [2] };
   return (await jsonOf(await askOf(service, { ...question, ...more }))).separations;

@@ -3,10 +3,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { serveTestData } from "../../../support/service.js";
 import { ask as askOf } from "../ask.js";
 
-interface Moments {
-  readonly mean: number;
-  readonly count: number;
-}
+type Moments = Readonly<Record<"mean" | "count", number>>;
 
 const service = await serveTestData();
 afterAll(() => service.close());
