@@ -1,6 +1,7 @@
 /** Compares structures of files: those of a series, and a file with what was confirmed. */
 import { shortList } from "../../shared/messages.js";
-import { MISSING, OF_SOURCES, type Structure } from "../recognise/structure.js";
+import { MISSING, OF_SOURCES, type Structure, VARIES } from "../recognise/structure.js";
+import { TIME_NAMES } from "../recognise/times.js";
 
 /** Keys that differ between files. They are listed at confirmation and then ignored. */
 export function varyingKeys(all: readonly Structure[]): string[] {
@@ -34,7 +35,7 @@ export function differences(
   const keys = [...new Set([...known.keys(), ...found.keys()])].filter((key) => !varies.includes(key));
   return keys.flatMap((key) => {
     const [before, now] = [known.get(key), found.get(key)];
-    if (before === now) return [];
+    if (before === now || ([before, now].includes(VARIES) && isTimeOfStep(key))) return [];
     const [head = ""] = /^.* of source \d+(?=@|$)/.exec(key) ?? [];
     const source = found.get(head);
     // A source without values leaves a gap, whether it is gone or yet to come.
@@ -50,6 +51,10 @@ export function differences(
     return [{ key, text, isGroup: (now ?? before) === "group" }];
   });
 }
+
+/** Whether a key is that of the time of a group or dataset; times are compared by themselves. */
+const isTimeOfStep = (key: string): boolean =>
+  key.includes("{step}") && TIME_NAMES.includes(key.split(/[@/]/).at(-1)?.toLowerCase() ?? "");
 
 const nameIn = (source = ""): string => source.slice(0, source.lastIndexOf(", "));
 

@@ -23,7 +23,10 @@ const MOST_MEMBERS = 20_000;
 export const SMALL = 65_536;
 /** Characters up to which `shortenedText` keeps a value; of a longer value it keeps the digest. */
 const SHORT_TEXT = 60;
-const VARIES = "(differs from time to time)";
+export const VARIES = "(differs from time to time)";
+/** Attributes of VTKHDF and Dedalus that count the times, and tables of VTKHDF with one row a time. */
+const COUNTS = ["/VTKHDF/Steps@NSteps", "@writes"];
+const OF_STEPS = /^\/VTKHDF\/Steps\//;
 /** Ending of the text of a source without values, which may come later. */
 export const MISSING = ", missing";
 /** Ending of the key of why no source is read. */
@@ -58,8 +61,9 @@ export function structureOf(
   };
   const addAttributes = (key: string, attributes: Attributes): void => {
     for (const [name, value] of attributes) {
-      const isIgnored = isOfLibrary(name) && name !== "NAME";
-      if (!isIgnored) add(`${key === "/" ? "" : key}@${name}`, shortenedText(valueText(value)));
+      const own = `${key === "/" ? "" : key}@${name}`;
+      const isCount = COUNTS.includes(own) && Number(value) === roles.frames;
+      if (!isCount && (!isOfLibrary(name) || name === "NAME")) add(own, shortenedText(valueText(value)));
     }
   };
   const addSources = (path: string, key: string): void => {
@@ -166,7 +170,7 @@ function datasetText(file: StoredFile, path: string, key: string, roles: Roles):
       !roles.coordinates.has(path) &&
       shape.length === 1 &&
       shape[0] === roles.frames &&
-      shape[0] > 1);
+      (shape[0] > 1 || OF_STEPS.test(path)));
   const lengths = shape.filter((_, at) => at !== time && !(isOverTime && at === 0));
   const head = `${typeText(stored)} ${lengths.join(" x ")}`.trim();
   const count = shape.reduce((product, length) => product * length, 1);

@@ -23,7 +23,7 @@ export function framesOf(field: OrientedDataset, { steps }: FoundFields): number
   return steps === null ? frames : steps.length;
 }
 
-const TIME_NAMES = [
+export const TIME_NAMES = [
   ...["time", "t", "times", "time_value", "sim_time", "simtime", "simulation_time", "simulationtime"],
   ...["physical_time", "current_time", "solution_time", "flow_time"],
 ];
