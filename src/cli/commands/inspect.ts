@@ -39,6 +39,7 @@ export interface InspectFlags extends AnswerOptions, GivenNames {
   readonly all?: boolean;
   readonly same?: boolean;
   readonly descriptors?: string;
+  readonly data?: string;
 }
 
 const apartOf = ({ descriptors }: InspectFlags): string =>
@@ -51,14 +52,13 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
   if (flags.all === true && files.length === 1 && isFolder(only as string))
     return inspectWaiting(resolve(only as string), flags);
   const paths = files.map(pathOf);
-  await openStorage();
+  await openStorage(flags.data === undefined ? undefined : [flags.data]);
   const [first] = paths as [string];
   if (flags.same === true) takeForSame(first, apartOf(flags));
   else if (paths.length === 1 && isAddress(first)) inspectAll(first, flags);
   else await inspectAtTerminal(paths, flags);
 }
 
-/** Inspects files, and at a terminal asks one open question after another, then for confirmation. */
 async function inspectAtTerminal(paths: readonly string[], flags: InspectFlags): Promise<void> {
   const asks = flags.json !== true && flags.yes !== true && process.stdin.isTTY && process.stdout.isTTY;
   const found = inspectPlaces(paths, flags, asks);
@@ -436,6 +436,7 @@ export function inspectCommand(): Command {
     .option("--same", "take the file for what was confirmed although its structure differs")
     .option("--json", "print the descriptor of what was found as JSON")
     .option("--descriptors <folder>", "with --yes: keep the confirmation in a separate folder", pathArgument)
+    .option("--data <folder>", "a folder that holds all sources of its virtual datasets", pathArgument)
     .addHelpText("after", EXIT_CODES)
     .action(inspect);
   return withAnswers(command);

@@ -6,7 +6,6 @@ import { flagOf, openLines } from "../../storage/recognise/draft.js";
 import type { Recognised } from "../../storage/recognise/recognise.js";
 import { withAnswers } from "./answer-flags.js";
 
-/** Whether a person at the terminal answers yes. */
 export async function isAgreed(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   const text = await terminal.question(`${question} [y/N] `).finally(() => terminal.close());

@@ -124,7 +124,6 @@ function isOwner({ host, tokens, anonymous, baseUrl, trustProxy }: Config, { ip,
   return !isPublic && !isNamed && !isProxied && isLoopbackHost(host) && isLoopbackHost(ip.replace(/^::ffff:/, ""));
 }
 
-/** Whether a caller may see and confirm what waits. */
 function mayManage({ config, auth }: Service, request: FastifyRequest): boolean {
   if (isOwner(config, request)) return true;
   try {
@@ -196,7 +195,8 @@ function commandOf({ location, series, why }: Waiting, said: Said, mayConfirm: b
   const [same] = /fieldprobe inspect .* --same$/.exec(why) ?? [];
   const paths = (said.series ? series : [location]).map(shellText);
   const flags = [...said.texts].flatMap(([flag, all]) => all.map((text) => `--${flag} ${shellText(text)}`));
-  return same ?? ["fieldprobe inspect", ...paths, ...flags, ...(mayConfirm ? ["--yes"] : [])].join(" ");
+  const [, apart = []] = why.split(`fieldprobe inspect ${shellText(location)} `);
+  return same ?? ["fieldprobe inspect", ...paths, ...flags, apart, mayConfirm ? "--yes" : []].flat().join(" ");
 }
 
 async function sendPicture(reply: FastifyReply, life: RequestLife, { slice }: DraftView): Promise<FastifyReply> {

@@ -8,7 +8,7 @@ import { isAddress } from "../../shared/addresses.js";
 import { DataError, orElse } from "../../shared/errors.js";
 import { shellText } from "../../shared/messages.js";
 import { type Descriptor, type DescriptorInput, parseDescriptor } from "../dataset/descriptor.js";
-import { realPath } from "../dataset/files.js";
+import { isIn, realPath } from "../dataset/files.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH } from "../dataset/folder-names.js";
 import { openLines } from "../recognise/draft.js";
 import type { Recognised } from "../recognise/recognise.js";
@@ -30,15 +30,38 @@ export function isConfirmation(name: string): boolean {
 export const isChangedConfirmation = (location: string): boolean =>
   location.endsWith(".json") && !isReferences(location);
 
-/** The message that a person has to confirm something. `known`: its confirmation, whose separate folder is named. */
-export function needsLook(location: string, why: string | null = null, known: string = DESCRIPTOR_NAME): string {
-  const isBeside = basename(known) === DESCRIPTOR_NAME || isConfirmation(basename(known));
-  const apart = isBeside ? "" : ` --descriptors ${shellText(dirname(known))}`;
-  return `needs a look${why === null ? "" : ` (${why})`}: fieldprobe inspect ${shellText(location)}${apart}`;
+/** The flag by which a service finds a confirmation; empty if that goes beside its file. `home`: folder or address. */
+const apartFlag = (home: string, apart: string | null): string =>
+  apart === null || (!isAddress(home) && isWritable(home)) ? "" : descriptorsFlag(apart);
+
+const descriptorsFlag = (folder: string): string => ` --descriptors ${shellText(folder)}`;
+
+/** The message that a person has to look, and the command, which names a folder that holds the sources too. */
+function needsLook(location: string, why: string, apart: string, sources: readonly string[]): string {
+  const home = dirname(realPath(location) ?? location);
+  let around = home;
+  while (sources.some((one) => !isIn(around, realPath(one) ?? one))) around = dirname(around);
+  const data = around === home ? "" : ` --data ${shellText(around)}`;
+  return `needs a look${why}: fieldprobe inspect ${shellText(location)}${apart}${data}`;
+}
+
+/** The message that a file waits. `apart`: folder of its confirmation if that cannot be beside it. */
+export function waitsFor(location: string, { sources }: Recognised, apart: string | null = null): string {
+  const home = isAddress(location) ? location : dirname(realPath(location) ?? location);
+  return needsLook(location, "", apartFlag(home, apart), sources);
+}
+
+/** The message about a file that differs from its confirmation. */
+export function notAsConfirmed({ descriptor, folder, location }: Description, path: string, what: string): string {
+  const isBeside = basename(location) === DESCRIPTOR_NAME || isConfirmation(basename(location));
+  const sources = (descriptor.confirmed?.sources ?? []).map((one) => resolve(folder, one));
+  const why = ` (not as it was confirmed: ${what})`;
+  return needsLook(path, why, isBeside ? "" : descriptorsFlag(dirname(location)), sources);
 }
 
 /** The message about the first file whose structure differs from the confirmed one; null if there is none. */
-export function changedSince({ descriptor, folder, location }: Description): string | null {
+export function changedSince(description: Description): string | null {
+  const { descriptor, folder } = description;
   const { confirmed } = descriptor;
   if (confirmed === undefined) return null;
   const sets = placedSets(descriptor, folder);
@@ -47,11 +70,11 @@ export function changedSince({ descriptor, folder, location }: Description): str
     const found = withFiles(placed, (file) => structureOf(file, descriptor, confirmed.timeTable ?? null));
     const all = differences(confirmed.structure, confirmed.varies, found);
     if (all.length === 0) continue;
-    const look = needsLook(path, `not as it was confirmed: ${firstOf(all)}`, location);
+    const look = notAsConfirmed(description, path, firstOf(all));
     return usedAmong(all, placed) === undefined ? `${look} --same` : look;
   }
   const other = otherTimes(descriptor, sets);
-  return other === null ? null : needsLook(other.path, `not as it was confirmed: ${other.text}`, location);
+  return other === null ? null : notAsConfirmed(description, other.path, other.text);
 }
 
 export const placedSets = (descriptor: Descriptor, folder: string): string[][] =>

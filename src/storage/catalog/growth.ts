@@ -9,7 +9,7 @@ import type { Refusal } from "../dataset/scan.js";
 import type { Recognised } from "../recognise/recognise.js";
 import { structureOf, timesHeld } from "../recognise/structure.js";
 import { withFiles } from "../united-file.js";
-import { isNumbered, needsLook, placedSets } from "./confirmation.js";
+import { isNumbered, notAsConfirmed, placedSets } from "./confirmation.js";
 import { differences } from "./differences.js";
 import { recogniseSet, timesFrom, usedAmong } from "./series.js";
 import type { Description } from "./verify.js";
@@ -54,7 +54,9 @@ export function grown(description: Description): { description: Description; wai
     if (typeof why === "string") {
       const waits = from > 0 ? `what follows its first ${from} times waits` : "waits as a file of its series";
       const message = (path: string) =>
-        why.startsWith(DIFFERS) ? `${needsLook(path, why, description.location)} --same` : `${waits}: ${why}`;
+        why.startsWith(DIFFERS)
+          ? `${notAsConfirmed(description, path, why.slice(DIFFERS.length))} --same`
+          : `${waits}: ${why}`;
       waiting.push(...paths.map((path) => ({ location: path, message: message(path), waits: true as const })));
     } else {
       times.push(...why);

@@ -28,7 +28,7 @@ import {
   stateApart,
   unclaimedWarning,
 } from "./apart.js";
-import { confirmationFor, isConfirmation, needsLook } from "./confirmation.js";
+import { confirmationFor, isConfirmation, waitsFor } from "./confirmation.js";
 import { admit } from "./gate.js";
 import { readManifest } from "./manifest.js";
 import { ScanIndex } from "./scan-index.js";
@@ -427,7 +427,7 @@ function pathOf(address: string): string {
 function examineFile(
   location: string,
   digest: string,
-  { chunkBytes }: Pick<ScanOptions, "chunkBytes">,
+  { chunkBytes, descriptors }: ScanOptions,
   { paths, room }: { readonly paths: RealPaths; readonly room: Buffer },
 ): CandidateOutcome {
   const name = nameOf(location);
@@ -446,7 +446,7 @@ function examineFile(
     if (found === null)
       return { problems: ["the layout of the file is not recognised; fieldprobe inspect shows what it holds"] };
     if ("problems" in found) return found;
-    if (!isComplete(found)) return { problems: [needsLook(location)], names: [name], waits: true };
+    if (!isComplete(found)) return { problems: [waitsFor(location, found, descriptors)], names: [name], waits: true };
     const folder = isAddress(path) ? "." : dirname(path);
     const open = file instanceof Hdf5File && file.stamp !== null ? { file: { opened: file, stamp: file.stamp } } : {};
     return admit({ ...found, folder, location, digest, ...open }, chunkBytes);

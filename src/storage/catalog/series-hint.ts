@@ -5,9 +5,10 @@ import { isAddress } from "../../shared/addresses.js";
 import { readOr } from "../../shared/errors.js";
 import { shellText } from "../../shared/messages.js";
 import type { Dataset } from "../dataset/dataset.js";
-import { flagOf, openLines } from "../recognise/draft.js";
+import { frameCount } from "../dataset/descriptor.js";
+import { openLines } from "../recognise/draft.js";
 import { hasHdf5Name } from "../zarr/kinds.js";
-import { patternOf, recogniseSeries, stepIn } from "./series.js";
+import { patternOf, recogniseSeries, recogniseSet, stepIn } from "./series.js";
 
 /** The path of a file with `*` for the last number of its name; null without a number. */
 export function seriesPattern(location: string): string | null {
@@ -31,10 +32,9 @@ export function seriesHints(datasets: readonly Dataset[], waiting: readonly Wait
     const files = group.map(({ location }) => location);
     const times = group.flatMap(({ time }) => time ?? []);
     const isSingle = times.every(({ count }) => count === 1);
-    const spans = times.map(({ count, origin, step, values }) => [
-      values?.[0] ?? origin,
-      values?.at(-1) ?? origin + (count - 1) * step,
-    ]);
+    const spans = times.map(({ count, origin, step, values }) =>
+      [0, count - 1].map((k) => values?.[k] ?? origin + k * step),
+    );
     const isApart = spans
       .sort(([a = 0], [b = 0]) => a - b)
       .every(([first = 0], k) => k === 0 || first > (spans[k - 1]?.[1] ?? first));
@@ -55,8 +55,9 @@ export function seriesAround(path: string, isFree: (path: string) => boolean): s
   const files = beside.filter((one) => seriesPattern(one) === pattern && isFree(one));
   const line = () => {
     const open = openLines(recogniseSeries(inOrder(files).slice(0, 3), {}).descriptor.questions);
-    const [time] = open.filter(({ about }) => about === "times").map(flagOf);
-    const times = time === undefined ? "" : time === "--overlap" ? " --overlap last" : timesOf(files);
+    const time = open.find(({ about }) => about === "times");
+    const isSingle = frameCount(recogniseSet([path], {}, false).descriptor) === 1;
+    const times = time === undefined ? "" : isSingle ? timesOf(files) : " --overlap last";
     return lineAbout(files, beside, open.some(({ about }) => about !== "times") ? "" : `${times} --yes`);
   };
   return files.length < 2 ? null : readOr(line, () => null);

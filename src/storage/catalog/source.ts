@@ -12,7 +12,7 @@ import { flagsOf, openLines } from "../recognise/draft.js";
 import { isComplete, recognise } from "../recognise/recognise.js";
 import { StoreStates } from "../remote/store-states.js";
 import { describeApart } from "./apart.js";
-import { confirmationFor, isChangedConfirmation, needsLook } from "./confirmation.js";
+import { confirmationFor, isChangedConfirmation, waitsFor } from "./confirmation.js";
 import { admit } from "./gate.js";
 import { describeFolder, nameOf } from "./scan-folders.js";
 import type { Description } from "./verify.js";
@@ -86,9 +86,10 @@ function bareFile(location: string, answers: Answers, descriptors: string | null
   const open = openLines(descriptor.questions);
   if (open.length > 0) {
     const lines = open.map((line) => `open question about ${questionText(line)}`);
-    return { problems: [`${needsLook(location)} (or the flags ${flagsOf(open)})`, ...lines] };
+    return { problems: [`${waitsFor(location, found, descriptors)} (or the flags ${flagsOf(open)})`, ...lines] };
   }
-  if (!isComplete(found) && answers.yes !== true) throw new DataError(`${needsLook(location)} --yes confirms it`);
+  if (!isComplete(found) && answers.yes !== true)
+    throw new DataError(`${waitsFor(location, found, descriptors)} --yes confirms it`);
   const folder = isAddress(path) ? "." : dirname(path);
   return {
     ...{ descriptor: { ...descriptor, questions: [] }, folder, location, digest: "", warnings },

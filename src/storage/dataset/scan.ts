@@ -93,9 +93,11 @@ export function linesAbout(problems: readonly Refusal[], folders: readonly strin
     ...problems.filter(({ waits }) => waits !== true).map(line),
     ...waiting.slice(0, MOST_WAITING).map(line),
     ...(more > 0 ? [`${more} more files need a look`] : []),
-    ...held.map(
-      (folder) => `fieldprobe inspect --all ${shellText(folder)} --yes confirms all files that leave no line open`,
-    ),
+    ...held.map((folder) => {
+      const own = waiting.filter(({ location }) => location.startsWith(folder + sep));
+      const [apart = ""] = own.flatMap(({ message }) => / --descriptors ('[^']*'|\S+)/.exec(message)?.[0] ?? []);
+      return `fieldprobe inspect --all ${shellText(folder)} --yes${apart} confirms all files that leave no line open`;
+    }),
   ];
 }
 

@@ -21,7 +21,15 @@ import { join, parentOf } from "./evidence.js";
 import { FLUIDSIM } from "./fluidsim.js";
 import { generic } from "./generic.js";
 import { JHTDB } from "./jhtdb.js";
-import { arranged, Contents, type FieldOfPlan, type Findings, type Layout, type Recognition } from "./layout.js";
+import {
+  arranged,
+  Contents,
+  type FieldOfPlan,
+  type Findings,
+  type Layout,
+  type Recognition,
+  sourcesAt,
+} from "./layout.js";
 import { MPI4PY_FFT } from "./mpi4py-fft.js";
 import { OPEN_PMD } from "./openpmd.js";
 import { PDEBENCH } from "./pdebench.js";
@@ -108,7 +116,8 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string, 
     const found = attempt(layout, contents);
     if (found === null) continue;
     const { findings } = found;
-    checkFields(contents, found);
+    const sources = new Set<string>();
+    checkFields(contents, found, sources);
     const isOwn = layout === convertedStore;
     const units = isOwn ? "" : compareStatements(contents, found, layout.proposes !== true);
     const inUnits = isOwn ? found.plan : inOneUnit(contents, found.plan, findings);
@@ -119,7 +128,6 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string, 
     const parsed = parseDescriptor(JSON.stringify(written));
     if ("problems" in parsed)
       throw new DataError(`recognised as ${layout.producer}, but its description fails: ${parsed.problems.join("; ")}`);
-    const sources = new Set<string>();
     return {
       producer: layout.producer,
       descriptor: parsed.descriptor,
@@ -143,7 +151,7 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string, 
  * Warns of coordinates that are named and cannot be found, and of links beside fields that lead nowhere.
  * @throws DataError for a field without values
  */
-function checkFields(contents: Contents, { plan, findings }: Recognition): void {
+function checkFields(contents: Contents, { plan, findings }: Recognition, sources: Set<string>): void {
   const firstOf = (field: FieldOfPlan) => partsIn(field).map(({ path }) => placeOf(path, field, 0));
   const paths = new Set(Object.values(plan.fields).flatMap((field) => firstOf(field as FieldOfPlan)));
   for (const group of new Set([...paths].map(parentOf)))
@@ -152,6 +160,7 @@ function checkFields(contents: Contents, { plan, findings }: Recognition): void 
       if (why !== null) findings.addWarning(`${path} is left out: it is ${why}.`);
     }
   for (const path of paths) {
+    for (const one of sourcesAt(contents.file, path).files) sources.add(one);
     const shape = contents.dataset(path)?.shape ?? [];
     if (shape.includes(0)) throw new DataError(`${contents.name}: ${path} is ${shape.join(" x ")}, which has no nodes`);
     for (const dimension of contents.lostScales(path))

@@ -36,7 +36,7 @@ export function requireEffect(path: string, texts: AnswerTexts, read: (answers: 
   const one = idle.find(({ others }) => textOf(() => read(others)) === textOf(() => read(answers)));
   if (one === undefined) return;
   const { flag, text } = one;
-  throw new RequestError("InvalidRequest", `--${flag} ${text} has no effect: the same is read without it.`, {
+  throw new RequestError("Unsupported", `--${flag} ${text} has no effect: the same is read without it.`, {
     member: flag,
   });
 }

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
 import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
-import { confirmationOf, placeOfConfirmation, renewed } from "../../../src/storage/catalog/confirmation.js";
+import { confirmationOf, placeOfConfirmation, renewed, waitsFor } from "../../../src/storage/catalog/confirmation.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { recogniseSeries } from "../../../src/storage/catalog/series.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
@@ -115,6 +115,14 @@ describe("a confirmation", () => {
     // The same folder of descriptors says nothing of other data folders.
     expect(scan(folder("elsewhere"), apart)).toMatchObject({ datasets: [], problems: [] });
     chmodSync(home, 0o755);
+  });
+
+  it.each([
+    ["s3://b/u.h5", [], "--descriptors /state/descriptors"],
+    [join(SCRATCH, "v", "u.h5"), [join(SCRATCH, "r", "r0.h5")], `--data ${SCRATCH}`],
+  ])("of %s is asked for by a command with all that it takes", (file, sources, flags) => {
+    const look = waitsFor(file, { sources } as unknown as Recognised, sources.length > 0 ? null : "/state/descriptors");
+    expect(look).toBe(`needs a look: fieldprobe inspect ${file} ${flags}`);
   });
 
   it("is found beside a file that a link in a data folder names", async () => {
@@ -238,8 +246,8 @@ describe("a confirmed series", () => {
     expect(() => renewed(join(home, "s.dataset.json"), late)).toThrow("inspect it again without --same");
   });
 
-  it("gives the later times of a file with a group for each, and waits if they differ elsewhere", async () => {
-    const path = join(folder("groups"), "g.h5");
+  it.each([1, 2])("gives what follows %i groups of a time each, and waits if they differ elsewhere", async (first) => {
+    const path = join(folder(`groups${first}`), "g.h5");
     const write = async (count: number, more: (file: File) => unknown = () => {}) => {
       const all = (file: File) => {
         const stated = { axes: "zyx", periodic: "xyz", dx: 0.25, dy: 0.25, dz: 0.25, x0: 0, y0: 0, z0: 0 };
@@ -253,7 +261,7 @@ describe("a confirmed series", () => {
       age(await writeHdf5(path, all));
       return scan(dirname(path));
     };
-    await write(2);
+    await write(first);
     confirm(dirname(path), "g.h5");
     const { datasets, problems } = await write(4);
     const [dataset] = datasets as [Dataset];

@@ -1,20 +1,23 @@
 /** Files of published formats, with everything that their writers write, are served as their formats define them. */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type File, type Group, type Dataset as H5Dataset, h5wasm } from "h5wasm/node";
 import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
+import { scanFolders } from "../../../../src/storage/catalog/scan-folders.js";
 import { recogniseSeries } from "../../../../src/storage/catalog/series.js";
 import { openSource } from "../../../../src/storage/catalog/source.js";
 import type { Dataset, FieldName } from "../../../../src/storage/dataset/dataset.js";
+import { partsIn } from "../../../../src/storage/dataset/descriptor.js";
+import { placeOf } from "../../../../src/storage/dataset/files.js";
 import { recognise } from "../../../../src/storage/recognise/recognise.js";
 import { NODES, writeField, writeHdf5 } from "../../../support/cubes.js";
 import { unpackFixture } from "../../../support/fixture-file.js";
-import { openConfirmed } from "../../../support/open-confirmed.js";
+import { confirmFile, openConfirmed } from "../../../support/open-confirmed.js";
 import { PRODUCERS } from "../../../support/producers.js";
 import { inTime, timed, writeComponents, writeTables } from "../../../support/questionable-files.js";
 import { readNodes } from "../../../support/read-nodes.js";
-import { scratchFolder } from "../../../support/scratch.js";
+import { age, folderIn, scratchFolder } from "../../../support/scratch.js";
 
 const FIXTURES = new URL("fixtures/formats/", import.meta.url);
 const SCRATCH = scratchFolder();
@@ -173,6 +176,16 @@ describe("VTKHDF", () => {
     const text = "The components of /VTKHDF/CellData/velocity are z, y, x by the attribute components";
     expect(() => openConfirmed(path, CHUNK_BYTES)).toThrow(text);
     expect(openConfirmed(path, CHUNK_BYTES, { despite: ["order"] }).time).toMatchObject({ origin: 0.75, count: 1 });
+  });
+
+  it("gives steps that follow those of its confirmation", () => {
+    const path = join(folderIn(SCRATCH, "later"), "steps.vtkhdf");
+    copyFileSync(unpacked("early.vtkhdf"), path);
+    confirmFile(path, { periodic: [], walls: [] });
+    copyFileSync(unpacked("points.vtkhdf"), path);
+    age(path);
+    const { datasets } = scanFolders([dirname(path)], { chunkBytes: CHUNK_BYTES });
+    expect([...(datasets[0]?.time.values ?? [])]).toEqual([0.5, 0.75, 1.5]);
   });
 
   it("is refused if its axes are turned", () => {
@@ -348,6 +361,17 @@ describe("openPMD", () => {
       else setNumbers(file, "/data/100/meshes/v/z", name, [value]);
     });
     expect(() => openConfirmed(path, CHUNK_BYTES)).toThrow(problem);
+  });
+
+  it("is one series of files of one iteration each, whatever their numbers", () => {
+    const { time, fields } = recogniseSeries(
+      [0, 1, 2].map((at) => unpacked(`openpmd_${at}.h5`)),
+      {},
+    ).descriptor;
+    expect(time).toMatchObject({ values: [0.5, 8.5, 28.5] });
+    const { path = "" } = partsIn(fields.pressure)[0] ?? {};
+    const places = [0, 1, 2].map((frame) => placeOf(path, fields.pressure ?? {}, frame));
+    expect(places).toEqual(["/data/0/meshes/p", "/data/100/meshes/p", "/data/350/meshes/p"]);
   });
 
   it("leaves a pressure of another time out", () => {
