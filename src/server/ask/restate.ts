@@ -21,7 +21,7 @@ const USUAL: Restated = {
 };
 const OF_PICTURES: readonly MemberName[] = ["map", "range", "scale"];
 /** Calls whose derivatives are taken between nodes. */
-const AT_POINTS: readonly CallName[] = ["values", "grid", "paths", "flow_map"];
+const AT_POINTS: readonly CallName[] = ["values", "grid", "paths", "flow_map", "dispersion"];
 
 /**
  * Restates the members of a call.

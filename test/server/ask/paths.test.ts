@@ -129,7 +129,8 @@ it.each([
   const { rows } = await question("paths", { ...members, what });
   const records = times.length;
   const valueAt = (i: number, r: number): number => rows[i * records + r].at(-1);
-  const { histogram } = await question("dispersion", { ...asked, bins: 3, range: [-1, 2] });
+  const { histogram, question: again } = await question("dispersion", { ...asked, bins: 3, range: [-1, 2] });
+  expect((await question("dispersion", again)).histogram).toEqual(histogram);
   expect(histogram.edges).toEqual([-1, 0, 1, 2]);
   for (let r = 0; r < records; r++) {
     const values = POINTS.map((_, i) => valueAt(i, r));
