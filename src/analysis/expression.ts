@@ -43,7 +43,7 @@ import {
 } from "./names.js";
 import { type BlockInputs, inputPart, partOf, type Subexpression, summed } from "./subexpression.js";
 
-const MOST_NODES = 256;
+const MOST_PARTS = 256;
 const MOST_EXPONENT = 16;
 
 /** A compiled expression. */
@@ -116,7 +116,7 @@ class ExpressionCompiler {
   readonly #text: string;
   /** Offset at which the search for the next name or operator begins: syntax trees do not record columns. */
   #at = 0;
-  #nodes = 0;
+  #partCount = 0;
 
   constructor(names: Names, shared: Compilation, refuse: MakeError, text: string) {
     this.#names = names;
@@ -126,8 +126,8 @@ class ExpressionCompiler {
   }
 
   compile(tree: SyntaxTree, depth = 1): Subexpression {
-    if (++this.#nodes > MOST_NODES || ++this.#shared.parts > 16 * MOST_NODES)
-      throw this.#refuse(`it has more than ${MOST_NODES} parts`);
+    if (++this.#partCount > MOST_PARTS || ++this.#shared.parts > 16 * MOST_PARTS)
+      throw this.#refuse(`it has more than ${MOST_PARTS} parts`);
     if (depth > MOST_DEPTH) throw this.#refuse(`it is nested deeper than ${MOST_DEPTH}`);
     const part = (name: string): Subexpression => this.compile(tree[name] as SyntaxTree, depth + 1);
     switch (tree.type) {
@@ -140,12 +140,12 @@ class ExpressionCompiler {
       case "BinaryExpression":
       case "LogicalExpression": {
         const left = part("left");
-        const column = this.#columnOf(tree.operator as string);
+        const column = this.#advanceTo(tree.operator as string);
         return this.#binary(tree.operator as string, left, part("right"), column);
       }
       case "ConditionalExpression": {
         const condition = part("test");
-        const column = this.#columnOf("?");
+        const column = this.#advanceTo("?");
         return this.#conditional(condition, part("consequent"), part("alternate"), column);
       }
       case "CallExpression":
@@ -164,8 +164,8 @@ class ExpressionCompiler {
     return this.compile(tree, depth + 1);
   }
 
-  /** The column of the next occurrence of a word, for messages. */
-  #columnOf(word: string): number {
+  /** Advances past the next occurrence of a word; returns its column. */
+  #advanceTo(word: string): number {
     const found = this.#text.indexOf(word, this.#at);
     if (found >= 0) this.#at = found + word.length;
     return found >= 0 ? found : this.#at;
@@ -174,17 +174,17 @@ class ExpressionCompiler {
   /** A constant, compatible with every unit unless it states one: `1.2[kg/m3]`. */
   #literal(value: unknown, unit?: string): Subexpression {
     if (typeof value !== "number" || !Number.isFinite(value))
-      throw this.#refuse(`${excerpt(String(value))} is not a number`, this.#columnOf(String(value)));
+      throw this.#refuse(`${excerpt(String(value))} is not a number`, this.#advanceTo(String(value)));
     const part = partOf(String(value), "scalar", "number", ({ scratch }) => [scratch().fill(value)], value);
     if (unit === undefined) return part;
-    const column = this.#columnOf("[");
+    const column = this.#advanceTo("[");
     const dimension = dimensionOfUnit(unit);
     if (dimension === undefined) throw this.#refuse(`[${excerpt(unit)}] is not a unit`, column);
     return { ...part, dimension: this.#names.units === null ? null : dimension };
   }
 
   #name(name: string): Subexpression {
-    const column = this.#columnOf(name);
+    const column = this.#advanceTo(name);
     if (name === "pi") return this.#literal(Math.PI);
     const { viscosity, refusesEarlier } = this.#names;
     const units = this.#names.units ?? {};
@@ -235,7 +235,7 @@ class ExpressionCompiler {
   #operator(name: string, tree: SyntaxTree, depth: number): Subexpression | null {
     if (!OPERATORS.has(name)) return null;
     const [argument, ...more] = tree.arguments as (SyntaxTree | null)[];
-    const column = this.#columnOf(name);
+    const column = this.#advanceTo(name);
     if (argument == null) throw this.#refuse(`${name} takes ${OPERATORS.get(name)}`, column);
     if (name === "filter" && more.length > 0)
       return this.#filteredBy(this.#argumentOf(argument, depth), more.map(textOf), column);
@@ -272,6 +272,7 @@ class ExpressionCompiler {
         if (inner.shape === "vector")
           return this.#divOrCurl(name, this.#derivedInput("gradient", inner, "tensor", { order: 1 }), column);
         if (name === "curl") throw this.#refuse("curl takes a vector, not a tensor", column);
+        // Component 9 i + 4 j of the gradient is dT[i][j]/dx[j].
         return summed(
           `div(${inner.text})`,
           [0, 1, 2].map((j) => this.#derivedInput("gradient", inner, "vector", { order: 1, from: 4 * j, step: 9 })),
@@ -303,6 +304,7 @@ class ExpressionCompiler {
       case "mean":
         return this.#derivedInput("mean", inner, inner.shape);
       default: {
+        // rms
         if (inner.shape !== "scalar")
           throw this.#refuse(`rms takes a scalar, not a ${inner.shape}: norm(...), or a component`, column);
         const square = this.#derivedInput("mean", { ...inner, text: `(${inner.text})^2` }, "scalar");
@@ -489,7 +491,7 @@ class ExpressionCompiler {
   }
 
   #unary(operator: string, a: Subexpression): Subexpression {
-    const column = this.#columnOf(operator);
+    const column = this.#advanceTo(operator);
     if (operator === "+") return a;
     const run = UNARY[operator];
     if (run === undefined || !"-!".includes(operator)) throw this.#refuse(`there is no operator ${operator}`, column);
@@ -581,7 +583,7 @@ class ExpressionCompiler {
     const name = callee.type === "Identifier" ? (callee.name as string) : "";
     const operated = this.#operator(name, tree, depth);
     if (operated !== null) return operated;
-    const column = this.#columnOf(name);
+    const column = this.#advanceTo(name);
     const row = FUNCTIONS.get(name);
     if (row === undefined)
       throw this.#refuse(
@@ -624,7 +626,7 @@ class ExpressionCompiler {
     const [first] = parts;
     const shape = first?.shape === "scalar" ? "vector" : "tensor";
     if (parts.length !== 3 || first?.shape === "tensor" || parts.some((one) => one.shape !== first?.shape))
-      throw this.#refuse("brackets hold three scalars or three vectors", this.#columnOf("["));
+      throw this.#refuse("brackets hold three scalars or three vectors", this.#advanceTo("["));
     const key = `[${parts.map((one) => one.key).join(", ")}]`;
     const dimension = this.#common("brackets hold", parts, Math.max(0, this.#text.lastIndexOf("[", this.#at)));
     return partOf(key, shape, dimension, (block) => parts.flatMap((one) => one.run(block)));
@@ -632,7 +634,7 @@ class ExpressionCompiler {
 
   /** A component by `.x` or `[0]`; `[0]` of a tensor is its first row. */
   #member(tree: SyntaxTree, object: Subexpression): Subexpression {
-    const column = this.#columnOf(tree.computed ? "[" : ((tree.property as SyntaxTree).name as string));
+    const column = this.#advanceTo(tree.computed ? "[" : ((tree.property as SyntaxTree).name as string));
     const index = indexIn(tree);
     if (object.shape === "scalar") throw this.#refuse("a scalar has no components", column);
     if (object.shape === "tensor" && (index < 0 || !tree.computed))
