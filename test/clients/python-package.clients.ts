@@ -1,16 +1,14 @@
 /** The Python package passes its tests, and a fresh environment with only numpy runs its quick start as printed. */
 import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type RunningService, startService } from "../../src/main.js";
-import { loadConfig } from "../../src/shared/config.js";
+import type { RunningService } from "../../src/main.js";
 import { type Index, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { scratchFolder } from "../support/scratch.js";
-import { SHIPPED_DATA } from "../support/service.js";
+import { SHIPPED_DATA, serveTestData } from "../support/service.js";
 import { missing, PYTHON, TOOLKITS } from "./packages.js";
 
 const run = promisify(execFile);
@@ -50,13 +48,8 @@ describe.skipIf(reason !== null)("python/", () => {
   beforeAll(async () => {
     cpSync(PACKAGE, copy, { recursive: true });
     await writeNamed(join(folder, "named"));
-    const settings = {
-      PORT: "0",
-      EVENTS: "off",
-      STATE: join(folder, "state"),
-      DATA: [SHIPPED_DATA, join(folder, "named")].join(delimiter),
-    };
-    service = await startService(loadConfig(settings, {}), pino({ level: "silent" }));
+    const settings = { EVENTS: "off", STATE: join(folder, "state") };
+    service = await serveTestData([join(folder, "named")], settings, false);
   });
   afterAll(() => service.close());
 

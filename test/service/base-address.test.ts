@@ -1,14 +1,12 @@
 /** A service with a path in its public address, and requests that name no dataset. */
 import { join } from "node:path";
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type RunningService, startService } from "../../src/main.js";
-import { loadConfig } from "../../src/shared/config.js";
+import type { RunningService } from "../../src/main.js";
 import { operationsIn } from "../../src/shared/operations.js";
 import { writeCube } from "../../tools/generate/cube.js";
 import { EXAMPLE, load } from "../events/support.js";
 import { scratchFolder } from "../support/scratch.js";
-import { SHIPPED_DATA, serveTestData } from "../support/service.js";
+import { serveTestData } from "../support/service.js";
 
 const NAMESPACE = "http://turbulence.pha.jhu.edu/";
 const SOAP = "/service/turbulence.asmx";
@@ -40,9 +38,7 @@ describe("a service of one dataset, below /fields/", () => {
   beforeAll(async () => {
     const state = scratchFolder();
     load(join(state, "events.json"), [EXAMPLE]);
-    const own = { BASE_URL: "https://example.org/fields/", DATA: SHIPPED_DATA };
-    const settings = { ...own, PORT: "0", STATE: state, WORKERS: "2" };
-    service = await startService(loadConfig(settings, {}), pino({ level: "silent" }));
+    service = await serveTestData([], { BASE_URL: "https://example.org/fields/", STATE: state }, false);
   });
   afterAll(() => service.close());
 

@@ -6,13 +6,11 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type RunningService, startService } from "../../src/main.js";
+import type { RunningService } from "../../src/main.js";
 import { digestToken } from "../../src/server/http/auth.js";
-import { loadConfig } from "../../src/shared/config.js";
 import { scratchFolder } from "../support/scratch.js";
-import { SHIPPED_DATA } from "../support/service.js";
+import { serveTestData } from "../support/service.js";
 import { envelope, getVelocity, items, PATH } from "../support/soap-service.js";
 
 const TOKEN = "a-token-of-these-tests";
@@ -130,10 +128,9 @@ beforeAll(async () => {
   writeFileSync(tokens, JSON.stringify({ version: 1, tokens: [entry] }));
   const settings = {
     ...{ EVENTS: "off", TOKENS: tokens, ANONYMOUS: "true", ENGINE_INFLIGHT: String(SLOTS) },
-    ...{ DATA: SHIPPED_DATA, STATE: scratchFolder(), PORT: "0", WORKERS: "2", CACHE_BYTES: String(2 ** 28) },
-    ...{ JOBS_AT_ONCE: "1000" },
+    ...{ STATE: scratchFolder(), JOBS_AT_ONCE: "1000" },
   };
-  service = await startService(loadConfig(settings, {}), pino({ level: "warn" }));
+  service = await serveTestData([], settings, false);
 });
 afterAll(() => service.close());
 
