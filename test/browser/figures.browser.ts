@@ -50,6 +50,10 @@ describe.skipIf(reason !== "")(`figures${reason}`, () => {
     const png = PNG.sync.read(readFileSync(await saved(page, '.primary:text-is("PNG")')));
     expect(png.width).toBe(Math.round((178 / 25.4) * 300));
     expect([...png.data.subarray(0, 4)]).toEqual([255, 255, 255, 255]);
+    // A file that is saved while another size is drawn has that size.
+    const press = (name: string) => page.dispatchEvent(`.sheet button:text-is("${name}")`, "click");
+    const [large] = await Promise.all([page.waitForEvent("download"), press("1080p"), press("PNG")]);
+    expect(PNG.sync.read(readFileSync(await large.path())).width).toBe(1920);
     const pdf = await saved(page, '.primary:text-is("PDF")');
     const bytes = readFileSync(pdf);
     expect(bytes.subarray(0, 5).toString("latin1")).toBe("%PDF-");
