@@ -7,7 +7,7 @@ import type { Admitted, Refused } from "../dataset/scan.js";
 import { splitLines } from "../recognise/draft.js";
 import { changedSince } from "./confirmation.js";
 import { grown } from "./growth.js";
-import { raisedQuestions, warningsOfTimes } from "./raised-questions.js";
+import { raisedQuestions, warningsOfPlaces, warningsOfTimes } from "./raised-questions.js";
 import { type Description, verify } from "./verify.js";
 
 /**
@@ -26,7 +26,7 @@ export function admit(description: Description, chunkBytes: number): Admitted | 
   const { questions: open, overridden } = splitLines(raisedQuestions(dataset), description);
   if (open.length > 0) return { problems: open.map((entry) => refusalOf(questionText(entry), description)) };
   const assumed = overridden.map((entry) => `assumed ${claimText(entry)}`);
-  const warnings = [...dataset.warnings, ...assumed, ...warningsOfTimes(dataset)];
+  const warnings = [...dataset.warnings, ...assumed, ...warningsOfTimes(dataset), ...warningsOfPlaces(dataset)];
   return { dataset: { ...dataset, warnings, assumed: [...dataset.assumed, ...overridden] }, waiting };
 }
 

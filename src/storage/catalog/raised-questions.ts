@@ -1,4 +1,4 @@
-/** Questions that only values and times raise: repeated end nodes, and times that float32 rounds. */
+/** Questions that only values and times raise: repeated end nodes; times and positions that float32 rounds. */
 import { readOr } from "../../shared/errors.js";
 import type { Dataset, Question, TimeAxis } from "../dataset/dataset.js";
 import type { Answers } from "../recognise/answers.js";
@@ -44,6 +44,16 @@ export function warningsOfTimes({ time }: Pick<Dataset, "time">): string[] {
   ];
 }
 
+/** The warning of each axis that float32 positions are off by a noticeable fraction of a spacing. */
+export function warningsOfPlaces({ axes }: Pick<Dataset, "axes">): string[] {
+  return axes.flatMap(({ origin, spacing, nodes, coordinates }, a) => {
+    const last = coordinates?.[nodes - 1] ?? origin + (nodes - 1) * spacing;
+    const part = (Math.max(Math.abs(origin), Math.abs(last)) * FLOAT32) / 2 / spacing;
+    const off = `Positions along ${"xyz"[a]} are taken as float32, up to ${Number(part.toPrecision(2))} of a spacing off`;
+    return part < ROUGH || nodes === 1 ? [] : [`${off}: values are those of the rounded positions; nodes are exact.`];
+  });
+}
+
 /** The description with the questions and warnings that its values and times raise. */
 export function measured(found: Recognised, folder: string, answers: Answers): Recognised {
   const { descriptor } = found;
@@ -60,6 +70,6 @@ export function measured(found: Recognised, folder: string, answers: Answers): R
     ...found,
     descriptor: { ...descriptor, ...guesses },
     written: { ...found.written, ...written },
-    warnings: [...found.warnings, ...warningsOfTimes(dataset)],
+    warnings: [...found.warnings, ...warningsOfTimes(dataset), ...warningsOfPlaces(dataset)],
   };
 }

@@ -1,6 +1,6 @@
 /** Times that float32 rounds noticeably, or does not tell apart, are warned about; others pass. */
 import { expect, it } from "vitest";
-import { raisedQuestions, warningsOfTimes } from "../../../src/storage/catalog/raised-questions.js";
+import { raisedQuestions, warningsOfPlaces, warningsOfTimes } from "../../../src/storage/catalog/raised-questions.js";
 import type { Dataset, TimeAxis } from "../../../src/storage/dataset/dataset.js";
 
 function datasetAt(time: Partial<TimeAxis>): Dataset {
@@ -25,4 +25,17 @@ it("warns if a step is rounded by more than a hundredth", () => {
 
 it("says nothing of times that float32 tells apart, nor of a snapshot", () => {
   for (const time of [{}, { origin: 10, step: 2e-3 }, { origin: 1e9, count: 1 }]) expect(warnings(time)).toEqual([]);
+});
+
+it("warns of positions that float32 rounds by more than a hundredth of a spacing", () => {
+  const axes = (origin: number, spacing: number) => [{ ...datasetAt({}).axes[0], origin, spacing }] as never;
+  expect(warningsOfPlaces({ axes: axes(5.8e6, 0.5) })).toEqual([
+    expect.stringMatching(/along x are taken as float32, up to 0\.69 of a spacing/),
+  ]);
+  for (const [origin, spacing] of [
+    [0, 1e-9],
+    [5000, 0.5],
+    [-1, 1e-4],
+  ] as const)
+    expect(warningsOfPlaces({ axes: axes(origin, spacing) })).toEqual([]);
 });
