@@ -304,10 +304,6 @@ function meshPart(): TemplateResult | typeof nothing {
 
 function figurePart(): TemplateResult {
   const { svg = null, caption = "" } = figure.value ?? {};
-  const draw = (element: Element | undefined) => {
-    if (element instanceof HTMLElement && svg !== null && element.firstElementChild !== svg)
-      element.replaceChildren(svg);
-  };
   const sizes = Object.fromEntries(Object.keys(SIZES).map((name) => [name, name])) as Record<SizeName, string>;
   return html`<div class="two"><div class="panel"><section><h2>Size</h2>${oneOf("Size", sizes, size.value, (name) => {
     size.value = name;
@@ -316,7 +312,7 @@ function figurePart(): TemplateResult {
   })}</section>
     <section ?hidden=${svg === null}><h2>Caption</h2><p>${caption}</p><button class="plain" @click=${() => void copy(caption, "Caption")}>Copy caption</button></section>
     <div class="chips">${FIGURES.map((kind) => html`<button class="primary" ?disabled=${svg === null} @click=${() => saveFigure(kind).catch(report)}>${kind}</button>`)}</div></div>
-    <div class="preview" role="img" aria-label="The figure" ${ref(draw)}>${svg === null ? html`<p class="quiet" role="status">${caption || "Drawing"}</p>` : nothing}</div></div>`;
+    <div class="preview" role="img" aria-label="The figure">${svg ?? html`<p class="quiet" role="status">${caption || "Drawing"}</p>`}</div></div>`;
 }
 
 const MOVIES = { turntable: "Turntable", time: "Time" } as const;
