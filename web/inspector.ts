@@ -103,7 +103,7 @@ function lookPanel(set: Dataset): TemplateResult {
   const quantity = quantityOf(what);
   return html`
     ${
-      planesOf(now).length === 0
+      planesOf(now).length === 0 || (now.show === "compare" && now.compare === "difference")
         ? nothing
         : html`<section><h2>${quantity.title} ${quantity.title === quantity.symbol ? "" : quantity.symbol}</h2>${rangeOfPart(set, what)}</section>
     <section><h2>Colours</h2><div class="chips" role="group" aria-label="Colours">${MAP_NAMES.map(

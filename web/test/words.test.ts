@@ -16,6 +16,7 @@ const { panes, pointer } = await import("../stage-state.js");
 const { structures } = await import("../cards/structures.js");
 const { pdf } = await import("../cards/pdf.js");
 const { stepTime } = await import("../playing.js");
+const { inspector } = await import("../inspector.js");
 const { exportDialog, openExport } = await import("../export.js");
 
 it("reads out a pressure of some 101 300 Pa with the digits that tell places apart", async () => {
@@ -296,4 +297,13 @@ it("names the stored times of nodes that are drawn until pictures arrive", async
   await vi.waitFor(() => expect(note()).toBe(""));
   show(set, { time: 1, show: "compare", compare: "difference", b: { time: 7 } });
   await vi.waitFor(() => expect(note()).toBe("A: nodes, B: nodes of t = 10"));
+});
+
+it.each([
+  ["side", true],
+  ["difference", false],
+] as const)("offers range and colours of what has them: %s", (compare, has) => {
+  const set = setOf("ranged", [0, 1]);
+  show(set, { show: "compare", compare, b: { time: 1 } });
+  expect(textOf(inspector(set)).includes("Colours")).toBe(has);
 });
