@@ -28,14 +28,8 @@ it("says nothing of times that float32 tells apart, nor of a snapshot", () => {
 });
 
 it("warns of positions that float32 rounds by more than a hundredth of a spacing", () => {
-  const axes = (origin: number, spacing: number) => [{ ...datasetAt({}).axes[0], origin, spacing }] as never;
-  expect(warningsOfPlaces({ axes: axes(5.8e6, 0.5) })).toEqual([
-    expect.stringMatching(/along x are taken as float32, up to 0\.69 of a spacing/),
-  ]);
-  for (const [origin, spacing] of [
-    [0, 1e-9],
-    [5000, 0.5],
-    [-1, 1e-4],
-  ] as const)
-    expect(warningsOfPlaces({ axes: axes(origin, spacing) })).toEqual([]);
+  const warned = (origin: number, spacing: number) =>
+    warningsOfPlaces({ axes: [{ ...datasetAt({}).axes[0], origin, spacing }] as never }).join();
+  expect(warned(5.8e6, 0.5)).toMatch(/along x are taken as float32, up to 0\.69 of a spacing/);
+  for (const spacing of [1e-4, 0.5, 1e9]) expect(warned(-1, spacing)).toBe("");
 });
