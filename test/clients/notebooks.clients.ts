@@ -7,11 +7,10 @@ import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type RunningService, startService } from "../../src/main.js";
-import { loadConfig } from "../../src/shared/config.js";
+import type { RunningService } from "../../src/main.js";
 import { scratchFolder } from "../support/scratch.js";
+import { serveTestData } from "../support/service.js";
 import { missing, PYTHON, TOOLKITS } from "./packages.js";
 
 const run = promisify(execFile);
@@ -20,8 +19,7 @@ const here = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 let service: RunningService;
 const folder = scratchFolder();
 beforeAll(async () => {
-  const settings = { PORT: "0", STATE: join(folder, "state"), DATA: here("../../data") };
-  service = await startService(loadConfig(settings, {}), pino({ level: "silent" }), true);
+  service = await serveTestData([], { STATE: join(folder, "state"), DATA: here("../../data") });
 });
 afterAll(() => service.close());
 

@@ -4,14 +4,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type RunningService, startService } from "../../src/main.js";
+import type { RunningService } from "../../src/main.js";
 import { CALL_NAMES, type CallName, callOf } from "../../src/shared/calls.js";
-import { loadConfig } from "../../src/shared/config.js";
 import { SHOWN, shellWords } from "../support/examples.js";
 import { fieldprobe } from "../support/run-command.js";
 import { scratchFolder } from "../support/scratch.js";
+import { serveTestData } from "../support/service.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const run = promisify(execFile);
@@ -58,8 +57,7 @@ print(json.dumps([[None if one != one else one for one in listed(eval(line))] fo
 beforeAll(async () => {
   process.chdir(folder);
   writeFileSync("p.csv", "x,y,z\n1,2,3\n4,5,6\n0.5,0.25,6.25\n");
-  const settings = { PORT: "0", WORKERS: "2", DATA: join(ROOT, "data"), EVENTS: "off", STATE: join(folder, "state") };
-  service = await startService(loadConfig(settings, {}), pino({ level: "silent" }), true);
+  service = await serveTestData([], { DATA: join(ROOT, "data"), EVENTS: "off", STATE: join(folder, "state") });
   pythonic = noNumpy === "" ? askPython() : Promise.resolve([]);
 }, 60_000);
 afterAll(async () => {
