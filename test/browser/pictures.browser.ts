@@ -115,24 +115,6 @@ describe.skipIf(reason !== "")(`pictures${reason}`, () => {
       expect(near.filter((one, i) => Math.abs(one - (data[i] as number)) > 8).length).toBeLessThan(0.002 * near.length);
   });
 
-  it("draw no colour where it is missing, and dim what is in no brush", async () => {
-    const open = async (query: string) => {
-      const at = `${stage.service.url}/view/near?x=5&y=4&z=2&time=1&view.flow=off&view.range=p:-5:5&${query}`;
-      const { data } = await pictureOf((await openPage(stage.browser, at)).page, ".stage > canvas");
-      const pixels = Array.from({ length: data.length / 4 }, (_, i) => [...data.subarray(4 * i, 4 * i + 3)]);
-      return pixels.map((one) => ({ size: Math.max(...one), tint: Math.max(...one) - Math.min(...one) }));
-    };
-    // Where p is below 0.5 its root is missing: grey on the surface, and outside of every brush.
-    const lit = await open("what=p&view.show=3d&view.surface=1-p@0&view.colour=sqrt(p-0.5)");
-    expect(lit.filter(({ size, tint }) => size > 70 && tint < 6).length).toBeGreaterThan(2000);
-    const [plain, dimmed] = [
-      await open("view.show=slice:z&what=p"),
-      await open("view.show=slice:z&what=p&view.brush=sqrt(p-0.5) >= 0"),
-    ];
-    const isDimmed = plain.filter(({ size }, i) => (dimmed[i]?.size ?? 0) < 0.6 * size);
-    expect(isDimmed.length).toBeGreaterThan(0.2 * plain.length);
-  });
-
   it.each([
     [".", ",", "z"],
     [".", "."],
