@@ -37,7 +37,7 @@ const OF_BINS = ["counts", "weights", "mean", "variance", "mean_se", "variance_s
 
 /** The table of a reduction. */
 function resultTable(result: AnswerMembers): AnalysisTable {
-  if (result.coordinates !== undefined) return profileTable(result, result.coordinates as Coordinates);
+  if (result.coordinates !== undefined) return profileTable(result);
   if (isOfComponents(result)) return tableOf(partsOf(result), null);
   if (result.edges !== undefined) return binsTable(result);
   if (result.highest === undefined) return tableOf([result], null);
@@ -106,12 +106,12 @@ function rowsAt(result: AnswerMembers, axes: readonly [string, readonly number[]
 }
 
 /** The rows of a result at each place, x first. Members that are of no kept axis are left out. */
-function profileTable({ coordinates: _, ...result }: AnswerMembers, coordinates: Coordinates): AnalysisTable {
-  const axes = Object.entries(coordinates);
+function profileTable({ coordinates, beside, ...result }: AnswerMembers): AnalysisTable {
+  const axes = Object.entries(coordinates as Coordinates);
   const named = isOfComponents(result)
     ? partsOf(result).flatMap(({ of, ...part }) => Object.entries(part).map(([name, one]) => [`${name}.${of}`, one]))
     : Object.entries(result);
-  const members = (named as [string, unknown][]).filter(([name, value]) => {
+  const members = [...(named as [string, unknown][]), ...Object.entries(beside ?? {})].filter(([name, value]) => {
     if (["of", "on", "passes"].includes(name) || value === undefined || typeof value === "string") return false;
     return !Array.isArray(value) || isOfAllPlaces(name) || axes.some(([axis]) => variesAlong(name, axis));
   });
@@ -152,13 +152,14 @@ function dispersionTable(times: readonly unknown[], answer: AnswerMembers): Anal
     const at = sliceOf(answer, (list, name) => (name === "edges" ? list : list[r])) as Readonly<
       Record<string, AnswerMembers>
     >;
-    const { particles, mean_square, mean_square_axes, velocity_square, autocorrelation, increment_histogram } = at;
+    const { particles, mean_square, mean_square_axes, velocity_square, autocorrelation } = at;
     return {
       ...{ time, particles, mean_square },
       ...numbered(mean_square_axes as never, ["mean_square.x", "mean_square.y", "mean_square.z"]),
       ...{ velocity_square, autocorrelation },
       ...{ separation: at.pairs?.separation ?? {}, increment: at.increments?.moments ?? {} },
-      ...(increment_histogram === undefined ? {} : { increment_histogram }),
+      ...(at.histogram && { histogram: at.histogram }),
+      ...(at.increment_histogram && { increment_histogram: at.increment_histogram }),
       ...(at.tetrads && numbered(at.tetrads.eigenvalues as never, ["eigenvalue.1", "eigenvalue.2", "eigenvalue.3"])),
     };
   });
@@ -175,7 +176,7 @@ function spectrumTable({ k, coordinates, components, nyquist, ...answer }: Answe
   const spectra = Object.entries(answer).filter(([name]) => OF_WAVENUMBERS.includes(name));
   const parts = ((components ?? []) as unknown[]).map((list, c) => [`E_${"xyz"[c]}`, list]);
   const places = { ...(coordinates as Coordinates | undefined), k: k as readonly number[] };
-  const table = profileTable(Object.fromEntries([...spectra, ...parts]), places);
+  const table = profileTable({ coordinates: places, ...Object.fromEntries([...spectra, ...parts]) });
   if (coordinates !== undefined) return table;
   const plot = { x: "k", y: spectra.map(([name]) => name), log: true };
   return { ...table, plot, shown: (row) => Number(row[0]) <= Number(nyquist) };
@@ -192,11 +193,8 @@ export function analysisTable(answer: AnswerMembers): AnalysisTable {
     return { ...table, plot: { x: "length", y, by: "axis", log: true } };
   }
   if (answer.times !== undefined) return dispersionTable(answer.times as readonly unknown[], answer);
-  const [first, ...more] = (results ?? []).map((result) =>
-    result.coordinates === undefined
-      ? result
-      : { ...result, ...(answer.wall_units as object), wavelength: answer.wavelength },
-  );
+  const beside = { ...(answer.wall_units as object), wavelength: answer.wavelength };
+  const [first, ...more] = (results ?? []).map((result) => ({ ...result, ...(result.coordinates ? { beside } : {}) }));
   if (first === undefined) throw new RequestError("Unsupported", "A table has rows, and this answer has none.");
   return more.length > 0 ? joinedTable([first, ...more]) : resultTable(first);
 }
