@@ -69,7 +69,7 @@ export class RequestLife {
   #rehearsal: Error | null = null;
   taskPoints: number;
   /** Point limit of the token; 0: unlimited. */
-  #tokenPoints = 0;
+  tokenPoints = 0;
   #grant: Grant | null = null;
   #carriedOver = 0;
   #nodesRead = 0;
@@ -118,7 +118,7 @@ export class RequestLife {
   authorise(token: string | null): void {
     // The token of a job was checked when the job was accepted; its limit comes with the task.
     if (this.task !== null) {
-      this.#tokenPoints = this.task.limit;
+      this.tokenPoints = this.task.limit;
       return;
     }
     const { facts } = this.#request;
@@ -126,7 +126,7 @@ export class RequestLife {
       facts.token = id;
     });
     facts.token = grant.id;
-    this.#tokenPoints = grant.points;
+    this.tokenPoints = grant.points;
     this.#grant = grant;
     this.#service.connections.know(this.#request.raw.socket);
     this.onEnd(() => grant.release());
@@ -137,11 +137,6 @@ export class RequestLife {
     return this.task === null ? (this.#request.facts.token ?? null) : this.task.owner;
   }
 
-  /** Point limit of the token; 0: unlimited. */
-  get tokenPoints(): number {
-    return this.#tokenPoints;
-  }
-
   /** Whether its token may see and confirm data that awaits confirmation. */
   get canManageData(): boolean {
     return this.#grant?.manage ?? false;
@@ -149,7 +144,7 @@ export class RequestLife {
 
   /** The smaller of a limit and the token's limit, less what earlier queries have used (`carryOverPoints`). */
   limit(other: PointLimit): PointLimit {
-    const token = this.#tokenPoints;
+    const token = this.tokenPoints;
     const limit = token > 0 && token < other.points ? { points: token, name: "token.points" } : other;
     return { ...limit, points: Math.max(0, limit.points - this.#carriedOver) };
   }
