@@ -63,9 +63,8 @@ describe("tables of answers", () => {
       "y,mean,u_tau,nu,y_plus\n5,8,2,3,0\n6,9,2,3,7\n",
     ],
     [
-      '{"wall_units":{"u_tau":2,"y_plus":[0,7,9]},"results":[{"of":["u.x","u.y"],"coordinates":{"y":[4,5,6]},' +
-        '"mean":[[1,2,3],[1,1,1]]}]}',
-      "y,mean.u.x,mean.u.y,u_tau,y_plus\n4,1,1,2,0\n5,2,1,2,7\n6,3,1,2,9\n",
+      '{"wall_units":{"y_plus":[0,7]},"results":[{"of":["a","b"],"coordinates":{"y":[5,6]},"mean":[[8,9],[1,2]]}]}',
+      "y,mean.a,mean.b,y_plus\n5,8,1,0\n6,9,2,7\n",
     ],
     ['{"structures":[{"nodes":2,"properties":{"max(p,q)":{"mean":1}}}]}', 'nodes,"properties.max(p,q).mean"\n2,1\n'],
   ])("%s", (answer, text) => {

@@ -37,7 +37,6 @@ export const spectrum: CardKind = {
     const curves = answers.map(([, answer, label]): Curve => {
       const { k, E } = answer as Json & Spectrum;
       const e = (kind === "plane" ? E[place] : E) as readonly number[];
-      // The energy of the mean, at k = 0, is no part of the curve.
       const top = Math.max(...e.filter((_, i) => k[i] > 0));
       // Energies of shells, rings or modes, by the step of wavenumbers: the density that papers plot as E(k).
       const step = k[1] - k[0];
