@@ -12,6 +12,7 @@ import { checkFilterUsed, compileWhat, namesOf, pointDerivatives, pointOptions, 
 import { boxIn, boxOfAll } from "../question/where.js";
 import { type AxisNumber, framesIn, LETTERS, pointNodes, regionNodes, requireEveryNode } from "./analysed-nodes.js";
 import { type Analysis, analysisOf, type Tabled, tabled } from "./analysis.js";
+import { withMeans } from "./means.js";
 import { aboutTexts, Columns } from "./reductions.js";
 import { AGAINST, withSlopes } from "./self-similarity.js";
 import { onlyWhat } from "./spectra/spectral-quantities.js";
@@ -43,9 +44,10 @@ export async function structure_functions(context: Context, question: MemberValu
   const axis = question.axis ?? LETTERS.filter((_, a) => dataset.axes[a as 0].coordinates === null);
   checkFilterUsed(question, compileWhat([what], namesOf(question, dataset)));
   const isAtNodes = given === undefined || "nodes" in given;
-  const analysis = analysisOf(context, question, isAtNodes ? regionNodes : pointNodes);
+  const plain = analysisOf(context, question, isAtNodes ? regionNodes : pointNodes);
+  const { analysis, about } = isAtNodes ? await withMeans(plain, [what.text], LETTERS) : { analysis: plain, about: {} };
   const separations = given ?? { nodes: doubledWithin(Math.min(...axis.map((one) => extentOf(analysis, one)))) };
-  const body = await increments(what.text, axis, { orders, absolute }, separations, analysis);
+  const body = { ...about, ...(await increments(what.text, axis, { orders, absolute }, separations, analysis)) };
   return tabled(body, {
     ...{ what: whatTexts([what]), ...analysis.time, axis, orders },
     separations: "nodes" in separations ? separations.nodes : separations,

@@ -34,6 +34,15 @@ function correlation(a: readonly number[], s: number, wraps = true): number {
   return mean(products);
 }
 
+it("are of fluctuations as their mean is removed", async () => {
+  const [own] = await ask({ what: "fluc(u)", separations: [3] });
+  const [known] = await ask({ what: "u", separations: [3] });
+  expect(own?.R_LL).toBeCloseTo(known?.R_LL as number, 12);
+  const [kept] = await ask({ what: "mean(u) + fluc(u)", separations: [3], remove: "none" });
+  const [whole] = await ask({ what: "u", separations: [3], remove: "none" });
+  expect(kept?.R_NN).toBeCloseTo(whole?.R_NN as number, 12);
+});
+
 it("are without the mean unless it is kept", async () => {
   const [x, y, z] = (await Promise.all(["u.x", "u.y", "u.z"].map(nodes))) as [number[], number[], number[]];
   const shift = [3, -2, 0.5] as const;
