@@ -90,8 +90,7 @@ function article(document: Node, method: string, address: string, operation: Nod
 }
 
 /**
- * @param source address of the document
- * @param groups in their order; operations without a group come last
+ * @param source address of the document @param groups in their order; operations without a group come last
  * @param example of an operation, by method and address
  */
 export function referencePage(

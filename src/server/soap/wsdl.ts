@@ -31,11 +31,7 @@ function arrayOf(record: RecordName): string {
   return `ArrayOf${record === "float" ? "Float" : record}`;
 }
 
-/**
- * @param namespace ends in a slash
- * @param address absolute
- * @param dialect the interface to describe; the address takes requests of both
- */
+/** Describes the interface of a dialect; the absolute address takes requests of both. @param namespace ends in a slash */
 export function writeWsdl(namespace: string, address: string, dialect: Dialect = "older"): string {
   const operations = operationsIn(dialect);
   const [other, more] = OTHER[dialect];
