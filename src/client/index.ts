@@ -1,7 +1,4 @@
-/**
- * Typed client: a method for every operation of SOAP, which sends any number of points in parts and returns one typed
- * array, and a method for every call.
- */
+/** Typed client: a method for every operation of SOAP, with any number of points in parts, and for every call. */
 import { ALL_OPERATIONS, dialectOf, RECORDS, type WireMember } from "../shared/operations.js";
 import { ClientError } from "./error.js";
 import { jobsOf } from "./jobs.js";
@@ -76,7 +73,10 @@ async function run(
       .filter((member) => !isList(member))
       .map(({ name, type }) => {
         const given = request[name] ?? (name === "authToken" ? token : undefined);
-        return [name, type === "ArrayOfArrayOfFloat" && Array.isArray(given) ? floatLists(name, given) : given];
+        const isLists = type === "ArrayOfArrayOfFloat" && Array.isArray(given);
+        if (!isLists && (typeof given === "symbol" || Object(given) === given))
+          throw new ClientError("InvalidRequest", `${name} is no text and no number.`, { member: name });
+        return [name, isLists ? floatLists(name, given) : given];
       }),
   );
   const perPoint = recordsPerPoint(operation, request);

@@ -304,6 +304,9 @@ describe("client", () => {
     ["velocities of no points", "GetPositionInertialParticle", { points: line(2), InitialV: [] }, "InitialV"],
     ["velocities of other points", "GetPositionInertialParticle", { points: line(2), InitialV: line(3) }, "InitialV"],
     ["a member of no operation", "GetVelocity", { points: line(1), Initialv: line(1) }, "Initialv"],
+    ["a symbol for a number", "GetVelocity", { points: line(1), time: Symbol("t") }, "time"],
+    ["an array for a number", "GetVelocity", { points: line(1), time: Float32Array.of(1, 2) }, "time"],
+    ["a map for a text", "GetVelocity", { points: line(1), dataset: new Map() }, "dataset"],
     ["a member of another one", "GetVelocity", { points: line(1), nt: 3 }, "nt"],
   ])("refuses %s", async (_, name, request, member) => {
     const client = (await open(new FakeEngine())) as unknown as Untyped;
