@@ -92,7 +92,6 @@ export function writeDatasets(): Promise<string[]> {
       { x: 24, y: 16, z: 1 },
       ({ t, y, x, c }) => Math.sin((2 * Math.PI * x) / 24 + c) * Math.cos((2 * Math.PI * y) / 16 + 0.3 * t),
     ),
-    // Its box and that of lopsided have y from 1 to 4 in common.
     write(
       "finer",
       { axes: { x: periodic(24, 0.5), y: { nodes: 13, origin: 1, spacing: 0.25 }, z: periodic(11, 1) }, units: SI },

@@ -19,7 +19,6 @@ async function saved(page: Page, button: string): Promise<string> {
 /** What a browser plays of an MP4, and the number of its pictures. */
 async function playedOf(page: Page, file: string) {
   const bytes = readFileSync(file);
-  // The page's own policy lets it play nothing.
   const played = await (await page.context().newPage()).evaluate(async (text) => {
     const video = Object.assign(document.createElement("video"), { src: `data:video/mp4;base64,${text}` });
     await new Promise((resolve) => video.addEventListener("loadeddata", resolve));

@@ -92,7 +92,6 @@ describe.skipIf(reason !== "")(`finds${reason}`, () => {
     expect(Math.abs((await onMesh("isotropic32", "p", time, glb)) - surface.value)).toBeLessThan(0.01);
     await page.unroute(/\/nodes\?.*frame/);
     await page.click('.sheet header button[aria-label="Close"]');
-    // The figure and its caption lack a plane that is refused, and stay as they were made.
     const body = JSON.stringify({ code: "Bad", detail: "Refused." });
     await page.route(/\/grid\?.*&x=/, (route) => route.fulfill({ status: 422, contentType: "application/json", body }));
     await page.click('.panel .chips button:text-is("5 %")');

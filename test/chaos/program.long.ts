@@ -419,7 +419,6 @@ describe("workers that cannot start", { timeout: 60_000 }, () => {
     expect(starts(program.log())).toBeLessThan(32);
     const told = program.log().split("worker threads cannot be started").length - 1;
     expect([1, 2]).toContain(told);
-    // What the alert on missing worker threads looks at.
     expect([await metric(program, "workers"), await metric(program, "workers_configured")]).toEqual([0, 1]);
     rmSync(flag);
     const answered = async (): Promise<string> => (await call(at(program), "1.1", getVelocity())).text;

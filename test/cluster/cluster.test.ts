@@ -134,7 +134,6 @@ describe.skipIf(NO_NATS)("a query that one of two processes fails at", () => {
       if (own() > before) mine = corner;
     }
     const answer = await runQuery(one, QUERY, mine);
-    // The thread that serves requests has compiled its kernels after some small queries.
     await vi.waitFor(async () => {
       const [before, inlined] = [{ ...asked?.status().pieces }, one.status().inlined];
       expect(await runQuery(one, QUERY, mine)).toEqual(answer);

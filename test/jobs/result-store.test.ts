@@ -67,7 +67,6 @@ describe("a service whose results go to a bucket", () => {
     const part = await fetch(`${address}/result`, { headers: { range: "bytes=5-9" } });
     expect([part.status, part.headers.get("content-range")]).toEqual([206, "bytes 5-9/12"]);
     expect(Buffer.from(await part.arrayBuffer()).equals(want.subarray(5, 10))).toBe(true);
-    // Another program writes other bytes of the same length.
     const target = new BucketTarget("s3://cubes/kept", STORE_DEFAULTS);
     await target.write(
       name,

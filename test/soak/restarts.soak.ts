@@ -277,7 +277,6 @@ it(`loses nothing in ${SECONDS} s of kills, lost threads and full folders, seed 
   await vi.waitFor(() => expectIdle(program), { timeout: HANG_MS });
   const metrics = await (await fetch(`${program.url}/metrics`)).text();
   expect(metrics.match(/^fieldprobe_(?:jobs|waiting_answer_bytes)\b.* [1-9].*$/gm)).toBeNull();
-  // A store that was full when the service started is tried again after a minute.
   const ready = async () => (await fetch(`${program.url}/readyz`)).text();
   await expect.poll(ready, { timeout: 2 * HANG_MS, interval: 500 }).toContain("events: ready");
   await expect

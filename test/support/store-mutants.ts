@@ -97,7 +97,6 @@ async function listMutant(random: Random): Promise<boolean> {
   const bytes = mutate(random, PAGE, true);
   let pages = 0;
   const page = { bytes, size: bytes.length, etag: null, modifiedMs: null, dateMs: 0, isPart: false };
-  // The last page is empty, so that a mutant with a token has an end.
   const objects = { fetch: async () => (pages++ < 3 ? page : { ...page, bytes: Buffer.from("<ListBucketResult/>") }) };
   const place = { bucket: "https://cubes.example", prefix: "https://cubes.example/runs", key: "runs" };
   try {

@@ -253,7 +253,6 @@ describe("a grid by levels", () => {
         gridOf({ dataset: CHANNEL, what: "u.x", z: 0.1, y: "-1:1", samples: "4,40", level });
       const [fine, coarse, finest] = [await of(0), await of(2), (await nodes0Of("y")) as number[]];
       const face = (i: number) => ((finest[i - 1] as number) + (finest[i] as number)) / 2;
-      // The first cube has four nodes, and the last one those that are left.
       const inside = (y: number) => y >= face(4) && y <= face(4 * Math.floor((finest.length - 1) / 4));
       let walls = 0;
       for (const [j, y] of (fine.coords.y as number[]).entries()) {

@@ -239,7 +239,6 @@ function drawFolded(leaves: readonly Scalar[]): Drawn {
 function drawErrors(a: Scalar): Drawn {
   const by = 1 + random(2);
   return {
-    // Values of frames that know little of each other.
     ...{
       call: "statistics",
       members: { what: `sin(997*${a[0]})`, by, over: "x,z,t" },

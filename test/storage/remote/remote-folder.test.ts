@@ -58,7 +58,6 @@ beforeAll(async () => {
     await writeCube(join(LOCAL, name));
   await writeCube(join(LOCAL, "vague.h5"), true);
   await writeSeries(join(LOCAL, "series"));
-  // The server of the bucket leaves out folders that hold nothing but folders.
   for (const name of ["", "1", "1/2", "1/2/3"]) writeFileSync(join(LOCAL, name, "notes.txt"), "a text");
   const velocity = array(["t", "z", "y", "x", "c"], { shard: [1, 2, 1, 2, 1], codec: "gzip" });
   writeKnownZarr(join(LOCAL, "third.zarr"), { version: 3, arrays: { velocity, ...TABLES }, consolidated: true });
