@@ -70,8 +70,9 @@ it("shows a structure at an open end without what touches the other end", async 
   );
   show(set, { show: "3d", surface: { what: "p", value: 0 }, colour: "p" });
   const labels = Int32Array.from({ length: 128 }, (_, i) => (i % 8 < 2 ? 1 : i % 8 > 5 ? 2 : 0));
-  isolated.value = { key: "one", name: "structure 1 of 2", label: 1, labels };
   await vi.waitFor(() => expect(surfaceLayer(model.view.value)).not.toBeNull());
+  // The page forgets a structure that nobody has clicked, once it is loaded.
+  isolated.value = { key: "one", name: "structure 1 of 2", label: 1, labels };
   const { fine } = (surfaceLayer(model.view.value) as NonNullable<ReturnType<typeof surfaceLayer>>).layer;
   isolated.value = null;
   const row = [...fine.data.subarray(0, fine.dims[0])];
