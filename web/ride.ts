@@ -1,5 +1,4 @@
 /** Ride: the views follow a particle through time, next to the chart of a quantity along its path. */
-
 import { effect } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
@@ -25,14 +24,15 @@ import {
 } from "./state/model.js";
 import { quantityOf } from "./state/quantities.js";
 
-const BETWEEN = 10;
+const [BETWEEN, MOST_RECORDS] = [10, 4000];
 const mounted = choice<{ readonly at: Vec3; readonly time: number } | null>(null);
 
 function questionsOf(set: Dataset): Question[] {
   const one = mounted.value;
   if (one === null) return [];
   const [first, last] = [set.times[0], set.times.at(-1) as number];
-  const step = Number(((last - first) / (set.times.length - 1) / BETWEEN).toPrecision(6));
+  const shortest = Math.min(...set.times.slice(1).map((time, i) => time - set.times[i]));
+  const step = Number(Math.max(shortest / BETWEEN, (last - first) / MOST_RECORDS).toPrecision(6));
   return [last, first]
     .filter((end) => Math.abs(end - one.time) > 1e-9 * (last - first))
     .map((end) => ({

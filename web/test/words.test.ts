@@ -280,6 +280,14 @@ it.each([
   expect(want?.shared?.[0]?.question).toMatchObject({ time: "0:20", integrator, step, every });
 });
 
+it("rides a particle through uneven times in records that the shortest interval tells apart", () => {
+  const set = setOf("uneven", [0, 0.1, 0.2, 1, 5, 5.05, 20]);
+  show(set, {});
+  buttonsOf(particlesPanel(set)).get("Ride the particle at the crosshair")?.();
+  const [want] = model.furtherWants.peek().get("ride") ?? [];
+  expect(want?.shared?.[0]?.question).toMatchObject({ time: "0:20", step: 0.005 });
+});
+
 it("names the stored times of nodes that are drawn until pictures arrive", async () => {
   const waiting = new Set<() => void>();
   answering(async (call, { samples = "64" }) => {
