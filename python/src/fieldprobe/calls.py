@@ -59,11 +59,13 @@ class Calls(Asking):
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
                 description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
-                or name = expression. Default: u, or the first field.
-            points: Rows of x, y, z (and t with time=each): a JSON list, text such as 1,2,3;4,5,6, or a body
-                of CSV, npy or float32 octets; or {input: ID} for an uploaded input; or random points in the
-                box x, y, z: {random, seed}, {pairs, distance, seed} or {tetrads, distance, seed}. Rows may
-                also be grouped into pairs (two consecutive rows) or tetrads (four). Required.
+                or name = expression; in flow_map some of map, gradient, eigenvalues, ftle. Default: u, or the
+                first field.
+            points: Rows of x, y, z (and t with time=each): a JSON list, text such as 1,2,3;4,5,6, a body of
+                CSV, npy or float32 octets (with the other members in the address), or in Python an array; or
+                {"input": ID} for an uploaded input; or n random points in the box x, y, z: {"random": n,
+                "seed": 0}, {"pairs": n, "distance": r, "seed": 0} or {"tetrads": n, "distance": r, "seed":
+                0}. Rows may also be grouped into pairs (two consecutive rows) or tetrads (four). Required.
             x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
                 axis.
             y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
@@ -76,10 +78,10 @@ class Calls(Asking):
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
             k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
-            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
-                point). Calls that track particles take an interval first:last, backwards if last is smaller;
-                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
-                there is only one.
+            time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
+                times elsewhere; in values also each (one time per point). Calls that track particles take an
+                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
+                the time of each point). Default: the stored time, if there is only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
@@ -137,7 +139,8 @@ class Calls(Asking):
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
                 description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
-                or name = expression. Default: u, or the first field.
+                or name = expression; in flow_map some of map, gradient, eigenvalues, ftle. Default: u, or the
+                first field.
             x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
                 axis.
             y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
@@ -153,10 +156,10 @@ class Calls(Asking):
             samples: Number of samples: one for all axes, or one for each axis with a range, x first. Samples
                 lie at the midpoints of equal intervals; over a whole axis they start at its first node.
                 Default: the number of nodes of the axis, at most 64.
-            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
-                point). Calls that track particles take an interval first:last, backwards if last is smaller;
-                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
-                there is only one.
+            time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
+                times elsewhere; in values also each (one time per point). Calls that track particles take an
+                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
+                the time of each point). Default: the stored time, if there is only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
@@ -206,12 +209,14 @@ class Calls(Asking):
 
         Stored fields, or any quantity at nodes. An h5 of fields has the layout of JHTDB cutouts. An xmf,
         which ParaView opens, contains no numbers: it refers to nodes.h5, the answer to the same question as
-        h5, which must be in the same folder under that name (the command line writes both, with two --out).
+        h5, which must be in the same folder under that name (the command line writes both, with two --out,
+        under names of your own). It shows stored fields without strides; for other quantities take nc.
 
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
                 description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
-                or name = expression. Default: u, or the first field.
+                or name = expression; in flow_map some of map, gradient, eigenvalues, ftle. Default: u, or the
+                first field.
             x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
                 axis.
             y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
@@ -224,10 +229,10 @@ class Calls(Asking):
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
             k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
-            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
-                point). Calls that track particles take an interval first:last, backwards if last is smaller;
-                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
-                there is only one.
+            time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
+                times elsewhere; in values also each (one time per point). Calls that track particles take an
+                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
+                the time of each point). Default: the stored time, if there is only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
@@ -289,7 +294,8 @@ class Calls(Asking):
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
                 description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
-                or name = expression. Default: none: rows are in node order.
+                or name = expression; in flow_map some of map, gradient, eigenvalues, ftle. Default: none:
+                rows are in node order.
             where: Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms (about zero; of
                 fluctuations: rms(fluc(e))) are over the region; statistics leaves out, and counts, the nodes
                 that fail it.
@@ -306,10 +312,10 @@ class Calls(Asking):
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
             k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
-            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
-                point). Calls that track particles take an interval first:last, backwards if last is smaller;
-                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
-                there is only one.
+            time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
+                times elsewhere; in values also each (one time per point). Calls that track particles take an
+                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
+                the time of each point). Default: the stored time, if there is only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
@@ -369,17 +375,19 @@ class Calls(Asking):
     ) -> Rows:
         """Particles and quantities along their paths.
 
-        Rows of particle, t, x, y, z, exit and the quantities in what along each path. exit is the time at
-        which the particle left through an open face; if it did not, null in JSON and NaN elsewhere.
+        Rows of particle, t, x, y, z, exit and the quantities in what along each path. Positions continue past
+        periodic boundaries. exit is the time at which the particle left through an open face; if it did not,
+        null in JSON and NaN elsewhere.
 
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
                 description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
-                or name = expression. Default: none.
-            points: Rows of x, y, z (and t with time=each): a JSON list, text such as 1,2,3;4,5,6, or a body
-                of CSV, npy or float32 octets; or {input: ID} for an uploaded input; or random points in the
-                box x, y, z: {random, seed}, {pairs, distance, seed} or {tetrads, distance, seed}. Rows may
-                also be grouped into pairs (two consecutive rows) or tetrads (four). Required.
+                or name = expression; in flow_map some of map, gradient, eigenvalues, ftle. Default: none.
+            points: Rows of x, y, z (and t with time=each): a JSON list, text such as 1,2,3;4,5,6, a body of
+                CSV, npy or float32 octets (with the other members in the address), or in Python an array; or
+                {"input": ID} for an uploaded input; or n random points in the box x, y, z: {"random": n,
+                "seed": 0}, {"pairs": n, "distance": r, "seed": 0} or {"tetrads": n, "distance": r, "seed":
+                0}. Rows may also be grouped into pairs (two consecutive rows) or tetrads (four). Required.
             x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
                 axis.
             y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
@@ -392,9 +400,10 @@ class Calls(Asking):
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
             k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
-            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
-                point). Calls that track particles take an interval first:last, backwards if last is smaller;
-                paths also each:D (for a duration D from the time of each point). Required.
+            time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
+                times elsewhere; in values also each (one time per point). Calls that track particles take an
+                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
+                the time of each point). Required.
             derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
                 method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
@@ -465,7 +474,8 @@ class Calls(Asking):
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
                 description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
-                or name = expression. Default: map, gradient, ftle.
+                or name = expression; in flow_map some of map, gradient, eigenvalues, ftle. Default: map,
+                gradient, ftle.
             x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
                 axis.
             y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
@@ -481,9 +491,10 @@ class Calls(Asking):
             samples: Number of samples: one for all axes, or one for each axis with a range, x first. Samples
                 lie at the midpoints of equal intervals; over a whole axis they start at its first node.
                 Default: the number of nodes of the axis, at most 64.
-            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
-                point). Calls that track particles take an interval first:last, backwards if last is smaller;
-                paths also each:D (for a duration D from the time of each point). Required.
+            time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
+                times elsewhere; in values also each (one time per point). Calls that track particles take an
+                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
+                the time of each point). Required.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
                 Lag8.
             derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
@@ -543,11 +554,12 @@ class Calls(Asking):
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
                 description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
-                or name = expression. Default: u.
-            points: Rows of x, y, z (and t with time=each): a JSON list, text such as 1,2,3;4,5,6, or a body
-                of CSV, npy or float32 octets; or {input: ID} for an uploaded input; or random points in the
-                box x, y, z: {random, seed}, {pairs, distance, seed} or {tetrads, distance, seed}. Rows may
-                also be grouped into pairs (two consecutive rows) or tetrads (four). Required.
+                or name = expression; in flow_map some of map, gradient, eigenvalues, ftle. Default: u.
+            points: Rows of x, y, z (and t with time=each): a JSON list, text such as 1,2,3;4,5,6, a body of
+                CSV, npy or float32 octets (with the other members in the address), or in Python an array; or
+                {"input": ID} for an uploaded input; or n random points in the box x, y, z: {"random": n,
+                "seed": 0}, {"pairs": n, "distance": r, "seed": 0} or {"tetrads": n, "distance": r, "seed":
+                0}. Rows may also be grouped into pairs (two consecutive rows) or tetrads (four). Required.
             x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
                 axis.
             y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
@@ -560,9 +572,10 @@ class Calls(Asking):
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
             k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
-            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
-                point). Calls that track particles take an interval first:last, backwards if last is smaller;
-                paths also each:D (for a duration D from the time of each point). Required.
+            time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
+                times elsewhere; in values also each (one time per point). Calls that track particles take an
+                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
+                the time of each point). Required.
             derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
                 method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
@@ -642,11 +655,13 @@ class Calls(Asking):
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
                 description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
-                or name = expression. Default: u, or the first field; with reduce none.
-            points: Rows of x, y, z (and t with time=each): a JSON list, text such as 1,2,3;4,5,6, or a body
-                of CSV, npy or float32 octets; or {input: ID} for an uploaded input; or random points in the
-                box x, y, z: {random, seed}, {pairs, distance, seed} or {tetrads, distance, seed}. Rows may
-                also be grouped into pairs (two consecutive rows) or tetrads (four).
+                or name = expression; in flow_map some of map, gradient, eigenvalues, ftle. Default: u, or the
+                first field; with reduce none.
+            points: Rows of x, y, z (and t with time=each): a JSON list, text such as 1,2,3;4,5,6, a body of
+                CSV, npy or float32 octets (with the other members in the address), or in Python an array; or
+                {"input": ID} for an uploaded input; or n random points in the box x, y, z: {"random": n,
+                "seed": 0}, {"pairs": n, "distance": r, "seed": 0} or {"tetrads": n, "distance": r, "seed":
+                0}. Rows may also be grouped into pairs (two consecutive rows) or tetrads (four).
             x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
                 axis.
             y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
@@ -659,10 +674,10 @@ class Calls(Asking):
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
             k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
-            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
-                point). Calls that track particles take an interval first:last, backwards if last is smaller;
-                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
-                there is only one.
+            time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
+                times elsewhere; in values also each (one time per point). Calls that track particles take an
+                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
+                the time of each point). Default: the stored time, if there is only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
@@ -678,8 +693,9 @@ class Calls(Asking):
                 {"covariance": [q, …]}, {"histogram": q, "bins": n, "range": [a, b]}, {"joint": [q1, q2],
                 "bins": [n, m], "range": [[a, b], [c, d]]}, {"conditional": q, "on": c, "bins": n, "range":
                 [a, b]} (or on [c1, c2], with bins and range for each), {"extremes": q, "count": n, "apart":
-                r} (at least r apart), budget:k, and budget:uv for any Reynolds stress. Without range, bins
-                cover all values. Default: the moments of each quantity in what; variance is rms(fluc(q))^2.
+                r} (the n highest and the n lowest, at least r apart), budget:k, and budget:uv for any
+                Reynolds stress. Without range, bins cover all values. Default: the moments of each quantity
+                in what; variance is rms(fluc(q))^2.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer is resolved
                 along the others. One or more of x, y, z, t. Default: all; for means in nodes, find and
                 structures x,y,z, and t in structures of several frames.
@@ -742,11 +758,12 @@ class Calls(Asking):
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
                 description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
-                or name = expression. Default: u, or the first field.
-            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
-                point). Calls that track particles take an interval first:last, backwards if last is smaller;
-                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
-                there is only one.
+                or name = expression; in flow_map some of map, gradient, eigenvalues, ftle. Default: u, or the
+                first field.
+            time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
+                times elsewhere; in values also each (one time per point). Calls that track particles take an
+                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
+                the time of each point). Default: the stored time, if there is only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
@@ -823,11 +840,12 @@ class Calls(Asking):
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
                 description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
-                or name = expression. Default: u, or the first field.
-            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
-                point). Calls that track particles take an interval first:last, backwards if last is smaller;
-                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
-                there is only one.
+                or name = expression; in flow_map some of map, gradient, eigenvalues, ftle. Default: u, or the
+                first field.
+            time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
+                times elsewhere; in values also each (one time per point). Calls that track particles take an
+                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
+                the time of each point). Default: the stored time, if there is only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
@@ -897,7 +915,8 @@ class Calls(Asking):
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
                 description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
-                or name = expression. Default: u, or the first field.
+                or name = expression; in flow_map some of map, gradient, eigenvalues, ftle. Default: u, or the
+                first field.
             x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
                 axis.
             y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
@@ -910,10 +929,10 @@ class Calls(Asking):
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
             k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
-            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
-                point). Calls that track particles take an interval first:last, backwards if last is smaller;
-                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
-                there is only one.
+            time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
+                times elsewhere; in values also each (one time per point). Calls that track particles take an
+                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
+                the time of each point). Default: the stored time, if there is only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
@@ -984,7 +1003,8 @@ class Calls(Asking):
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
                 description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
-                or name = expression. Default: u, or the first field.
+                or name = expression; in flow_map some of map, gradient, eigenvalues, ftle. Default: u, or the
+                first field.
             x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
                 axis.
             y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
@@ -997,10 +1017,10 @@ class Calls(Asking):
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
             k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
-            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
-                point). Calls that track particles take an interval first:last, backwards if last is smaller;
-                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
-                there is only one.
+            time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
+                times elsewhere; in values also each (one time per point). Calls that track particles take an
+                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
+                the time of each point). Default: the stored time, if there is only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
@@ -1075,7 +1095,7 @@ class Calls(Asking):
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
                 description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
-                or name = expression. Default: none.
+                or name = expression; in flow_map some of map, gradient, eigenvalues, ftle. Default: none.
             x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
                 axis.
             y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
@@ -1088,10 +1108,10 @@ class Calls(Asking):
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
             k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
-            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
-                point). Calls that track particles take an interval first:last, backwards if last is smaller;
-                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
-                there is only one.
+            time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
+                times elsewhere; in values also each (one time per point). Calls that track particles take an
+                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
+                the time of each point). Default: the stored time, if there is only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
