@@ -89,7 +89,7 @@ export class Catalog {
       });
       lastMs = performance.now() - since;
       lastWasFirst = this.#last === undefined;
-      this.#adopt(completeScan(found, this.#last));
+      this.#adopt(completeScan(found, this.#last), descriptorFolder(config));
       this.#folders = found.folders;
       this.#changes?.set(found.folders);
       changed();
@@ -165,7 +165,7 @@ export class Catalog {
   }
 
   /** Takes over a scan: datasets that have not changed stay the same objects and keep their cached bricks. */
-  #adopt(scan: FolderScan): void {
+  #adopt(scan: FolderScan, apart: string): void {
     if (scan === this.#last) return;
     this.#last = scan;
     const { datasets, problems } = scan;
@@ -202,7 +202,7 @@ export class Catalog {
       const text = `has no levels, so that pictures of it read whole frames: fieldprobe levels ${dataset.name} makes them`;
       this.#log.info({ dataset: dataset.name }, text);
     }
-    lines.push(...seriesHints(now, this.waiting));
+    lines.push(...seriesHints(now, this.waiting, apart));
     for (const line of lines) if (!this.#reported.has(line)) this.#log.warn(line);
     this.#reported = new Set(lines);
     this.datasets = now.toSorted((a, b) => (a.name < b.name ? -1 : 1));

@@ -31,7 +31,7 @@ export const isChangedConfirmation = (location: string): boolean =>
   location.endsWith(".json") && !isReferences(location);
 
 /** The flag by which a service finds a confirmation; empty if that goes beside its file. `home`: folder or address. */
-const apartFlag = (home: string, apart: string | null): string =>
+export const apartFlag = (home: string, apart: string | null): string =>
   apart === null || (!isAddress(home) && isWritable(home)) ? "" : descriptorsFlag(apart);
 
 const descriptorsFlag = (folder: string): string => ` --descriptors ${shellText(folder)}`;

@@ -8,6 +8,7 @@ import type { Dataset } from "../dataset/dataset.js";
 import { frameCount } from "../dataset/descriptor.js";
 import { openLines } from "../recognise/draft.js";
 import { hasHdf5Name } from "../zarr/kinds.js";
+import { apartFlag } from "./confirmation.js";
 import { patternOf, recogniseSeries, recogniseSet, stepIn } from "./series.js";
 
 /** The path of a file with `*` for the last number of its name; null without a number. */
@@ -18,8 +19,8 @@ export function seriesPattern(location: string): string | null {
 }
 
 type Waits = { readonly location: string; readonly series: string | null };
-/** One line for each set of HDF5 files, served or waiting, of one grid, whose names differ in their last number. */
-export function seriesHints(datasets: readonly Dataset[], waiting: readonly Waits[] = []): string[] {
+/** One line for each set of files, served or waiting, of one grid, whose names differ in their last number. */
+export function seriesHints(datasets: readonly Dataset[], waiting: readonly Waits[] = [], apart: string | null = null) {
   const fresh = waiting.filter(({ series }) => series !== null);
   const all = [...datasets, ...fresh.map(({ location }) => ({ location, axes: [], fields: {}, time: null }))];
   const groups = new Map<string, (typeof all)[number][]>();
@@ -43,6 +44,7 @@ export function seriesHints(datasets: readonly Dataset[], waiting: readonly Wait
       files,
       all.map(({ location }) => location),
       times.length === files.length ? `${flags} --yes` : "",
+      apartFlag(dirname(files[0] as string), apart),
     );
     return group.length > 1 ? [line] : [];
   });
@@ -74,11 +76,11 @@ function timesOf(files: readonly string[]): string {
 }
 
 /** @param all files that the pattern of the first may name too */
-function lineAbout(files: readonly string[], all: readonly string[], flags: string): string {
+function lineAbout(files: readonly string[], all: readonly string[], flags: string, apart = ""): string {
   const pattern = seriesPattern(files[0] as string) as string;
   const [head = "", tail = ""] = pattern.split("*");
   const isWide = all.some((one) => one.startsWith(head) && one.endsWith(tail) && !files.includes(one));
   const isPlain = shellText(head + tail) === head + tail && !isWide;
-  const command = `fieldprobe inspect ${isPlain ? pattern : inOrder(files).map(shellText).join(" ")}${flags}`;
+  const command = `fieldprobe inspect ${isPlain ? pattern : inOrder(files).map(shellText).join(" ")}${apart}${flags}`;
   return `${files.length} files ${pattern} look like one series: ${command} ${flags === "" ? "shows them as" : "makes them"} one`;
 }

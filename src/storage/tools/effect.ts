@@ -12,22 +12,26 @@ const textOf = (read: () => Recognised | null): string =>
     ({ message }) => message,
   );
 
+type Reader = (answers: Answers) => Recognised | null;
+
 /**
+ * @param isOpen whether questions are left: walls and cells may have an effect once they are answered
  * @param read all files; it is tried without answers that have no effect on the first file
  * @throws RequestError that names the flag
  */
-export function requireEffect(path: string, texts: AnswerTexts, read: (answers: Answers) => Recognised | null): void {
+export function requireEffect(path: string, texts: AnswerTexts, isOpen: boolean, read: Reader): void {
   const all = new Map(
     [...texts].map(([flag, said]) => [flag, flag === "despite" ? said.flatMap((one) => one.split(",")) : said]),
   );
   const answers = answersFrom(texts);
-  const without = [...all].flatMap(([flag, said]) =>
-    said.map((text) => {
-      const left = said.filter((other) => other !== text);
-      const others = answersFrom(new Map([...all].filter(([name]) => name !== flag)).set(flag, left));
-      return { flag, text, others };
-    }),
-  );
+  const isForLater = (flag: string) => isOpen && (flag === "walls" || flag === "cells");
+  const tried = [...all].flatMap(([flag, said]) => said.map((text) => ({ flag, text })));
+  const without = tried
+    .filter(({ flag, text }) => !isForLater(flag) && `${flag} ${text}` !== "walls none")
+    .map(({ flag, text }) => {
+      const left = (all.get(flag) ?? []).filter((other) => other !== text);
+      return { flag, text, others: answersFrom(new Map([...all].filter(([name]) => name !== flag)).set(flag, left)) };
+    });
   if (without.length === 0) return;
   const idle = withFiles([path], (file) => {
     const whole = textOf(() => recogniseOpen(file, answers, "first"));
@@ -35,8 +39,6 @@ export function requireEffect(path: string, texts: AnswerTexts, read: (answers: 
   });
   const one = idle.find(({ others }) => textOf(() => read(others)) === textOf(() => read(answers)));
   if (one === undefined) return;
-  const { flag, text } = one;
-  throw new RequestError("Unsupported", `--${flag} ${text} has no effect: the same is read without it.`, {
-    member: flag,
-  });
+  const message = `--${one.flag} ${one.text} has no effect: the same is read without it.`;
+  throw new RequestError("Unsupported", message, { member: one.flag });
 }

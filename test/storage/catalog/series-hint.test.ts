@@ -50,6 +50,11 @@ it.each([
   ).toEqual([expect.stringMatching(/run_\*\.h5 shows them as one$/)]);
 });
 
+it("names the folder of confirmations that cannot be beside their files", () => {
+  const waiting = ["/none/u_0.h5", "/none/u_1.h5"].map((location) => ({ location, series: "/none/u_*.h5" }));
+  expect(seriesHints([], waiting, "/s")).toEqual([expect.stringContaining("inspect /none/u_*.h5 --descriptors /s ")]);
+});
+
 it("leaves other names alone, takes files of several times or with fractions, and names files that a pattern cannot", async () => {
   const fractions = ["t0000.000.h5", "t0000.500.h5", "t0001.000.h5"];
   expect(await hintsFor("fractions", fractions)).toEqual([expect.stringContaining("t*.h5 --times 0:0.5 --yes makes")]);
