@@ -84,6 +84,10 @@ describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}
     const density = await question("channel", "spectrum", { ...members, kind: "line", normalise: "density" });
     const sums = await question("channel", "spectrum", { ...members, kind: "line" });
     near(density.results[0].E, sums.results[0].E, "density over dk = 1");
+    const waves = await question("channel", "spectrum", { ...members, kind: "line", normalise: "wavelength" });
+    const premultiplied = sums.results[0].E.map((list: number[]) => list.map((e, k) => k * e));
+    near(waves.results[0].E, premultiplied, "k E/dk, dk = 1");
+    expect(waves.wavelength.slice(0, 3)).toEqual([null, 2 * Math.PI, Math.PI]);
   });
 
   it.each(KINDS.flatMap((kind) => [1, 2].map((stride) => ({ kind, name: kind.name, stride }))))(

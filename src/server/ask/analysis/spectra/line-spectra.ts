@@ -195,14 +195,12 @@ function lineMembers(texts: readonly string[], summed: SummedModes, { question, 
           : {}),
       };
   const { normalise } = question;
-  const lines =
-    single && normalise === "wavelength"
-      ? { wavelength: waves[0]?.k.map((k) => (k === 0 ? null : (2 * Math.PI) / k)) }
-      : {};
+  if (!single && normalise === "wavelength") throw wrong("normalise", "wavelengths are along one axis");
+  const wavelength = waves[0]?.k.map((k) => (k === 0 ? null : (2 * Math.PI) / k));
   return {
     ...{ ...summed.about, kind: plan.kind, realisations },
     ...(normalise === undefined ? {} : { normalise }),
-    ...lines,
+    ...(normalise === "wavelength" ? { wavelength } : {}),
     results: [result],
   };
 }
@@ -217,7 +215,7 @@ function factorsOf(
   for (const { axis, k } of waves) {
     const step = (2 * Math.PI) / periods[axis];
     const own = k.map((one) =>
-      normalise === "density" ? 1 / step : normalise === "premultiplied" ? Math.abs(one) / step : 1,
+      normalise === undefined ? 1 : normalise === "density" ? 1 / step : Math.abs(one) / step,
     );
     factors = Float64Array.from([...factors].flatMap((factor) => own.map((one) => factor * one)));
   }
