@@ -23,8 +23,7 @@ const post = (path: string, body: object, headers: Readonly<Record<string, strin
 async function resultOf(started: Response): Promise<Response> {
   expect(started.status, await started.clone().text()).toBe(202);
   const location = started.headers.get("location") as string;
-  const events = await (await fetch(`${service.url}${location}/events`)).text();
-  expect(events).toContain('"state":"done"');
+  expect(await (await fetch(`${service.url}${location}/events`)).text()).toContain('"state":"done"');
   return fetch(`${service.url}${location}/result`);
 }
 

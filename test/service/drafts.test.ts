@@ -128,8 +128,7 @@ describe("a service on this machine alone", () => {
     const { shown } = (await send(url, "PATCH", ANSWERS)).json as Draft;
     await writeBare(folder, `${name}.h5`, { nu: 0.1 });
     const body = isNamed ? { shown } : undefined;
-    const late = await send(`${url}/confirm`, "POST", body);
-    expect(late).toMatchObject({
+    expect(await send(`${url}/confirm`, "POST", body)).toMatchObject({
       status: 409,
       json: { detail: expect.stringContaining("attribute @nu is new (0.1)") },
     });

@@ -132,8 +132,7 @@ describe("a file under the dataset.json of a folder", () => {
       expect(shown.stdout).not.toMatch(/^ {2}[?!] /m);
     }
     for (const path of [file, odd]) {
-      const refused = await fieldprobe("inspect", path, "--walls", "none", "--yes");
-      expect(refused).toMatchObject({
+      expect(await fieldprobe("inspect", path, "--walls", "none", "--yes")).toMatchObject({
         status: 2,
         stderr: expect.stringContaining(`${descriptor} hides a confirmation`),
       });

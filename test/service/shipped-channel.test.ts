@@ -13,8 +13,7 @@ it("GetForce and cutouts of the force answer 1 along x at any point and time", a
     [1, 0.5, 7],
   ];
   const asked = { time: 0.1, spatialInterpolation: "None", temporalInterpolation: "None", points };
-  const forces = await soapRecords(service.url, "turbulent-channel", "GetForce", asked);
-  expect(forces).toEqual(points.map(() => [1, 0, 0]));
+  expect(await soapRecords(service.url, "turbulent-channel", "GetForce", asked)).toEqual(points.map(() => [1, 0, 0]));
   const box = "function=force&dataset=turbulent-channel&xs=1&xe=2&ys=49&ye=49&zs=1&ze=1&ts=1&te=1";
   const cutout = await (await fetch(`${service.url}/cutout/api/local?${box}`)).json();
   expect(cutout.data_vars.force_0001.data.flat(3)).toEqual([1, 0, 0, 1, 0, 0]);

@@ -173,8 +173,7 @@ describe("the commands of the calls", () => {
     expect((await ask("grid", "isotropic32", "Q", "--z", "1", "--time", "0.5", "--out", "q.png")).stderr).toBe("");
     expect(readFileSync(at("q.png")).subarray(1, 4).toString()).toBe("PNG");
     expect(JSON.parse((await ask(...line, "--format", "json")).stdout).dims).toEqual(["x"]);
-    const bad = await ask("grid", "isotropic32", "p", "--z", "1", "--time", "0.5", "--out", "p.svg");
-    expect(bad).toMatchObject({
+    expect(await ask("grid", "isotropic32", "p", "--z", "1", "--time", "0.5", "--out", "p.svg")).toMatchObject({
       status: 1,
       stderr: "fieldprobe: an .svg shows a line, and this answer has the dimensions y, x\n",
     });

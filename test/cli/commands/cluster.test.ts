@@ -18,8 +18,7 @@ const said = (name: string, more: Partial<Announcement> = {}): Announcement => (
 
 describe("cluster status", () => {
   it("has a line for each process", () => {
-    const lines = statusTable([said("a/1"), said("node-b/22", { state: "draining", rank: null })]).split("\n");
-    expect(lines).toEqual([
+    expect(statusTable([said("a/1"), said("node-b/22", { state: "draining", rank: null })]).split("\n")).toEqual([
       "process    rank  state     version         busy   queued  cache MiB  datasets",
       "a/1        0     ready     0.1.0 01234567  12/16  3       250/1000   2",
       "node-b/22  -     draining  0.1.0 01234567  12/16  3       250/1000   2",

@@ -93,8 +93,7 @@ it("rotates a token: the old one is valid for the time that is said, then as one
   const own = join(folder, "rotating.json");
   const first = (await run("add", "lab", "--limit", "500", "--concurrent", "2", "--file", own)).trim();
   const second = (await run("rotate", "lab", "--keep", "2h", "--file", own)).trim();
-  const listed = (await run("list", "--file", own)).trim().split("\n");
-  expect(listed).toEqual([
+  expect((await run("list", "--file", own)).trim().split("\n")).toEqual([
     expect.stringMatching(/^lab\t[0-9a-f]{8}\t500 points per call\t2 at a time\texpires \d{4}-[0-9T:-]+Z$/),
     expect.stringMatching(/^lab\t[0-9a-f]{8}\t500 points per call\t2 at a time$/),
   ]);

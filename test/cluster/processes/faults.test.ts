@@ -449,8 +449,7 @@ describe.skipIf(NO_NATS)("faults of a cluster", () => {
     const asked = await keep(startPeer({ nats: url, data: [data], cacheMiB: 8 }));
     const soon = { timeout: 20_000 } as const;
     await vi.waitFor(async () => {
-      const ready = await (await fetch(`${asked.url}/readyz`)).text();
-      expect(ready).toContain("cluster: 1 of 1 peers usable");
+      expect(await (await fetch(`${asked.url}/readyz`)).text()).toContain("cluster: 1 of 1 peers usable");
     }, soon);
     const call = "/api/datasets/cube/values?what=u&time=0&method=Lag4&time_method=nearest";
     const headers = { "content-type": "application/octet-stream" };

@@ -33,8 +33,7 @@ it("a query with a dataset that was found reads that version, one without the ve
   await write(2);
   await engine.reload();
   expect(engine.find("cube")?.digest).not.toBe(dataset.digest);
-  const after = await runQuery(engine, QUERY, POINTS);
-  expect(after).not.toEqual(before);
+  expect(await runQuery(engine, QUERY, POINTS)).not.toEqual(before);
   expect(await runQuery(engine, QUERY, POINTS, [], { dataset })).toEqual(before);
   // What has not been read of the former version is gone, and is not taken from the present one.
   await expect(runQuery(engine, { ...QUERY, time: dataset.time.step }, POINTS, [], { dataset })).rejects.toMatchObject({

@@ -52,8 +52,7 @@ describe("calls", () => {
       const { question, dataset, version, manifest } = JSON.parse(text);
       expect([dataset, typeof version, typeof manifest]).toEqual(["isotropic32", "string", "string"]);
       expect(question).toMatchObject({ dataset: "isotropic32", call });
-      const again = await (await ask(service, question)).text();
-      expect(again).toBe(text);
+      expect(await (await ask(service, question)).text()).toBe(text);
     },
   );
 

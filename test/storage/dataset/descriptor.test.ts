@@ -105,8 +105,7 @@ const INCONSISTENT: [string, unknown, string | RegExp][] = [
 
 describe("parseDescriptor", () => {
   it("takes a valid descriptor and fills in the defaults", () => {
-    const parsed = parseDescriptor(JSON.stringify(VALID));
-    expect(parsed).toMatchObject({
+    expect(parseDescriptor(JSON.stringify(VALID))).toMatchObject({
       descriptor: {
         title: "",
         aliases: [],

@@ -26,8 +26,7 @@ it.each([
     periods: [0, 0, 0],
   };
   const { rows } = fragmentsOf(options as never, box as never);
-  const fragments = rows.length / widthOf(1);
-  expect(fragments).toBe(marked.reduce((sum, one) => sum + one));
+  expect(rows.length / widthOf(1)).toBe(marked.reduce((sum, one) => sum + one));
   const plan = {
     extent: [EDGE, EDGE, EDGE, 1],
     kept: [false, false, false, false],
