@@ -410,7 +410,7 @@ export const MEMBERS = {
     type: "choice",
     choices: ["mean", "frame", "none"],
     description: "Subtract the mean, the mean of each frame, or nothing.",
-    defaultText: "mean; for shells, planes and lines of periodic boxes none",
+    defaultText: "mean; none for shells, planes, and lines of periodic boxes without over and cross",
     example: "none",
   },
   lag: {

@@ -596,7 +596,7 @@ class Calls(Asking):
                 Default: stop.
             orders: Powers of increments, or of the separations of pairs. Default: 2, 3; for pairs 2.
             remove: Subtract the mean, the mean of each frame, or nothing. One of mean, frame, none. Default:
-                mean; for shells, planes and lines of periodic boxes none.
+                mean; none for shells, planes, and lines of periodic boxes without over and cross.
             increments: Powers of Lagrangian increments of what, q(t0 + lag) - q(t0); for non-integer powers,
                 of their absolute values. Default: none.
             origins: Start times t0 of increments: the start, or all records. Default: start.
@@ -789,7 +789,7 @@ class Calls(Asking):
             at: Fixed position of the first quantity of a pair along an axis that is not in over; the second
                 runs over all positions: <conj(A(y0)) B(y)>.
             remove: Subtract the mean, the mean of each frame, or nothing. One of mean, frame, none. Default:
-                mean; for shells, planes and lines of periodic boxes none.
+                mean; none for shells, planes, and lines of periodic boxes without over and cross.
             normalise: For lines, modes and frequencies: density E/dk, premultiplied k E/dk, or wavelength,
                 which adds wavelengths to the latter. Default: sums of modes.
             segment: Number of times per segment; frequency spectra are averaged over segments (Welch).
@@ -865,7 +865,7 @@ class Calls(Asking):
             at: Fixed position of the first quantity of a pair along an axis that is not in over; the second
                 runs over all positions: <conj(A(y0)) B(y)>.
             remove: Subtract the mean, the mean of each frame, or nothing. One of mean, frame, none. Default:
-                mean; for shells, planes and lines of periodic boxes none.
+                mean; none for shells, planes, and lines of periodic boxes without over and cross.
             level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
                 then count; in grid also auto, the coarsest level that is fine enough for the samples.
                 Default: 0.
@@ -1042,7 +1042,7 @@ class Calls(Asking):
             separations: Separations in nodes, as a list, or {lengths, pairs, seed} for pairs of random
                 points. Default: 1, 2, 4, … up to half the nodes.
             remove: Subtract the mean, the mean of each frame, or nothing. One of mean, frame, none. Default:
-                mean; for shells, planes and lines of periodic boxes none.
+                mean; none for shells, planes, and lines of periodic boxes without over and cross.
             level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
                 then count; in grid also auto, the coarsest level that is fine enough for the samples.
                 Default: 0.
