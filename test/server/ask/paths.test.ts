@@ -74,6 +74,7 @@ it.each([
   [400, { ...FALLS, time: "0.4:0.9", drag: -1 }, "drag: expected a number above 0"],
   [413, { call: "grid", time: 0.5, samples: 200 }, "(8000000 > 2000000): 2000000 samples would fit"],
   [413, { call: "grid", time: "0:2:0.5", samples: 100 }, FITS],
+  [422, { ...FALLS, points: "1,1,1,1;1,1,1,3", time: "each:0.5", step: 0.25 }, "Time 3 out of range"],
 ])("refuses by %i in one line, or says what would fit: %j", async (status, members, words) => {
   const response = await ask(service, { dataset: "isotropic32", ...members });
   expect(response.status).toBe(status);

@@ -55,6 +55,7 @@ export async function answerAtOwnTimes(
       }
   };
   let next = 0;
+  const failures: unknown[] = [];
   const work = async (): Promise<void> => {
     try {
       while (next < groups.length) {
@@ -71,15 +72,16 @@ export async function answerAtOwnTimes(
         await life.slices.pause();
       }
     } catch (error) {
+      // Others fail because they are aborted.
+      failures.push(error);
       next = groups.length;
       life.abort();
-      throw error;
     }
   };
   const between = groups.some((group) => group.query.weights !== undefined);
   const length = between ? CONCURRENT.betweenFrames : CONCURRENT.apart;
-  const ended = await Promise.allSettled(Array.from({ length }, work));
-  for (const one of ended) if (one.status === "rejected") throw one.reason;
+  await Promise.all(Array.from({ length }, work));
+  if (failures.length > 0) throw failures[0];
   const { itemsPerPoint, components, record, recordTimes } = head as unknown as Result;
   return {
     ...{ items: times.length * itemsPerPoint, itemsPerPoint, components, values: [numbers], release: () => undefined },
