@@ -103,6 +103,24 @@ def test_one_record_and_numbers_of_samples_are_read_by_their_names(dataset):
     times = [0.8, 0.4, 0.6]
     by_place = dataset.values("p", POINTS, time=pytest.importorskip("pandas").Series(times, index=list("zyx")))
     np.testing.assert_array_equal(by_place, dataset.values("p", POINTS, time=times))
+    xarray = pytest.importorskip("xarray")
+    labelled = xarray.DataArray([2, 3, 4], dims="a", coords={"a": list("zyx")})
+    assert dataset.grid("p", time=0.4, samples=labelled)["p"].shape == (2, 3, 4)
+
+
+def test_points_that_are_not_finite_are_refused(dataset):
+    points = [[1.0, np.nan, 2.0], [1.0, 1.0, 2.0]]
+    for asked in (points, {"pairs": points}):
+        with pytest.raises(ValueError, match="points must be finite"):
+            dataset.dispersion(points=asked, time=slice(0, 0.2), step=0.1)
+
+
+def test_units_are_compared_by_their_powers():
+    for stated in ("m s-1", "m s**-1", "m*s-1", "m.s-1", "meters/second", "metre / s"):
+        assert not contradicts(stated, "m/s")
+    for stated, own in (("mm/s", "m/s"), ("m", "m/s"), ("m s", "m/s"), ("10 m", "m"), ("m2", "m"), ("m/s", None)):
+        assert contradicts(stated, own)
+    assert not contradicts("mins", "min") and not contradicts("kg m-3", "kg/m3")
 
 
 def test_tables_of_many_points_have_frames_of_pandas(dataset):
@@ -116,6 +134,13 @@ def test_tables_of_many_points_have_frames_of_pandas(dataset):
         frame = table.to_pandas()
         assert list(frame["of"]) == ["NA", "null"]
         np.testing.assert_allclose(frame["mean"], [one["mean"] for one in table["results"]])
+
+
+def test_tables_of_many_pairs_have_frames_of_pandas(dataset):
+    pytest.importorskip("pandas")
+    pairs = np.random.default_rng(3).uniform(0, 6, (1500, 3))
+    table = dataset.dispersion(points={"pairs": pairs}, time=slice(0.4, 0.5), step=0.05)
+    np.testing.assert_allclose(table.to_pandas()["mean_square"], table["mean_square"])
 
 
 def test_points_of_other_names_are_refused(dataset):

@@ -53,6 +53,12 @@ def _is_finite(value: Any) -> bool:
     return not isinstance(value, float) or math.isfinite(value)
 
 
+def _finite(points: NDArray[Any]) -> NDArray[Any]:
+    if not np.isfinite(points).all():
+        raise ValueError("points must be finite: JSON has no NaN and no infinity")
+    return points
+
+
 def _given(members: Mapping[str, Any], check: CheckUnit) -> Dict[str, Any]:
     # Numbers along x, y and z.
     along = {name: points_of(members[name]) for name in ("samples", "lag") if has_names(members.get(name))}
@@ -173,9 +179,13 @@ class Table(Dict[str, Any]):
         version.check(self._asking.name, self.get("manifest"))
         question = {**self["question"], "format": "csv"}
         if "sha256" in (question.get("points") or ()):
-            dropped = ("dataset", "call", "points")
-            query = _texts({name: one for name, one in question.items() if name not in dropped})
-            answer = self._asking._post_points(question["call"], self._points, query, "text/csv", version)
+            points = self._asking._given({"points": self._points})["points"]
+            if isinstance(points, np.ndarray) and points.shape[-1] <= 4:
+                dropped = ("dataset", "call", "points")
+                query = _texts({name: one for name, one in question.items() if name not in dropped})
+                answer = self._asking._post_points(question["call"], points, query, "text/csv", version)
+            else:
+                answer = self._asking._post({**question, "points": plain(points)}, "text/csv", version)
         else:
             answer = self._asking._post(question, "text/csv", version)
         # A quantity may be named NA or null; a number that is not finite is nothing.
@@ -321,11 +331,11 @@ class Asking:
         points, found = members.get("points"), {**members, "points": None}
         given = _given(found, self._check_unit)
         if is_rows(points):
-            array = points_of(points, self._check_unit)
+            array = _finite(points_of(points, self._check_unit))
             return {**given, "points": array.reshape(-1, array.shape[-1])}
         if isinstance(points, Mapping):
             groups = [name for name in ("pairs", "tetrads") if is_rows(points.get(name)) and np.ndim(points[name]) > 0]
-            points = {**points, **{name: points_of(points[name], self._check_unit).tolist() for name in groups}}
+            points = {**points, **{name: _finite(points_of(points[name], self._check_unit)).tolist() for name in groups}}
         return given if points is None else {**given, "points": plain(points)}
 
     def ask(self, call: str, what: Optional[What] = None, *, format: str = "json", **members: Any) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import MutableSequence
 from itertools import chain
-from typing import Any, Callable, Iterable, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ _NAME = re.compile(
 #: A unit behind any other name.
 _BRACKET = re.compile(r".*\[([^\]]*)\]\s*")
 _PLAIN = (list, tuple, int, float, bool, str, type(None), np.ndarray)
-_BASES = {"metre": "m", "meter": "m", "second": "s", "sec": "s", "minute": "min", "hour": "h"}
+_BASES = {"metre": "m", "meter": "m", "second": "s", "sec": "s", "minute": "min", "min": "min", "hour": "h"}
 _PREFIXES = {"nano": "n", "micro": "u", "milli": "m", "centi": "c", "deci": "d", "kilo": "k", "": ""}
 
 
@@ -67,9 +67,15 @@ def points_of(value: Any, check: Optional[CheckUnit] = None) -> NDArray[Any]:
 
 
 def has_names(value: Any) -> bool:
-    """Whether numbers have names: of a namedtuple, a record, or the index of a Series."""
+    """Whether numbers have names: of a namedtuple, a record, the index of a Series, or coordinates of a DataArray."""
     is_record = bool(getattr(getattr(value, "dtype", None), "names", None))
-    return is_record or hasattr(value, "_fields") or (hasattr(value, "iloc") and _is_named(value.index))
+    is_series = hasattr(value, "iloc") and not hasattr(value, "columns") and not _is_numbered(value.index)
+    labels = value.coords.values() if hasattr(value, "dims") and hasattr(value, "coords") else ()
+    return is_record or hasattr(value, "_fields") or is_series or any(one.dtype.kind in "OSU" for one in labels)
+
+
+def _is_numbered(index: Any) -> bool:
+    return all(isinstance(one, (int, np.integer)) for one in index)
 
 
 def check_aligned(values: Sequence[Any]) -> None:
@@ -230,7 +236,21 @@ def _units_of(value: Any) -> List[str]:
 
 def contradicts(stated: str, own: Optional[str]) -> bool:
     """Whether a stated unit is not the own one, which may be None; an empty text states none."""
-    return stated != "" and _symbol(stated) != _symbol(own or "1")
+    return stated != "" and _factors(stated) != _factors(own or "1")
+
+
+def _factors(unit: str) -> Dict[str, int]:
+    """The symbols of a unit with their powers: ``m s-1``, ``m*s**-1`` and ``meters/second`` are the same."""
+    powers: Dict[str, int] = {}
+    sign = 1
+    for part in re.findall(r"/|[^\s/*.]+(?:\*\*[+-]?\d+)?", unit):
+        found = re.fullmatch(r"(.*?[^\d^*+-])(?:\*\*|\^)?([+-]?\d+)?", part)
+        symbol, power = found.groups() if found else (part, None)
+        name = _symbol(symbol)
+        if part != "/" and name != "1":
+            powers[name] = powers.get(name, 0) + sign * int(power or 1)
+        sign = -1 if part == "/" else 1
+    return {name: power for name, power in powers.items() if power != 0}
 
 
 def _symbol(unit: str) -> str:
