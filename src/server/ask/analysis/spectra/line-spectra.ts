@@ -148,6 +148,8 @@ export async function lineSpectrum(context: Context, question: MemberValues, kin
   if (kind === "line" && axis.length > 1) throw wrong("axis", "lines have one axis; modes have several");
   const texts = pairOf(question, dataset);
   const along = axis.map((one) => LETTERS.indexOf(one) as AxisNumber);
+  if (along.length > 1 && question.normalise === "wavelength")
+    throw wrong("normalise", "wavelengths are along one axis");
   const body = lineMembers(texts, await sumModes(texts, along, analysis), analysis);
   return tabled(body, { ...pairText(question, texts), ...analysis.time, over: averagedOver(analysis), kind, axis });
 }
@@ -195,7 +197,6 @@ function lineMembers(texts: readonly string[], summed: SummedModes, { question, 
           : {}),
       };
   const { normalise } = question;
-  if (!single && normalise === "wavelength") throw wrong("normalise", "wavelengths are along one axis");
   const wavelength = waves[0]?.k.map((k) => (k === 0 ? null : (2 * Math.PI) / k));
   return {
     ...{ ...summed.about, kind: plan.kind, realisations },
