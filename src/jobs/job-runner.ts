@@ -300,18 +300,18 @@ export class JobRunner {
   }
 
   async #finish(job: Job, signal: AbortSignal): Promise<void> {
-    // An unavailable bucket is found before the outputs are joined.
     await this.#results.check();
     const outputs = await this.#queue.outputs(job.id);
     const join = (paths: readonly string[]) => this.#send(job, { cut: job.cut as JobCut, paths }, signal);
     const result = await writeResult(this.#folders, job, outputs, join, () => this.#checkDue(job));
     await this.#results.keep(result.name, signal);
-    const done = await this.#end(job, result).catch(async (error: unknown) => {
+    const [ended] = await Promise.allSettled([this.#end(job, result)]);
+    const isDone = ended.status === "fulfilled" && ended.value !== null;
+    // A change may have been made and its answer lost: the queue knows whose result it has. Others are removed.
+    if (!isDone && (await this.#queue.find(job.id))?.result?.name !== result.name) {
       await this.#results.discard(result.name);
-      throw error;
-    });
-    // Another process was faster, or the job was cancelled: only the files of this attempt are removed.
-    if (done === null) return this.#results.discard(result.name);
+      return ended.status === "rejected" ? Promise.reject(ended.reason) : undefined;
+    }
     await this.#results.tidy(job.id, result.name);
     // Outputs are removed after the queue has the result: otherwise all tasks would be computed again.
     await this.clear(job);

@@ -41,7 +41,6 @@ describe.skipIf(reason !== "")(`figures${reason}`, () => {
     const svg = readFileSync(await saved(page, '.primary:text-is("SVG")'), "utf8");
     const document = new DOMParser().parseFromString(svg, "image/svg+xml");
     const texts = [...Array.from(document.getElementsByTagName("text"))].map((one) => one.textContent);
-    // Four panes and two bars; what is written stays text.
     expect(document.getElementsByTagName("image").length).toBe(6);
     for (const text of ["π", "x", "y", "z", "Q"]) expect(texts).toContain(text);
     expect(texts.filter((text) => /^xy +z = 3.125/.test(text ?? ""))).toHaveLength(1);

@@ -80,7 +80,6 @@ it("places nothing after a part has failed or the signal has been aborted, whate
     else end.abort(new Error("over"));
     await expect(done).rejects.toThrow(how === "part" ? "a part of a body is missing" : "over");
     expect(told).toHaveLength(1);
-    // The memory of the body belongs to others now.
     parts[1].push(new Uint8Array(MIB).fill(3));
     await new Promise((resolve) => setImmediate(resolve));
     expect(into.includes(3), how).toBe(false);

@@ -120,8 +120,11 @@ async function cancel(queue: JobQueue, runner: JobRunner): Promise<void> {
   await runner.remove(last as Job);
 }
 
-/** Starts processes that have the same task of a job; the one that writes the result is number 1. */
-async function start(number: number, plays: readonly ("serve" | "cancel")[]): Promise<World> {
+/**
+ * Starts processes that have the same task of a job; the one that writes the result is number 1. They serve, also with
+ * the answer to the end of the job lost ("unheard") or to its second try ("twice"), or cancel.
+ */
+async function start(number: number, plays: readonly string[]): Promise<World> {
   const [place, own] = [join(folder, "files"), join(folder, "queue")];
   for (const one of [place, own]) rmSync(one, { recursive: true, force: true });
   const folders = { state: join(place, "state"), results: join(place, "results") };
@@ -156,14 +159,20 @@ async function start(number: number, plays: readonly ("serve" | "cancel")[]): Pr
       get: (target, name: keyof JobQueue) => {
         if (name === "take") return async () => given.pop() ?? null;
         const call = bound(target, name);
-        return (...args: unknown[]) => step(`queue.${name}`, () => call(...args));
+        return (...args: unknown[]) =>
+          step(`queue.${name}`, async () => {
+            const answer = await call(...args);
+            const isEnd = name === "change" && (args[2] as Partial<Job>).state === "done";
+            if (isEnd && play === "unheard") throw new Error("no answer");
+            return isEnd && play === "twice" ? call(...args) : answer;
+          });
       },
     });
     const end = (): void => {
       actor.over = true;
     };
-    const runner = runnerOf(stepped, play === "serve" ? end : () => undefined);
-    void current.run(actor, () => (play === "serve" ? runner.pump() : cancel(stepped, runner).then(end)));
+    const runner = runnerOf(stepped, play === "cancel" ? () => undefined : end);
+    void current.run(actor, () => (play === "cancel" ? cancel(stepped, runner).then(end) : runner.pump()));
     return actor;
   });
   return { actors, place, queue, finish };
@@ -192,7 +201,7 @@ async function stateOf({ actors, place, queue }: World): Promise<string> {
 /** Follows every schedule. @returns how many there were to the end */
 async function explore(
   number: number,
-  plays: readonly ("serve" | "cancel")[],
+  plays: readonly string[],
   check: (world: World, schedule: string) => Promise<void>,
 ): Promise<number> {
   const known = new Set<string>();
@@ -253,6 +262,11 @@ it("two processes write the output of a task", { timeout: 120_000 }, async () =>
 
 it("two processes write the result", { timeout: 240_000 }, async () => {
   expect(await explore(1, ["serve", "serve"], checkResult)).toBeGreaterThan(1);
+});
+
+it("the end of a job is unheard, or made twice, by the process that ends it", { timeout: 240_000 }, async () => {
+  for (const plays of [["unheard"], ["twice"], ["unheard", "serve"], ["twice", "serve"]])
+    expect(await explore(1, plays, checkResult)).toBeGreaterThan(0);
 });
 
 it("a job is cancelled while a process writes its result: nothing is left", { timeout: 120_000 }, async () => {

@@ -35,8 +35,7 @@ describe("the kernel table", () => {
     const box = BOX_KERNELS.get(operation.kernel);
     const point = POINT_KERNELS.get(operation.kernel);
     expect(operation.fields).toHaveLength(point?.sizes.length ?? 1);
-    const numbers = box?.components ?? total(point as PointKernel);
-    expect(numbers).toBe(RECORDS[operation.result].length);
+    expect(box?.components ?? total(point as PointKernel)).toBe(RECORDS[operation.result].length);
     const takesMethod = operation.request.some((member) => member.type === "SpatialInterpolation");
     expect(operation.spatial.length > 0).toBe(takesMethod);
     expect(box === undefined).toBe(takesMethod);

@@ -140,7 +140,6 @@ async function importAlong(running: () => boolean): Promise<void> {
     if (imported.size === 0) continue;
     const [id, name] = pick([...imported]);
     const answer = await answered({ ...page(`/events/${id}`), name: `event ${id}` });
-    // An import is served some time after it has ended.
     if (
       answer !== null &&
       (answer.status === 200 ? !answer.text.includes(`"${name}"`) : ![404, 503].includes(answer.status))

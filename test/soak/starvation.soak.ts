@@ -151,7 +151,6 @@ describe("the most expensive calls", () => {
 /** Whether a row of the matrix holds: the call was served, and small questions and memory were not affected. */
 function isFair(row: Pick<Witnessed, "wrong" | "cpuMedian" | "cpuP99" | "peakMiB" | "load"> & { statuses: object }) {
   const statuses = Object.keys(row.statuses);
-  // Whoever has started all jobs that fit is told so.
   const isServed = statuses.every((status) => SERVED.includes(status) || (status === "413" && "202" in row.statuses));
   const isPrompt = row.wrong === 0 && row.cpuMedian <= CPU_MEDIAN_MS && row.cpuP99 <= CPU_P99_MS;
   return isServed && row.load >= LEAST_LOAD && isPrompt && row.peakMiB * MIB <= MOST_RESIDENT;

@@ -15,6 +15,5 @@ it.each([
   const axis = { nodes: 32, origin, spacing, periodic: true, coordinates: null };
   const coordinates = coordinatesOf(axis, { first: 0, from, count, stride });
   expect(createHash("sha256").update(Float64Array.from(coordinates)).digest("hex")).toBe(digest);
-  // As JSON the numbers are the same.
   expect(JSON.parse(JSON.stringify(coordinates))).toEqual(coordinates.map((value) => value + 0));
 });

@@ -50,7 +50,6 @@ it("names the nodes of stretched axes that clients know, and only those", () => 
     const { datasets } = describeForClients([dataset as unknown as Dataset], () => [], LIMITS);
     return datasets[0]?.simulation.ylims.spacing;
   };
-  // The published y of transition_bl.
   const nodes = JSON.parse(known) as number[];
   expect(spacing(nodes)).toBe("irregular transition bl dy");
   expect(spacing(nodes.map((y, i) => (i === 100 ? y * (1 + 2e-16) : y)))).toBeTypeOf("number");

@@ -36,7 +36,6 @@ describe.each([
   it("declares each type once", () => {
     const types = [...text.matchAll(/<s:(?:complex|simple)Type name="(\w+)"/g)].map(([, name]) => name);
     expect(new Set(types).size).toBe(types.length);
-    // Every type that is used is declared.
     const used = new Set([...text.matchAll(/type="tns:(\w+)"/g)].map(([, name]) => name));
     used.delete("TurbulenceServiceSoap");
     expect([...used].filter((name) => !types.includes(name))).toEqual([]);

@@ -60,8 +60,7 @@ describe.each(PRODUCERS)("$producer: $name", (entry) => {
       const read = new Map<string, Place>();
       recogniseOpen(watched(file, null, read), {}, "name");
       for (const place of read.values()) {
-        const text = said(watched(file, place, new Map()));
-        expect(text, place.join(" ")).toContain(`attribute ${place[1]} of`);
+        expect(said(watched(file, place, new Map())), place.join(" ")).toContain(`attribute ${place[1]} of`);
       }
     } finally {
       file.close();

@@ -113,7 +113,6 @@ it("gives a caller a second to ask, however many connect meanwhile and say nothi
   const ended = once(silent.resume(), "close");
   others.push(await connecting());
   await ended;
-  // Where connections run short, no time is given.
   now.mockReturnValue(1_000);
   const next = once((others[0] as Socket).resume(), "close");
   others.push(await connecting(), await connecting());
