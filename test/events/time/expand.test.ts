@@ -78,17 +78,15 @@ describe("changes of offset", () => {
     ["America/New_York", "2026-03-07T02:30", ["03-07T02:30-05:00", "03-09T02:30-04:00", "03-10T02:30-04:00"]],
     ["Europe/Berlin", "2026-03-28T02:30", ["03-28T02:30+01:00", "03-30T02:30+02:00", "03-31T02:30+02:00"]],
     ["Australia/Lord_Howe", "2026-10-03T02:15", ["10-03T02:15+10:30", "10-05T02:15+11:00", "10-06T02:15+11:00"]],
-  ])("skip a start in the gap of %s without counting it", (zone, start, expected) => {
-    expect(starts(event({ zone, start: `${start}:00`, rrule: "FREQ=DAILY;COUNT=3" }))).toEqual(expected);
-  });
-
-  it.each([
     ["America/New_York", "2026-10-31T01:30", ["10-31T01:30-04:00", "11-01T01:30-04:00", "11-02T01:30-05:00"]],
     ["Europe/Berlin", "2026-10-24T02:30", ["10-24T02:30+02:00", "10-25T02:30+02:00", "10-26T02:30+01:00"]],
     ["Australia/Lord_Howe", "2026-04-04T01:45", ["04-04T01:45+11:00", "04-05T01:45+11:00", "04-06T01:45+10:30"]],
-  ])("take the first passing of a repeated time in %s", (zone, start, expected) => {
-    expect(starts(event({ zone, start: `${start}:00`, rrule: "FREQ=DAILY;COUNT=3" }))).toEqual(expected);
-  });
+  ])(
+    "skip a start in a gap without counting it, and take the first of a repeated one, in %s from %s",
+    (zone, start, expected) => {
+      expect(starts(event({ zone, start: `${start}:00`, rrule: "FREQ=DAILY;COUNT=3" }))).toEqual(expected);
+    },
+  );
 
   it("read an explicit start in a gap with the offset before it, and go on with its wall time", () => {
     expect(starts(event({ start: "2026-03-08T02:30:00" }))).toEqual(["03-08T03:30-04:00"]);
