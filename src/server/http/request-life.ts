@@ -108,9 +108,12 @@ export class RequestLife {
     request.facts.interface = this.#background ? "jobs" : name;
     this.#hold = service.admission.points.hold();
     this.#slot = new RequestSlot(service.admission, request.facts, () => this.#client);
-    this.reader = new ReaderPace(service.outgoing, service.config.limits, request.facts, () =>
-      this.#disconnectReader(),
-    );
+    this.reader = new ReaderPace(service.outgoing, service.config.limits, request.facts, () => {
+      // The reader of a task is this process, which may have been paused.
+      if (this.task !== null) return;
+      request.facts.outcome = "slow";
+      reply.raw.destroy();
+    });
     reply.raw.on("close", () => this.#end());
   }
 
@@ -417,11 +420,6 @@ export class RequestLife {
     this.#reply.hijack();
     this.#reply.raw.destroy();
     return true;
-  }
-
-  #disconnectReader(): void {
-    this.#request.facts.outcome = "slow";
-    this.#reply.raw.destroy();
   }
 
   /** Releases everything: the answer has been sent, or the client has disconnected. */

@@ -7,7 +7,7 @@ import { type Evaluation, type Query, type Result, SMALL_WORK } from "../../../s
 import { Admission } from "../../../src/server/http/policies/admission.js";
 import { Outgoing } from "../../../src/server/http/policies/outgoing.js";
 import { NO_FACTS, type RequestFacts } from "../../../src/server/http/request-facts.js";
-import { RequestLife } from "../../../src/server/http/request-life.js";
+import { RequestLife, TASK_HEADER } from "../../../src/server/http/request-life.js";
 import type { Service } from "../../../src/server/http/service.js";
 import { loadConfig } from "../../../src/shared/config.js";
 import { CancelledError } from "../../../src/shared/errors.js";
@@ -67,12 +67,12 @@ const service = (): Service =>
       },
     },
     slices: { pause: () => null },
-    tasks: new Map(),
+    tasks: new Map([["a task", { owner: null, limit: 0, part: null }]]),
     connections: { know: () => undefined },
   }) as unknown as Service;
 
 /** A request and what ends it: `finished`, or a caller who `left`. */
-function begin(): { life: RequestLife; facts: RequestFacts; end: (how: "finished" | "left") => void } {
+function begin(headers = {}): { life: RequestLife; facts: RequestFacts; end: (how: "finished" | "left") => void } {
   const raw = Object.assign(new EventEmitter(), {
     writableFinished: false,
     headersSent: false,
@@ -81,7 +81,7 @@ function begin(): { life: RequestLife; facts: RequestFacts; end: (how: "finished
   const reply = { raw, header: () => undefined, hijack: () => undefined } as unknown as FastifyReply;
   const request = {
     id: "1",
-    headers: {},
+    headers,
     facts: { ...NO_FACTS },
     log: { error: () => undefined },
     raw: { socket: {} },
@@ -165,6 +165,15 @@ describe.each(["finished", "left"] as const)("a request that has %s", (how) => {
     await step(life);
     expect(held()).toEqual(NOTHING);
   });
+});
+
+it.each([
+  [{}, "slow"],
+  [{ [TASK_HEADER]: "a task" }, NO_FACTS.outcome],
+])("is cut off where its reader is too slow, unless it is a task: %j", (headers, outcome) => {
+  const { life, facts } = begin(headers);
+  life.reader.cut();
+  expect(facts.outcome).toBe(outcome);
 });
 
 describe("a caller who leaves", () => {
