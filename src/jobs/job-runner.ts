@@ -15,11 +15,11 @@ import {
   tasksOf,
   UNFINISHED,
 } from "./job.js";
-import { bodyFile, type JobFolders } from "./job-files.js";
+import { bodyFile, type JobFolders, tasksFolder } from "./job-files.js";
 import type { JobQueue, TakenTask } from "./job-queue.js";
 import { JobSlots } from "./job-slots.js";
 import type { ResultStore } from "./result-store.js";
-import { DamagedOutputs, filesOf, removeOutputs, type TaskAnswer, writeOutput, writeResult } from "./task-outputs.js";
+import { DamagedOutputs, filesOf, type TaskAnswer, writeOutput, writeResult } from "./task-outputs.js";
 
 /** Delay before a task is tried again, after the service was too busy for it or failed. */
 const RETRY_MS = 2_000;
@@ -296,7 +296,7 @@ export class JobRunner {
     const body = { bytes, steps: createReadStream(path) };
     const answer = await this.#host.send({ ...call, owner, body, part }, signal);
     if (answer.status !== 200) throw new TaskProblem(answer.status, await problemOf(answer));
-    return answer;
+    return { ...answer, body: bytesOf(answer.body) };
   }
 
   async #finish(job: Job, signal: AbortSignal): Promise<void> {
@@ -329,7 +329,7 @@ export class JobRunner {
 
   /** Removes what a job needs only while it runs. */
   async clear(job: Job): Promise<void> {
-    await removeOutputs(this.#folders, job.id);
+    await rm(tasksFolder(this.#folders, job.id), { recursive: true, force: true });
     await rm(bodyFile(this.#folders, job.id), { force: true });
     if (job.input?.own) await this.#inputs.remove(job.input.id);
   }
@@ -347,6 +347,15 @@ const nameOfCall = ({ url }: JobCall): string => (url.split("?", 1)[0] as string
 function checkBytes(bytes: number, left: number): void {
   if (bytes > left)
     throw new LimitError("jobs.bytesPerDay", `Result too large (more than the ${left} bytes left today)`);
+}
+
+/** The bytes of an answer. Throws TaskProblem of a failure that is tried again if the answer breaks off. */
+async function* bytesOf(body: TaskAnswer["body"]): AsyncGenerator<Buffer, undefined> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw new TaskProblem(500, `the answer to a task broke off: ${reasonOf(error)}`);
+  }
 }
 
 async function problemOf({ status, body }: TaskAnswer): Promise<string> {

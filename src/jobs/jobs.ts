@@ -20,12 +20,11 @@ import {
   tasksOf,
   UNFINISHED,
 } from "./job.js";
-import { bodyFile, isId, type JobFolders, keptOnlyIf, newId } from "./job-files.js";
+import { bodyFile, isId, type JobFolders, keptOnlyIf, newId, removeOld } from "./job-files.js";
 import type { JobQueue } from "./job-queue.js";
 import { type JobHost, JobRunner } from "./job-runner.js";
 import { type ResultStore, resultStore } from "./result-store.js";
 import { openSqlQueue } from "./sql-queue.js";
-import { sweepOutputs } from "./task-outputs.js";
 
 const FINAL = JOB_STATES.filter((state) => !UNFINISHED.includes(state));
 const RETRY_MS = 60_000;
@@ -331,7 +330,7 @@ export class Jobs {
     await inputs.sweep(before, left ?? new Set(), ids);
     // A queue that was lost with its disk knows no jobs, whose files would stay for ever.
     await this.results.sweep(ids, before);
-    await sweepOutputs(this.folders, ids, before);
+    await removeOld(join(this.folders.state, "tasks"), before, (id) => isId(id) && !ids.has(id));
     await this.#count();
   }
 

@@ -1,7 +1,7 @@
 /** Outputs of tasks in files, and the result of a job joined from them. */
 import { createHash, type Hash, randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { type FileHandle, open, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join as pathIn } from "node:path";
 import { crc32 } from "node:zlib";
 import { version } from "../shared/build.js";
@@ -11,11 +11,9 @@ import type { Job, JobResult, TaskOutput } from "./job.js";
 import {
   besides,
   bodyFile,
-  isId,
   type JobFolders,
   keptOnlyIf,
   type OutputBytes,
-  removeOld,
   taskFile,
   tasksFolder,
   temporaryName,
@@ -173,13 +171,4 @@ function manifestOf({ id, call, cut, createdAt }: Job, headers: TaskAnswer["head
     created: new Date(createdAt).toISOString(),
   };
   return `${JSON.stringify(manifest, null, 2)}\n`;
-}
-
-export async function removeOutputs(folders: JobFolders, id: string): Promise<void> {
-  await rm(tasksFolder(folders, id), { recursive: true, force: true });
-}
-
-/** Removes outputs of tasks that belong to none of these jobs and were last written before a time. */
-export function sweepOutputs({ state }: JobFolders, ids: ReadonlySet<string>, before: number): Promise<void> {
-  return removeOld(pathIn(state, "tasks"), before, (id) => isId(id) && !ids.has(id));
 }

@@ -172,15 +172,25 @@ describe("the result of a job", () => {
     expect([state, send.mock.calls.filter(([call]) => isRange(call)).length]).toEqual(["done", 3]);
   });
 
-  it("is not given up because the service was too busy before it failed once", async () => {
+  it.each([
+    ["goes on where the service was too busy before it failed once", [...Array<number>(6).fill(503), 500], null],
+    ["goes on where two answers broke off", ["cut", "cut"], null],
+    ["fails where answers always break off", Array<string>(9).fill("cut"), "the answer to a task broke off: cut"],
+  ])("%s", async (_, failures, problem) => {
     passTime();
     const numbers = host();
-    const refusals = [...Array<number>(6).fill(503), 500];
+    const cut = async function* () {
+      yield Buffer.alloc(4);
+      throw new Error("cut");
+    };
     const send: JobHost["send"] = async (call, signal) => {
       const answer = await numbers.send(call, signal);
-      return { ...answer, status: refusals.shift() ?? 200 };
+      const failure = failures.shift() ?? 200;
+      return failure === "cut" ? { ...answer, body: cut() } : { ...answer, status: failure as number };
     };
-    expect(await runJob({ send })).toMatchObject({ state: "done", problem: null });
+    const { state, result, ...job } = await runJob({ send });
+    expect([state, job.problem]).toEqual([problem === null ? "done" : "failed", problem]);
+    if (result !== null) expect(numbersIn(result)).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
   it("fails with the text of a refused call", async () => {
