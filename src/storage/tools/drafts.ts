@@ -54,7 +54,7 @@ export function readDraft(paths: readonly string[], texts: AnswerTexts, names: G
   };
   const found = read(answersFrom(texts));
   if (found === null) return null;
-  if (names.isOfFolder !== true) requireEffect(real, texts, openLines(found.descriptor.questions).length > 0, read);
+  if (names.isOfFolder !== true) requireEffect(real, texts, found, read);
   // A scan takes a known file as it is: alone, and without answers.
   const isKnown = found.isKnown && isAlone && texts.size === 0 && (names.name ?? names.alias) === undefined;
   return { ...withNames(found, names), isKnown };

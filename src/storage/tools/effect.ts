@@ -2,6 +2,7 @@
 import { RequestError, readOr } from "../../shared/errors.js";
 import { type AnswerTexts, answersFrom } from "../recognise/answer-texts.js";
 import type { Answers } from "../recognise/answers.js";
+import { openLines } from "../recognise/draft.js";
 import { type Recognised, recogniseOpen } from "../recognise/recognise.js";
 import { withFiles } from "../united-file.js";
 
@@ -15,19 +16,19 @@ const textOf = (read: () => Recognised | null): string =>
 type Reader = (answers: Answers) => Recognised | null;
 
 /**
- * @param isOpen whether questions are left: walls and cells may have an effect once they are answered
+ * @param found what `read` has found; while questions are left, walls and cells may still have an effect
  * @param read all files; it is tried without answers that have no effect on the first file
  * @throws RequestError that names the flag
  */
-export function requireEffect(path: string, texts: AnswerTexts, isOpen: boolean, read: Reader): void {
+export function requireEffect(path: string, texts: AnswerTexts, found: Recognised, read: Reader): void {
   const all = new Map(
     [...texts].map(([flag, said]) => [flag, flag === "despite" ? said.flatMap((one) => one.split(",")) : said]),
   );
   const answers = answersFrom(texts);
-  const isForLater = (flag: string) => isOpen && (flag === "walls" || flag === "cells");
+  const early = openLines(found.descriptor.questions).length > 0 ? ["walls", "cells"] : [];
   const tried = [...all].flatMap(([flag, said]) => said.map((text) => ({ flag, text })));
   const without = tried
-    .filter(({ flag, text }) => !isForLater(flag) && `${flag} ${text}` !== "walls none")
+    .filter(({ flag, text }) => !early.includes(flag) && `${flag} ${text}` !== "walls none")
     .map(({ flag, text }) => {
       const left = (all.get(flag) ?? []).filter((other) => other !== text);
       return { flag, text, others: answersFrom(new Map([...all].filter(([name]) => name !== flag)).set(flag, left)) };
@@ -37,7 +38,7 @@ export function requireEffect(path: string, texts: AnswerTexts, isOpen: boolean,
     const whole = textOf(() => recogniseOpen(file, answers, "first"));
     return without.filter(({ others }) => textOf(() => recogniseOpen(file, others, "first")) === whole);
   });
-  const one = idle.find(({ others }) => textOf(() => read(others)) === textOf(() => read(answers)));
+  const one = idle.find(({ others }) => textOf(() => read(others)) === textOf(() => found));
   if (one === undefined) return;
   const message = `--${one.flag} ${one.text} has no effect: the same is read without it.`;
   throw new RequestError("Unsupported", message, { member: one.flag });
