@@ -224,20 +224,12 @@ const countOf = ({ found: { descriptor } }: SeriesFile): number => frameCount(de
 
 /** Times from the earliest date, or as all files state them; null if some state none, or in other units. */
 function timesFromOneDate(members: readonly SeriesFile[]): (readonly number[])[] | null {
-  const dated = members.flatMap(({ found }) => found.dated ?? []);
-  const own = members.flatMap(({ found }) => {
-    const times = statedTimes(found);
-    return times === null ? [] : [times];
-  });
-  const [first] = dated;
-  if (own.length < members.length) return null;
-  if (first === undefined) return own;
-  const isOther = dated.some(({ calendar, seconds }) => calendar !== first.calendar || seconds !== first.seconds);
-  if (dated.length < members.length || isOther) return null;
-  const starts = dated.map(({ start }) => start);
-  const sinces = own.map(([time = 0], at) => (starts[at] as number) + time * first.seconds);
-  const origin = starts[sinces.indexOf(Math.min(...sinces))] as number;
-  return own.map((times, at) => times.map((time) => time + ((starts[at] as number) - origin) / first.seconds));
+  const all = members.map(({ found }) => found);
+  const sinceOf = ({ dated, descriptor }: Recognised) =>
+    (dated?.start ?? 0) + (timesIn(descriptor)[0] ?? 0) * (dated?.seconds ?? 1);
+  const base = all.reduce((earliest, one) => (sinceOf(one) < sinceOf(earliest) ? one : earliest));
+  const times = all.map((one) => timesFrom(base, one) ?? []);
+  return times.some((own) => own.length === 0) ? null : times;
 }
 
 export function timesFrom(base: Recognised, found: Recognised): readonly number[] | null {

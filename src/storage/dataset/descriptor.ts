@@ -332,12 +332,8 @@ export function questionText(entry: Question): string {
   return `${claimText(entry)}${entry.answer === undefined ? "" : ` Answer: ${entry.answer}.`}`;
 }
 
-export function isRefused({ about }: Question): boolean {
-  return !HARMLESS.includes(about);
-}
-
 export function openQuestions({ questions }: Descriptor): string[] {
-  return questions.filter(isRefused).map(questionText);
+  return questions.filter(({ about }) => !HARMLESS.includes(about)).map(questionText);
 }
 
 /** Guesses on which the values or their metadata depend, accepted or harmless, a line each. */

@@ -36,8 +36,8 @@ export class RemoteStore implements ObjectStore {
   }
 
   async open(changedMs: number, last: VersionName | null): Promise<OpenedDocuments> {
-    const { documents, texts, dateMs } =
-      (await this.#consolidated(this.#reader())) ?? (await this.#listed(this.#reader()));
+    const reader = () => new DocumentReader(this.#metadataBytes);
+    const { documents, texts, dateMs } = (await this.#consolidated(reader())) ?? (await this.#listed(reader()));
     const hash = createHash("sha256");
     for (const [key, bytes] of texts) hash.update(`${key}\n`).update(bytes);
     const digest = hash.digest("hex");
@@ -108,10 +108,6 @@ export class RemoteStore implements ObjectStore {
     throw new DataError(
       `${this.#location} holds neither zarr.json nor .zmetadata nor .zgroup nor .zarray, nor HDF5 files`,
     );
-  }
-
-  #reader(): DocumentReader {
-    return new DocumentReader(this.#metadataBytes);
   }
 
   read(key: string, part: ObjectPart | null, mostBytes: number): Promise<Uint8Array | undefined> {

@@ -1,6 +1,6 @@
 /** Drafts of datasets: the description of files with the user's answers, and its confirmation. */
 import { existsSync, realpathSync } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
+import { basename, dirname } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError, RequestError } from "../../shared/errors.js";
 import { makeFolder } from "../../shared/system.js";
@@ -9,12 +9,12 @@ import {
   confirmationFor,
   confirmationOf,
   isChangedConfirmation,
+  placedSets,
   placeOfConfirmation,
   renewed,
 } from "../catalog/confirmation.js";
 import { differences, firstOf } from "../catalog/differences.js";
 import { grown, isOfStructure } from "../catalog/growth.js";
-import { fileSets } from "../catalog/places.js";
 import { measured } from "../catalog/raised-questions.js";
 import { nameOf } from "../catalog/scan-folders.js";
 import { recogniseSeries } from "../catalog/series.js";
@@ -90,7 +90,7 @@ export function keepDraft(
   place = placeOfConfirmation(found.written.name, isAddress(first) ? first : home, descriptors),
 ): string {
   const description = { descriptor: found.descriptor, folder: home, location: first, digest: "", warnings: [] };
-  const held = beingWritten(fileSets(found.descriptor).flatMap((files) => files.map((file) => resolve(home, file))));
+  const held = beingWritten(placedSets(found.descriptor, home).flat());
   if (held !== undefined) throw new DataError(`${held}: a program is writing to it`);
   const outcome = verify(description, chunkBytes);
   if ("problems" in outcome) throw new DataError(`${first} cannot be served: ${outcome.problems.join("; ")}`);
