@@ -91,7 +91,8 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = fal
   if (flags.json === true) process.stdout.write(`${JSON.stringify(found.written, null, 2)}\n`);
   else {
     const reasons = [...hidden, show(found, home, first, flags.all) ?? []].flat();
-    const joined = paths.length > 1 ? null : seriesAround(first, (one) => knownOf([one], {}) === null);
+    const isFree = (one: string) => confirmationFor(one, apartOf(flags)) === null;
+    const joined = paths.length > 1 ? null : seriesAround(first, isFree, flags.descriptors && apartOf(flags));
     if (joined !== null) print([`${joined}.`]);
     if (reasons.length > 0 && flags.yes !== true && !asks) reportRefusal(`${basename(first)} ${reasons.join("; it ")}`);
   }

@@ -190,11 +190,7 @@ export class Catalog {
     const own = new Set(scan.candidates.map(({ location }) => location));
     this.waiting = problems
       .filter(({ waits }) => waits === true)
-      .map(({ location, message }) => ({
-        location,
-        message,
-        series: own.has(location) ? seriesPattern(location) : null,
-      }));
+      .map(({ waits: _, ...one }) => ({ ...one, series: own.has(one.location) ? seriesPattern(one.location) : null }));
     const lines = linesAbout(problems, this.#data);
     for (const dataset of now) {
       const isLarge = dataset.axes.reduce((product, { nodes }) => product * nodes, 1) > LARGE_NODES;

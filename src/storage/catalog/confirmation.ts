@@ -30,33 +30,35 @@ export function isConfirmation(name: string): boolean {
 export const isChangedConfirmation = (location: string): boolean =>
   location.endsWith(".json") && !isReferences(location);
 
-/** The flag by which a service finds a confirmation; empty if that goes beside its file. `home`: folder or address. */
-export const apartFlag = (home: string, apart: string | null): string =>
-  apart === null || (!isAddress(home) && isWritable(home)) ? "" : descriptorsFlag(apart);
-
-const descriptorsFlag = (folder: string): string => ` --descriptors ${shellText(folder)}`;
-
-/** The message that a person has to look, and the command, which names a folder that holds the sources too. */
-function needsLook(location: string, why: string, apart: string, sources: readonly string[]): string {
+/** The flags of a command about a file: the folder of its confirmation if that cannot be beside it, and of its sources. */
+export function placeFlags(location: string, sources: readonly string[], apart: string | null): string {
   const home = dirname(realPath(location) ?? location);
+  const isBeside = apart === null || (!isAddress(home) && isWritable(home));
+  return `${isBeside ? "" : descriptorsFlag(apart)}${dataFlag(home, sources)}`;
+}
+
+export const descriptorsFlag = (folder: string): string => ` --descriptors ${shellText(folder)}`;
+
+/** The flag of a folder that holds a file and the sources of its virtual datasets; empty if `home` does. */
+function dataFlag(home: string, sources: readonly string[]): string {
   let around = home;
   while (sources.some((one) => !isIn(around, realPath(one) ?? one))) around = dirname(around);
-  const data = around === home ? "" : ` --data ${shellText(around)}`;
-  return `needs a look${why}: fieldprobe inspect ${shellText(location)}${apart}${data}`;
+  return around === home ? "" : ` --data ${shellText(around)}`;
 }
 
+const needsLook = (location: string, why: string, flags: string): string =>
+  `needs a look${why}: fieldprobe inspect ${shellText(location)}${flags}`;
+
 /** The message that a file waits. `apart`: folder of its confirmation if that cannot be beside it. */
-export function waitsFor(location: string, { sources }: Recognised, apart: string | null = null): string {
-  const home = isAddress(location) ? location : dirname(realPath(location) ?? location);
-  return needsLook(location, "", apartFlag(home, apart), sources);
-}
+export const waitsFor = (location: string, { sources }: Recognised, apart: string | null = null): string =>
+  needsLook(location, "", placeFlags(location, sources, apart));
 
 /** The message about a file that differs from its confirmation. */
 export function notAsConfirmed({ descriptor, folder, location }: Description, path: string, what: string): string {
   const isBeside = basename(location) === DESCRIPTOR_NAME || isConfirmation(basename(location));
   const sources = (descriptor.confirmed?.sources ?? []).map((one) => resolve(folder, one));
-  const why = ` (not as it was confirmed: ${what})`;
-  return needsLook(path, why, isBeside ? "" : descriptorsFlag(dirname(location)), sources);
+  const flags = `${isBeside ? "" : descriptorsFlag(dirname(location))}${dataFlag(dirname(realPath(path) ?? path), sources)}`;
+  return needsLook(path, ` (not as it was confirmed: ${what})`, flags);
 }
 
 /** The message about the first file whose structure differs from the confirmed one; null if there is none. */

@@ -3,23 +3,26 @@ import { sep } from "node:path";
 import { shellText } from "../../shared/messages.js";
 import type { Dataset } from "./dataset.js";
 
-export interface Refusal {
-  readonly location: string;
-  readonly message: string;
+interface Reasons {
   /** Names and aliases of the refused dataset, if they are known. */
   readonly names?: readonly string[];
+  /** Whether a person has to confirm its description. */
   readonly waits?: true;
+  /** Files of which its virtual datasets are made. */
+  readonly sources?: readonly string[];
+}
+
+export interface Refusal extends Reasons {
+  readonly location: string;
+  readonly message: string;
+}
+
+export interface Refused extends Reasons {
+  readonly problems: readonly string[];
 }
 
 /** Beginnings of refusals that concern the content of a file and callers are told: open questions, the unsupported. */
 export const BY_CONTENT = /^(open question about|recognised as) /;
-
-export interface Refused {
-  readonly problems: readonly string[];
-  readonly names?: readonly string[];
-  /** Whether a person has to confirm its description. */
-  readonly waits?: true;
-}
 
 export interface Admitted {
   readonly dataset: Dataset;

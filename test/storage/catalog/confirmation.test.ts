@@ -59,14 +59,9 @@ describe("a confirmation", () => {
     confirm(home, "u.h5");
     const { datasets, problems } = scan(home);
     expect(datasets.map(({ name }) => name)).toEqual(["u"]);
-    expect(problems).toEqual([
-      {
-        location: join(home, "v.h5"),
-        message: `needs a look: fieldprobe inspect ${join(home, "v.h5")}`,
-        names: ["v"],
-        waits: true,
-      },
-    ]);
+    const location = join(home, "v.h5");
+    const message = `needs a look: fieldprobe inspect ${location}`;
+    expect(problems).toEqual([{ location, message, names: ["v"], waits: true, sources: [] }]);
     expect(openSource(join(home, "u.h5"), CHUNK_BYTES).name).toBe("u");
     expect(() => openSource(join(home, "v.h5"), CHUNK_BYTES)).toThrow(/open question about faces/);
   });

@@ -75,13 +75,8 @@ describe("files of several times each", () => {
       const times = labels.map((label) => label / 4);
       return writeHdf5(join(home, name), flow(UVW, times, labels, table));
     };
-    const [early, late] =
-      names.length > 1
-        ? [
-            [0, 1],
-            [6, 7],
-          ]
-        : [[], []];
+    const early = names.length > 1 ? [0, 1] : [];
+    const late = names.length > 1 ? [6, 7] : [];
     if (early.length > 0) await write("s_1.h5", ...early);
     const path = await write(names.at(-1) as string, 2, 3, 4);
     const paths = names.map((name) => join(home, name));

@@ -50,9 +50,11 @@ it.each([
   ).toEqual([expect.stringMatching(/run_\*\.h5 shows them as one$/)]);
 });
 
-it("names the folder of confirmations that cannot be beside their files", () => {
-  const waiting = ["/none/u_0.h5", "/none/u_1.h5"].map((location) => ({ location, series: "/none/u_*.h5" }));
-  expect(seriesHints([], waiting, "/s")).toEqual([expect.stringContaining("inspect /none/u_*.h5 --descriptors /s ")]);
+it("names the folder of confirmations that cannot be beside their files, and one of sources", () => {
+  const of = { series: "/none/v/u_*.h5", sources: ["/none/r.h5"] };
+  const waiting = ["/none/v/u_0.h5", "/none/v/u_1.h5"].map((location) => ({ location, ...of }));
+  const command = `inspect ${of.series} --descriptors /s --data /none `;
+  expect(seriesHints([], waiting, "/s")).toEqual([expect.stringContaining(command)]);
 });
 
 it("leaves other names alone, takes files of several times or with fractions, and names files that a pattern cannot", async () => {

@@ -7,6 +7,7 @@ import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { confirmationOf } from "../../../src/storage/catalog/confirmation.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { recogniseSeries } from "../../../src/storage/catalog/series.js";
+import { seriesAround, seriesHints } from "../../../src/storage/catalog/series-hint.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import { setDataFolders } from "../../../src/storage/dataset/files.js";
 import type { Answers } from "../../../src/storage/recognise/answers.js";
@@ -176,10 +177,17 @@ describe("a virtual dataset", () => {
     ] as const)
       copyFileSync(join(FIXTURES, from), join(data, to));
     for (const rank of ["rank0.h5", "rank1.h5"]) symlinkSync(join(data, rank), join(home, rank));
+    const series = [1, 2].map((n) => join(home, `u_${n}.h5`));
+    for (const path of series) copyFileSync(join(home, "early.h5"), path);
     setDataFolders([SCRATCH, data]);
     confirm(home, "early.h5", ENDS);
     const { datasets, problems } = scan(data);
-    expect([datasets.map(({ name }) => name), problems]).toEqual([["early"], []]);
+    expect([datasets, problems].map((all) => all.length)).toEqual([1, 2]);
+    const line = expect.stringContaining(`inspect ${join(home, "u_*.h5")} --data ${data} `);
+    const waiting = problems.map((one) => ({ ...one, series: "u_*.h5" }));
+    expect(seriesHints([], waiting)).toEqual([line]);
+    expect(seriesAround(series[0] as string, () => true)).toEqual(line);
+    for (const path of series) rmSync(path);
     expectFrames(datasets[0] as Dataset);
     expect(scan(home).problems.map(({ message }) => message)).toEqual([expect.stringMatching(/outside of its data/)]);
     await writeRank(data, [2, N / 2, N, N], { units: "cm/s" });
