@@ -1,6 +1,6 @@
 /** Draws charts. The only file that imports Observable Plot; loaded when a card is first shown. */
 import { dot, line, plot, raster, rectY, ruleX, ruleY, text } from "@observablehq/plot";
-import { superscript } from "./state/format.js";
+import { plainNumber, superscript } from "./state/format.js";
 
 /** The class whose style sheet the content policy lists by its digest. */
 export const CLASS = "chart";
@@ -80,12 +80,13 @@ export function drawChart(
   const { x, y, curves, joint, brush, mark, zero = false } = chart;
   const finite = ([px, py]: readonly [number, number]) =>
     Number.isFinite(px) && Number.isFinite(py) && (!x.isLog || px > 0) && (!y.isLog || py > 0);
-  const ys = curves.flatMap(({ points }) => points.map(([, one]) => one)).filter((one) => one > 0);
-  const chosen =
-    y.isLog && y.domain === undefined && ys.length > 0
-      ? { ...y, domain: [Math.min(...ys) * 0.7, Math.max(...ys) * 1.5] as const }
-      : y;
   const clean = curves.map((curve) => ({ ...curve, points: curve.points.filter(finite) }));
+  const heights = clean.flatMap(({ points }) => points.map(([, one]) => one));
+  const isFlat = Math.min(...heights) === Math.max(...heights);
+  const chosen =
+    y.isLog && y.domain === undefined && heights.length > 0
+      ? { ...y, domain: [Math.min(...heights) * 0.7, Math.max(...heights) * 1.5] as const }
+      : y;
   const marks = [
     ...(joint === undefined
       ? []
@@ -166,7 +167,7 @@ export function drawChart(
       ticks: chosen.isLog && chosen.domain ? decades(chosen.domain) : height / 55,
       clamp: true,
       ...(chosen.domain ? { domain: [...chosen.domain] } : {}),
-      ...(y.isLog ? { tickFormat: powerOfTen } : {}),
+      ...(y.isLog ? { tickFormat: powerOfTen } : isFlat ? { tickFormat: (one: number) => plainNumber(one) } : {}),
     },
     ...(joint === undefined ? {} : { color: { scheme: "inferno" } }),
     marks,

@@ -32,7 +32,7 @@ export function extremesText(values: readonly number[]): string {
 
 export function plainNumber(value: number, digits = 4): string {
   const text = shortNumber(value, digits);
-  return /[.]/.test(text) && !text.includes("·") ? text.replace(/\.?0+$/, "") : text;
+  return text.includes(".") ? text.replace(/\.?0+(?=·|$)/, "") : text;
 }
 
 /** A number with the digits that links and requests need, without those that rounding made. */
