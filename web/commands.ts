@@ -145,7 +145,7 @@ export function openFind(): void {
   openFinder({
     title: "Find a quantity, a dataset, a command …",
     items,
-    typed: (text) => placeItem(text) ?? expressionItem(text),
+    typed: (text) => placeItem(text) ?? (/^t *=/.test(text) ? null : expressionItem(text)),
   });
 }
 
