@@ -135,14 +135,12 @@ effect(() => {
   }
   const { low } = boxAbout(set, centre);
   const numbers: number[] = [];
-  for (const { tone, trails } of trailsOf(pour)) {
-    for (const trail of trails) {
+  for (const { tone, trails } of trailsOf(pour))
+    for (const trail of trails)
       for (let i = 1; i < trail.length; i++) {
         const ends = segmentIn(set, low, trail[i - 1], trail[i]);
         if (ends !== null) numbers.push(...ends, ...tone, 0.5 * (1 - i / RECORDS) ** 1.5 + 0.04);
       }
-    }
-  }
   dyeTrails.value = Float32Array.from(numbers);
 });
 
@@ -221,11 +219,10 @@ function strokeView(): TemplateResult | typeof nothing {
 
 export function dyePart(set: Dataset): TemplateResult | typeof nothing {
   if (!hasVelocity(set) || set.times.length < 2) return nothing;
-  const isOn = tool.value === "dye";
   const entries = dye.value === null ? [] : entriesOf(dye.value);
   const failed = entries.find(({ error }) => error !== null)?.error;
   return html`<section><h2>Dye</h2><div class="chips">
-      <button aria-pressed=${isOn ? "true" : "false"} @click=${setting(tool, isOn ? "cross" : "dye")}>Draw with dye</button>
+      <button aria-pressed=${tool.value === "dye" ? "true" : "false"} @click=${setting(tool, tool.value === "dye" ? "cross" : "dye")}>Draw with dye</button>
       ${
         dye.value === null
           ? nothing

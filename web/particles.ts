@@ -68,11 +68,11 @@ effect(() => {
   setWants("paths", set !== null && question !== null ? [wantedAnswer(set, "Paths", question, 8)] : []);
 });
 
-const paths = computed<Rows | null>(() => {
-  const set = dataset.value;
-  const question = released.value;
-  return set === null || question === null ? null : store.entry<Rows>(keyOf(set, question)).answer;
+const entry = computed(() => {
+  const [set, question] = [dataset.value, released.value];
+  return set === null || question === null ? null : store.entry<Rows>(keyOf(set, question));
 });
+const paths = computed(() => entry.value?.answer ?? null);
 
 /** Sets the trails as segments within the box shown, brightest at their ends. */
 effect(() => {
@@ -96,13 +96,7 @@ effect(() => {
     if (ends === null) continue;
     const colour = 4 * Math.round(80 + 175 * Math.min(1, speeds[i] / most));
     const age = last === first ? 1 : (times[i] - first) / (last - first);
-    numbers.push(
-      ...ends,
-      table[colour] / 255,
-      table[colour + 1] / 255,
-      table[colour + 2] / 255,
-      0.15 + 0.85 * age ** 2,
-    );
+    numbers.push(...ends, ...[0, 1, 2].map((c) => table[colour + c] / 255), 0.15 + 0.85 * age ** 2);
   }
   trails.value = Float32Array.from(numbers);
 });
@@ -112,7 +106,6 @@ const PLACES = { crosshair: "Around the crosshair", box: "Anywhere in the box", 
 export function particlesPanel(set: Dataset): TemplateResult {
   if (!hasVelocity(set)) return html`<p class="quiet">This dataset has no velocity.</p>`;
   const question = released.value;
-  const entry = question === null ? null : store.entry<Rows>(keyOf(set, question));
   const rows = paths.value;
   const integrators = INTEGRATORS.map((name) => [name, name] as const);
   return html`<section><h2>Release</h2>${oneOf("Where", PLACES, from.value, into(from))}
@@ -145,8 +138,8 @@ export function particlesPanel(set: Dataset): TemplateResult {
     <div class="chips"><button class="primary" @click=${() => release(set)}>Release</button>
       ${question === null ? nothing : html`<button @click=${setting(released, null)}>Clear</button>`}</div>
     ${problem.value === null ? nothing : html`<p class="error">${problem.value}</p>`}
-    ${entry?.error ? html`<p class="error">${entry.error.message}</p>` : nothing}
-    ${entry?.isPending ? html`<p class="quiet" role="status">Following particles</p>` : nothing}
+    ${entry.value?.error ? html`<p class="error">${entry.value.error.message}</p>` : nothing}
+    ${entry.value?.isPending ? html`<p class="quiet" role="status">Following particles</p>` : nothing}
     ${
       rows === null || question === null
         ? nothing

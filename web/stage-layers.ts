@@ -147,13 +147,13 @@ function differenceOf(a: PlaneLayer, b: PlaneLayer, plan: PicturePlan): PlaneLay
   if (sharedAxes(a.dataset, b.dataset) === null) return "A and B have no part of their boxes in common: no difference";
   const [unitA, unitB] = [a, b].map(({ volume }) => volume.unit ?? "no unit");
   if (unitA !== unitB) return `A is in ${unitA}, B in ${unitB}: no difference`;
-  const isPair = a.picture !== null && b.picture !== null && a.picture.data.length === b.picture.data.length;
-  const flat = isPair && a.picture !== null && b.picture !== null ? difference(a.picture.data, b.picture.data) : null;
   const hasBox = hasSameAxes(a.dataset, b.dataset) && String(a.volume.strides) === String(b.volume.strides);
   const box = hasBox ? difference(a.volume.data, b.volume.data) : null;
   const isMasked = [a, b].some(({ volume, picture }) => (picture ?? volume).isMasked);
-  let picture: Picture | null =
-    flat === null || a.picture === null ? null : { ...a.picture, data: flat.data, isMasked };
+  const [one, other] = [a.picture, b.picture];
+  let picture: Picture | null = null;
+  if (one !== null && other !== null && one.data.length === other.data.length)
+    picture = { ...one, data: difference(one.data, other.data).data, isMasked };
   const key = `${a.volume.key} − ${b.volume.key} ${picture !== null}`;
   if (box === null) picture ??= unsettledDifference(plan, a, b);
   const top = Number(((picture === null ? box?.top : largestIn(picture.data)) || NO_DIFFERENCE).toPrecision(2));

@@ -5,7 +5,7 @@ import { setting } from "./controls.js";
 import { type Scaled, scalesQuestion } from "./ruler.js";
 import { isolated, picked } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
-import type { Question, Wanted } from "./state/ask.js";
+import type { Question } from "./state/ask.js";
 import { type Dataset, nodeOf, type Vec3, volumeOfCells } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
 import { operand } from "./state/link.js";
@@ -58,15 +58,13 @@ effect(() => {
   const set = dataset.value;
   const question = set === null ? null : questionOf(set);
   const scales = set === null || question === null ? null : scalesQuestion(set, view.value.time);
-  const wants: Wanted[] = [];
-  if (set !== null && question !== null) wants.push(wantedAnswer<Answer>(set, "Structures", question, 9));
-  if (set !== null && scales !== null) wants.push(wantedAnswer(set, "Scales", scales, 14));
-  setWants("structure", wants);
+  setWants("structure", [
+    ...(set === null || question === null ? [] : [wantedAnswer<Answer>(set, "Structures", question, 9)]),
+    ...(set === null || scales === null ? [] : [wantedAnswer(set, "Scales", scales, 14)]),
+  ]);
 });
 
-function found(
-  set: Dataset,
-): { readonly structure: Structure; readonly label: number; readonly answer: Answer } | null {
+function found(set: Dataset): { structure: Structure; label: number; answer: Answer } | null {
   const question = questionOf(set);
   if (question === null || picked.value === null) return null;
   const { answer } = store.entry<Answer>(keyOf(set, question));
