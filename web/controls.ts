@@ -28,6 +28,16 @@ export function oneOf<T extends string>(
   )}</div>`;
 }
 
+/** Buttons of a radio group that `rove` moves in. */
+export const radios = <T extends string>(
+  offered: readonly (readonly [value: T, text: string, isOn: boolean])[],
+  choose: (value: T) => void,
+): TemplateResult[] =>
+  offered.map(
+    ([value, text, isOn]) =>
+      html`<button role="radio" aria-checked=${isOn ? "true" : "false"} tabindex=${isOn ? 0 : -1} @click=${() => choose(value)}>${text}</button>`,
+  );
+
 export const toggle = (label: string, on: { value: boolean }): TemplateResult =>
   html`<button aria-pressed=${on.value ? "true" : "false"} @click=${setting(on, !on.value)}>${label}</button>`;
 

@@ -39,6 +39,7 @@ import {
   planOf,
   refusals,
   shownOf,
+  sidesOf,
   view,
   volumeShown,
 } from "./state/model.js";
@@ -186,7 +187,7 @@ function captionOf(leftOut: string): string {
   const set = dataset.value;
   if (shown === null || set === null) return "";
   const card = chartInStage(set);
-  if (card !== null) return `${card.title}. ${set.title}; manifest ${set.digest.slice(0, 12)}.`;
+  if (card !== null) return `${card.title}. ${set.title || set.name}; manifest ${set.digest.slice(0, 12)}.`;
   const { surface, colour, show, compare } = view.value;
   const at = cross.value.map((one, a) => `${"xyz"[a]} = ${placeText(set.axes[a], one)}`).join(", ");
   const second = show === "compare" ? shownOf(view.value, true) : null;
@@ -219,6 +220,7 @@ async function record(): Promise<void> {
   const before = view.peek();
   let own = before;
   const n = isOfTime ? set.times.length : 90;
+  const text = (): string => (own.show === "3d" ? `t = ${timeText(set, own.time ?? 0)}` : sidesOf(own));
   let drawn = 0;
   try {
     for (let i = 0; i < n && recording.peek() !== null; i++) {
@@ -233,6 +235,9 @@ async function record(): Promise<void> {
       c.fillStyle = "#0a0d12";
       c.fillRect(0, 0, 1920, 1080);
       c.drawImage(picture, (1920 - w) / 2, (1080 - h) / 2, w, h);
+      Object.assign(c, { font: "26px Inter, sans-serif", fillStyle: "#e6ebf2", strokeStyle: "#0a0d12", lineWidth: 6 });
+      c.strokeText(text(), 24, 1056);
+      c.fillText(text(), 24, 1056);
       await movie.add();
       drawn++;
     }

@@ -4,7 +4,7 @@ import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { cardInStage, isInStage } from "./cards.js";
 import { datasetItems, methodItems, openFind, openQuantities } from "./commands.js";
-import { rove, setting } from "./controls.js";
+import { into, radios, rove, setting } from "./controls.js";
 import { draftsDialog, emptyView } from "./drafts.js";
 import { type Pane, PLANE_NAMES } from "./draw/layout.js";
 import { dyeNote, dyeView } from "./dye.js";
@@ -59,6 +59,7 @@ import {
   servedValue,
   setWants,
   shownOf,
+  sidesOf,
   store,
   unread,
   valueText,
@@ -69,12 +70,7 @@ import { type Picture, pictureAt, sampleAt } from "./state/volumes.js";
 
 const isWelcome = signal(location.search === "");
 
-const MODES: readonly (readonly [string, string, (show: Show) => boolean])[] = [
-  ["slice:z", "Slice", (show) => show.startsWith("slice")],
-  ["3d", "3-D", (show) => show === "3d"],
-  ["four", "Four", (show) => show === "four"],
-  ["compare", "Compare", (show) => show === "compare"],
-];
+const MODES = { slice: "Slice", "3d": "3-D", four: "Four", compare: "Compare" };
 
 /** Chooses an arrangement of panes; a comparison starts with another method. */
 export function chooseShow(show: Show): void {
@@ -105,13 +101,11 @@ function bar(set: Dataset | null): TemplateResult {
       <button class="method" aria-haspopup="dialog" aria-label=${`Method ${now.method}`} @click=${() => set !== null && openFinder({ title: "Method", items: methodItems(set) })}>${now.method}</button>
     </nav>
     <div class="modes" role="radiogroup" aria-label="View" @keydown=${rove}>
-      ${MODES.filter(([show]) => flat === undefined || show === "slice:z" || show === "compare").map(
-        ([mode, name, is]) => {
-          const show = flat === undefined || mode === "compare" ? mode : `slice:${flat}`;
-          const isOn = is(now.show);
-          return html`<button role="radio" aria-checked=${isOn ? "true" : "false"} tabindex=${isOn ? 0 : -1}
-          @click=${() => chooseShow(show as Show)}>${name}</button>`;
-        },
+      ${radios(
+        Object.entries(MODES)
+          .filter(([mode]) => flat === undefined || mode === "slice" || mode === "compare")
+          .map(([mode, text]) => [mode, text, now.show.split(":")[0] === mode] as const),
+        (mode) => chooseShow((mode === "slice" ? `slice:${flat ?? "z"}` : mode) as Show),
       )}
     </div>
     <button class="find" aria-haspopup="dialog" aria-keyshortcuts="Control+K" @click=${openFind}>Find <kbd>Ctrl K</kbd></button>
@@ -150,7 +144,7 @@ function readout(): TemplateResult | typeof nothing {
   if (set === null || shown === null) return nothing;
   const over = hover.value;
   const isCompared = view.value.show === "compare";
-  const labels = isCompared ? `A: ${labelOf(view.value, false)} · B: ${labelOf(view.value, true)}` : shown.method;
+  const labels = isCompared ? sidesOf(view.value) : shown.method;
   const isOfBoth = isDifference(view.value);
   const under = over === null ? null : shownOf(view.value, over.second);
   if (over !== null && under !== null) {
@@ -316,11 +310,9 @@ function switcher(): TemplateResult {
   const now = view.value;
   const one = onePane.value;
   return html`<div class="panes" role="radiogroup" aria-label="Pane" ?hidden=${one === null || now.show !== "four"} @keydown=${rove}>
-    ${(["z", "x", "y", "3d"] as const).map(
-      (
-        name,
-      ) => html`<button role="radio" aria-checked=${one === name ? "true" : "false"} tabindex=${one === name ? 0 : -1}
-        @click=${setting(onePane, name)}>${name === "3d" ? "3-D" : PLANE_NAMES[name]}</button>`,
+    ${radios(
+      (["z", "x", "y", "3d"] as const).map((name) => [name, name === "3d" ? "3-D" : PLANE_NAMES[name], one === name]),
+      into(onePane),
     )}</div>`;
 }
 
@@ -385,8 +377,7 @@ function timeLine(set: Dataset | null): TemplateResult {
   }
   const move = (event: Event, how: "drag" | "replace") => {
     const wanted = Number((event.target as HTMLInputElement).value);
-    const next = set === null ? wanted : set.times[frameOf(wanted, set)];
-    change({ time: next }, how);
+    change({ time: set === null ? wanted : set.times[frameOf(wanted, set)] }, how);
   };
   return html`<footer class="time">
     <button class="play" aria-label=${isPlaying.value ? "Pause" : "Play"} @click=${togglePlay}>

@@ -50,6 +50,7 @@ import {
   refusalOf,
   rested,
   type Shown,
+  sidesOf,
   store,
   view,
 } from "./state/model.js";
@@ -418,7 +419,7 @@ export class Stage {
     const hasNoDifference = isOfBoth && layer.picture !== null && layer.range.high === NO_DIFFERENCE;
     const side = pane.second ? "B" : "A";
     const note = isOfBoth
-      ? `A − B${hasNoDifference ? ": no difference" : ""}   A: ${labelOf(now, false)}   B: ${labelOf(now, true)}`
+      ? `A − B${hasNoDifference ? ": no difference" : ""}   ${sidesOf(now)}`
       : now.show === "compare" && !isSwiped
         ? `${side}: ${labelOf(now, pane.second)}`
         : "";

@@ -129,7 +129,7 @@ function roundedView(next: View): View {
 export function saveLink(how: "push" | "replace"): void {
   const now = view.peek();
   const address = `${rootOf()}view/${encodeURIComponent(now.dataset)}?${writeLink(now)}`;
-  if (how === "push") history.pushState(null, "", address);
+  if (how === "push" && new URL(address).href !== location.href) history.pushState(null, "", address);
   else history.replaceState(null, "", address);
 }
 
@@ -305,6 +305,10 @@ export function labelOf(now: View, second: boolean): string {
   ];
   return names.join(", ");
 }
+
+/** What is shown, of A and of B in a comparison. */
+export const sidesOf = (now: View): string =>
+  now.show === "compare" ? `A: ${labelOf(now, false)} · B: ${labelOf(now, true)}` : labelOf(now, false);
 
 /** The first error among the answers that the planes of a view show: nodes, pictures and the value at the crosshair. */
 export function refusalOf(now: View, second = false): Failed | null {
