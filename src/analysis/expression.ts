@@ -11,7 +11,6 @@ import {
   realPower,
   type Shape,
   sums,
-  trace,
   UNARY,
 } from "./array-functions.js";
 import {
@@ -29,7 +28,6 @@ import {
 import { FUNCTIONS } from "./expression-functions.js";
 import { type MakeError, MOST_DEPTH, parse, type SyntaxTree, textOf } from "./expression-syntax.js";
 import {
-  FILTERED_FORMULAS,
   fieldOfName,
   formulaOf,
   type InputKey,
@@ -191,20 +189,17 @@ class ExpressionCompiler {
     const present = refusesEarlier === true && !Object.hasOwn(this.#names.fields, name) ? presentName(name) : undefined;
     if (present !== undefined)
       throw this.#refuse(`nothing has the name ${excerpt(name)}; write ${present}`, column, present);
-    if (name === "tau" && this.#names.isFiltered === "box") return this.#input("filteredStress", "velocity", "tensor");
+    if (name === "tau") return this.#stress(column);
     if (name === "nu" && viscosity !== undefined)
       return { ...this.#literal(viscosity), dimension: dimensionOfViscosity(units) };
     const input = inputNamed(name, this.#names);
     if (input === undefined) {
-      const formula = formulaOf(name, this.#names);
+      const formula = formulaOf(name);
       if (formula === undefined) throw this.#unknown(name, column);
       return this.#formula(formula, name, column);
     }
-    const field = input.key.split(":")[1];
-    if (field !== undefined && !Object.hasOwn(this.#names.fields, field))
-      throw this.#refuse(`the dataset has no ${field}`, column);
-    if (input.key.startsWith("filtered") && !this.#names.isFiltered)
-      throw this.#refuse(`${name} needs a filter`, column);
+    if (input.key.includes(":") && !Object.hasOwn(this.#names.fields, name))
+      throw this.#refuse(`the dataset has no ${name}`, column);
     this.#add(input.key);
     return inputPart(input.key, 0, input.shape, dimensionOfInput(input.key, units));
   }
@@ -212,8 +207,18 @@ class ExpressionCompiler {
   /** The subexpression of a formula; its errors are reported at the column of its name. */
   #formula(formula: string, name: string, column: number): Subexpression {
     const refuse: MakeError = (message) => this.#refuse(`${name}: ${message}`, column);
-    const names = { ...this.#names, refusesEarlier: false };
-    return new ExpressionCompiler(names, this.#shared, refuse, formula).compile(parse(formula, refuse));
+    return new ExpressionCompiler(this.#names, this.#shared, refuse, formula).compile(parse(formula, refuse));
+  }
+
+  /** The stress of a filter; that of a box is an input of its own. */
+  #stress(column: number): Subexpression {
+    if (this.#names.isFiltered === "box") return this.#input("filteredStress", "velocity", "tensor");
+    const means = this.#formula(
+      "[filter(u).x * filter(u), filter(u).y * filter(u), filter(u).z * filter(u)]",
+      "tau",
+      column,
+    );
+    return this.#binary("-", this.#input("filteredProducts", "velocity", "tensor"), means, column);
   }
 
   #add(key: InputKey): void {
@@ -367,13 +372,17 @@ class ExpressionCompiler {
 
   /** The divergence or the curl of a vector, from its gradient. */
   #divOrCurl(name: "div" | "curl", gradient: Subexpression, column: number): Subexpression {
-    const { key, shape, dimension } = gradient;
-    if (shape !== "tensor") throw this.#refuse(`${name} takes a vector, not a scalar`, column);
+    const { key, shape, dimension, source } = gradient;
+    if (shape !== "tensor" || source === undefined) throw this.#refuse(`${name} takes a vector, not a scalar`, column);
+    const entry = (block: BlockInputs, i: number, j: number) =>
+      inputPart(source.key, source.from + source.step * (3 * i + j), "scalar", dimension).run(block)[0];
     if (name === "div")
-      return partOf(`div(${key})`, "scalar", dimension, (block) => [trace(gradient.run(block), block.scratch())]);
+      return partOf(`div(${key})`, "scalar", dimension, (block) => {
+        const out = BINARY["+"](entry(block, 0, 0), entry(block, 1, 1), block.scratch());
+        return [BINARY["+"](out, entry(block, 2, 2), out)];
+      });
     return partOf(`curl(${key})`, "vector", dimension, (block) => {
-      const g = gradient.run(block);
-      const turn = (i: number, j: number) => BINARY["-"](g[3 * i + j], g[3 * j + i], block.scratch());
+      const turn = (i: number, j: number) => BINARY["-"](entry(block, i, j), entry(block, j, i), block.scratch());
       return [turn(2, 1), turn(0, 2), turn(1, 0)];
     });
   }
@@ -468,11 +477,12 @@ class ExpressionCompiler {
     if (!this.#names.isFiltered) throw this.#refuse("filter(...) needs a filter, such as gaussian:0.8", column);
     if (field !== undefined)
       return this.#input("filtered", field, this.#names.fields[field] === 3 ? "vector" : "scalar");
-    const formula = FILTERED_FORMULAS[wanted];
-    if (formula !== undefined) return this.#formula(formula, `filter(${wanted})`, column);
+    // At walls a filtered derivative differs from the derivative of the filtered field, which the named quantities are.
+    if (wanted === "A") return this.#input("filteredGradient", "velocity", "tensor");
+    if (["S", "W", "omega"].includes(wanted))
+      return this.#formula((formulaOf(wanted) as string).replaceAll("A", "filter(A)"), `filter(${wanted})`, column);
     const { callee, arguments: [inner] = [] } = argument as { callee?: SyntaxTree; arguments?: SyntaxTree[] };
     const of = inner?.type === "Identifier" ? fieldOfName(inner.name as string, this.#names) : undefined;
-    // At walls a filtered derivative differs from the derivative of the filtered field, which the named quantities are.
     if (callee?.name === "grad" && of !== undefined && this.#names.isFiltered === "box")
       return this.#input("filteredGradient", of, this.#names.fields[of] === 3 ? "tensor" : "vector");
     const component = this.#componentOf(argument);

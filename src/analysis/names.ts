@@ -1,6 +1,6 @@
 /** Names in expressions: the inputs of a dataset, and quantities by their formulas. */
 import { FIELDS, type FieldName, type KnownField } from "../shared/operations.js";
-import { curlOf, QUANTITIES } from "../shared/quantities.js";
+import { QUANTITIES } from "../shared/quantities.js";
 import type { Shape } from "./array-functions.js";
 
 /** Values read at a node: a stored field, one of its derivatives, a filtered field, or a coordinate. */
@@ -86,63 +86,29 @@ interface KnownDataset extends Pick<Names, "viscosity" | "units"> {
   readonly forcing: { readonly kind: string };
 }
 
-const PREFIXES: Readonly<Record<InputKind, string>> = {
-  ...{ value: "", gradient: "grad_", laplacian: "lap_", hessian: "H_" },
-  ...{ filtered: "bar_", filteredGradient: "bar_grad_", filteredProducts: "bar_products_" },
-  ...{ laplacianOfGradient: "lap_grad_", filteredStress: "bar_stress_" },
-  ...{ second: "second_", rate: "rate_", frame: "frame_", shift: "shift_", mean: "mean_" },
-};
-/** Shapes of the inputs of a vector and of a scalar; null if it has no such input. */
-const SHAPES: Readonly<Record<InputKind, readonly [vector: Shape | null, scalar: Shape | null]>> = {
-  value: ["vector", "scalar"],
-  gradient: ["tensor", "vector"],
-  laplacian: ["vector", null],
-  hessian: [null, "tensor"],
-  filtered: ["vector", "scalar"],
-  filteredGradient: ["tensor", "vector"],
-  filteredProducts: ["tensor", null],
-  laplacianOfGradient: ["tensor", null],
-  filteredStress: ["tensor", null],
-  ...{ second: [null, null], rate: [null, null], frame: [null, null], shift: [null, null], mean: [null, null] },
-};
 const COORDINATES = ["x", "y", "z", "t"] as const;
 
-/** The inputs of a field by name, in the order of messages. */
-function inputsOf(field: FieldName, components: number): [string, Input][] {
-  return (Object.keys(SHAPES) as InputKind[]).flatMap((kind): [string, Input][] => {
-    const shape = SHAPES[kind][components === 3 ? 0 : 1];
-    return shape === null ? [] : [[PREFIXES[kind] + field, { key: `${kind}:${field}`, shape }]];
-  });
-}
-
-/** The input with a name in a dataset, or in another one if its field is a known one; undefined if there is none. */
+/** The input with a name in a dataset, or in another one if it is a known field; undefined if there is none. */
 export function inputNamed(name: string, { fields }: Pick<Names, "fields">): Input | undefined {
   const coordinate = COORDINATES.find((one) => one === name);
   if (coordinate !== undefined) return { key: coordinate, shape: "scalar" };
-  const field = name.replace(/^(?:bar_)?(?:lap_grad_|grad_|lap_|H_|products_|stress_)?/, "");
-  const known = Object.hasOwn(FIELDS, field) ? FIELDS[field as KnownField] : undefined;
-  const components = Object.hasOwn(fields, field) ? fields[field] : known;
-  return components === undefined ? undefined : inputsOf(field, components).find(([own]) => own === name)?.[1];
+  const known = Object.hasOwn(FIELDS, name) ? FIELDS[name as KnownField] : undefined;
+  const components = Object.hasOwn(fields, name) ? fields[name] : known;
+  return components === undefined ? undefined : { key: `value:${name}`, shape: components === 3 ? "vector" : "scalar" };
 }
 
 /** Names that stand for expressions of inputs and of each other; they precede the quantities of pictures. */
 const FORMULAS: Readonly<Record<string, string>> = {
   u: "velocity",
   p: "pressure",
-  A: "grad_velocity",
+  A: "grad(u)",
   S: "(A + transpose(A)) / 2",
   W: "(A - transpose(A)) / 2",
-  omega: curlOf("velocity"),
-  w: curlOf("velocity"),
-  gradp: "grad_pressure",
-  lapu: "lap_velocity",
+  omega: "[A[2][1] - A[1][2], A[0][2] - A[2][0], A[1][0] - A[0][1]]",
   lambda2: "eig2(S * S + W * W)",
   helicity: "dot(u, omega)",
-  bar_A: "bar_grad_velocity",
-  bar_S: "(bar_A + transpose(bar_A)) / 2",
-  bar_w: "[bar_A[2][1] - bar_A[1][2], bar_A[0][2] - bar_A[2][0], bar_A[1][0] - bar_A[0][1]]",
-  tau: "bar_products_velocity - [bar_u.x * bar_u, bar_u.y * bar_u, bar_u.z * bar_u]",
-  Pi: "-ddot(tau, bar_S)",
+  tau: "filter(u_i * u_j) - filter(u_i) * filter(u_j)",
+  Pi: "-ddot(tau, filter(S))",
 };
 
 /** Names of earlier versions with two meanings, and the names to write instead. */
@@ -184,34 +150,21 @@ export function fieldOfName(name: string, { fields }: Pick<Names, "fields">): Fi
   return Object.hasOwn(fields, field) ? field : undefined;
 }
 
-/** Formulas of `filter` for names that are not fields, in filtered inputs. */
-export const FILTERED_FORMULAS: Readonly<Record<string, string>> = {
-  ...{ A: "bar_A", S: "bar_S", omega: "bar_w", W: "(bar_A - transpose(bar_A)) / 2" },
-};
-
-/** The letters of velocity and pressure, as in `grad_p`. */
+/** The letters of velocity and pressure. */
 const LETTERS: Readonly<Record<string, FieldName>> = { u: "velocity", p: "pressure" };
 
 /** The formula of a name; undefined for inputs and for unknown names. */
-export function formulaOf(name: string, names: Pick<Names, "fields">): string | undefined {
+export function formulaOf(name: string): string | undefined {
   if (Object.hasOwn(FORMULAS, name)) return FORMULAS[name];
-  const [, kind, letter = ""] = /^(bar_|grad_|lap_|H_|bar_grad_|bar_products_)([up])$/.exec(name) ?? [];
-  if (kind !== undefined) return kind + LETTERS[letter];
-  const scalar = /^lap_(\w+)$/.exec(name)?.[1];
-  if (scalar !== undefined && inputNamed(`H_${scalar}`, names) !== undefined) return `tr(H_${scalar})`;
-  const component = /^(\w+)_([xyz])$/.exec(name);
-  if (component !== null && inputNamed(component[1], names)?.shape === "vector")
-    return `${component[1]}.${component[2]}`;
   return QUANTITIES.find((row) => row.name === name && row.method !== null)?.expression;
 }
 
 /** All names, for messages. */
 export function nameList({ fields, viscosity }: Names): readonly string[] {
-  const known = Object.keys(FORMULAS).filter((name) => presentName(name) === undefined);
   const lacks = Object.keys(FIELDS).filter((field) => !Object.hasOwn(fields, field));
   const isOf = (text: string) => !lacks.some((field) => text.includes(field));
   const named = QUANTITIES.filter((row) => row.method !== null && isOf(row.expression) && !presentName(row.name));
-  const all = [...known, ...Object.keys(fields), ...named.map(({ name }) => name), ...COORDINATES];
+  const all = [...Object.keys(FORMULAS), ...Object.keys(fields), ...named.map(({ name }) => name), ...COORDINATES];
   return [...new Set([...all, ...(viscosity === undefined ? [] : ["nu"]), "pi"])];
 }
 

@@ -118,12 +118,6 @@ export function unitText(product: ReadonlyMap<string, number>): string {
   return (above.join(" ") || "1") + (bottom === "" ? "" : `/${bottom}`);
 }
 
-/** The expression of the curl of a vector field. */
-export function curlOf(field: string): string {
-  const d = (component: number, axis: number): string => `grad_${field}[${component}][${axis}]`;
-  return `[${d(2, 1)} - ${d(1, 2)}, ${d(0, 2)} - ${d(2, 0)}, ${d(1, 0)} - ${d(0, 1)}]`;
-}
-
 /** A scalar that can be drawn. */
 export interface Quantity {
   readonly name: string;
@@ -146,21 +140,16 @@ export interface Quantity {
 /** How names of expressions are printed. */
 const SYMBOLS: Readonly<Record<string, string>> = {
   A: "∇u",
-  w: "ω",
   omega: "ω",
   nu: "ν",
-  gradp: "∇p",
-  H_p: "∇∇p",
-  lapu: "∇²u",
   force: "f",
   magnetic: "b",
   potential: "a",
   density: "ρ",
   temperature: "T",
-  grad_density: "∇ρ",
-  grad_temperature: "∇T",
   ...Object.fromEntries(["xx", "yy", "zz", "xy", "xz", "yz"].map((axes) => [axes, `τ${axes}`])),
 };
+const DERIVATIVES_OF: Readonly<Record<string, string>> = { grad: "∇", hess: "∇∇", lap: "∇²", curl: "∇×" };
 /** What printed symbols mean. */
 const MEANINGS = [
   ["ω", "ω = ∇×u"],
@@ -171,7 +160,7 @@ const MEANINGS = [
 /** Prints the expression of a quantity as a formula: `sqrt(2 * ddot(S, S))` as √(2 S : S), S = (∇u + ∇uᵀ) / 2. */
 export function formulaText({ expression, operation }: Pick<Quantity, "expression" | "operation">): string {
   const printed = expression
-    .replaceAll(curlOf("magnetic"), "∇×b")
+    .replaceAll(/\b(grad|hess|lap|curl)\((\w+)\)/g, (_, name: string, of: string) => DERIVATIVES_OF[name] + of)
     .replaceAll(/[A-Za-z_]+/g, (name) => (Object.hasOwn(SYMBOLS, name) ? (SYMBOLS[name] as string) : name))
     .replaceAll(/\bddot\(([^,]+), ([^)]+)\)/g, "$1 : $2")
     .replaceAll(/\bdot\(([^,]+), ([^)]+)\)/g, "$1 · $2")
@@ -205,9 +194,9 @@ export const QUANTITIES = [
   { name: "p", title: "Pressure", expression: "p", ...PRESSURE },
   { name: "speed", title: "Speed |u|", expression: "norm(u)", ...VELOCITY },
   { name: "vorticity", title: "Vorticity magnitude", expression: "norm(omega)", ...GRADIENT, measure: "rate" },
-  { name: "wx", title: "Vorticity x", expression: "w.x", ...GRADIENT, measure: "rate" },
-  { name: "wy", title: "Vorticity y", expression: "w.y", ...GRADIENT, measure: "rate" },
-  { name: "wz", title: "Vorticity z", expression: "w.z", ...GRADIENT, measure: "rate" },
+  { name: "wx", title: "Vorticity x", expression: "omega.x", ...GRADIENT, measure: "rate" },
+  { name: "wy", title: "Vorticity y", expression: "omega.y", ...GRADIENT, measure: "rate" },
+  { name: "wz", title: "Vorticity z", expression: "omega.z", ...GRADIENT, measure: "rate" },
   { name: "enstrophy", title: "Enstrophy", expression: "dot(omega, omega) / 2", ...GRADIENT, measure: "rateSquared" },
   { name: "strain", title: "Strain rate |S|", expression: "sqrt(2 * ddot(S, S))", ...GRADIENT, measure: "rate" },
   {
@@ -224,7 +213,7 @@ export const QUANTITIES = [
   {
     name: "gradpressure",
     title: "Pressure gradient |∇p|",
-    expression: "norm(gradp)",
+    expression: "norm(grad(p))",
     ...DERIVATIVE,
     operation: "GetPressureGradient",
     measure: "pressureGradient",
@@ -232,14 +221,14 @@ export const QUANTITIES = [
   {
     name: "lapp",
     title: "Laplacian of pressure",
-    expression: "tr(H_p)",
+    expression: "tr(hess(p))",
     ...DERIVATIVE,
     operation: "GetPressureHessian",
     measure: "pressureLaplacian",
   },
-  { name: "lapux", title: "Laplacian of velocity x", expression: "lapu.x", ...LAPLACIAN },
-  { name: "lapuy", title: "Laplacian of velocity y", expression: "lapu.y", ...LAPLACIAN },
-  { name: "lapuz", title: "Laplacian of velocity z", expression: "lapu.z", ...LAPLACIAN },
+  { name: "lapux", title: "Laplacian of velocity x", expression: "lap(u).x", ...LAPLACIAN },
+  { name: "lapuy", title: "Laplacian of velocity y", expression: "lap(u).y", ...LAPLACIAN },
+  { name: "lapuz", title: "Laplacian of velocity z", expression: "lap(u).z", ...LAPLACIAN },
   { name: "fx", title: "Force x", expression: "force.x", ...FORCE },
   { name: "fy", title: "Force y", expression: "force.y", ...FORCE },
   { name: "fz", title: "Force z", expression: "force.z", ...FORCE },
@@ -250,7 +239,7 @@ export const QUANTITIES = [
   {
     name: "current",
     title: "Current density |∇×b|",
-    expression: `norm(${curlOf("magnetic")})`,
+    expression: "norm(curl(magnetic))",
     ...GRADIENT,
     operation: "GetMagneticFieldGradient",
     measure: "current",
@@ -262,7 +251,7 @@ export const QUANTITIES = [
   {
     name: "graddensity",
     title: "Density gradient |∇ρ|",
-    expression: "norm(grad_density)",
+    expression: "norm(grad(density))",
     ...GRADIENT,
     operation: "GetDensityGradient",
     measure: "densityGradient",
@@ -278,7 +267,7 @@ export const QUANTITIES = [
   {
     name: "gradtemperature",
     title: "Temperature gradient |∇T|",
-    expression: "norm(grad_temperature)",
+    expression: "norm(grad(temperature))",
     ...GRADIENT,
     operation: "GetTemperatureGradient",
     measure: "temperatureGradient",

@@ -142,9 +142,7 @@ function countOf(first: Triple, last: Triple): Triple {
 /** Whether a text is an expression or the name of one, rather than a name of the public service. */
 function isExpression(text: string, dataset: Dataset): boolean {
   if (/[^\w\s,]/.test(text) || (text !== "q" && REPLACED.has(text))) return true;
-  return (
-    formulaOf(text, namesFor(dataset)) !== undefined && !isFieldName(text, dataset) && !/vorticity|q|^Q$/.test(text)
-  );
+  return formulaOf(text) !== undefined && !isFieldName(text, dataset) && !/vorticity|q|^Q$/.test(text);
 }
 
 /** Checks an expression at nodes; its derivatives are differences. Throws RequestError. */

@@ -10,10 +10,8 @@ import { describe } from "../http/describe.js";
 function quantityOf(name: string, names: Names): readonly object[] {
   try {
     const { shape, unit } = compileExpression(name, names, "what");
-    const formula = formulaOf(name, names);
-    // Formulas of inputs with internal names, such as grad_velocity, are not shown.
-    const isPlain = formula !== undefined && !/_|\bvelocity\b|\bpressure\b/.test(formula);
-    return [{ name, shape, ...(unit === null ? {} : { unit }), ...(isPlain ? { formula } : {}) }];
+    const formula = formulaOf(name);
+    return [{ name, shape, ...(unit === null ? {} : { unit }), ...(formula === undefined ? {} : { formula }) }];
   } catch {
     return [];
   }

@@ -336,7 +336,7 @@ export function aboutTexts(texts: readonly string[], { base: { names }, transfor
   const units = texts.map((text) => [text, compileExpression(text, names).unit] as const);
   const { dataset, filter } = transforms;
   return {
-    formulas: Object.fromEntries(texts.map((text) => [text, formulaOf(text.trim(), names) ?? text])),
+    formulas: Object.fromEntries(texts.map((text) => [text, formulaOf(text.trim()) ?? text])),
     units: Object.fromEntries(units.filter(([, unit]) => unit !== null)),
     ...(filter === null ? {} : { filter: { ...filter, widths: widthsOf(filter, dataset) } }),
   };
