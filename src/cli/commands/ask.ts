@@ -1,6 +1,6 @@
 /** A command for each call of the table: flags are its members, endings of `--out` choose the forms. */
 import { existsSync, readFileSync } from "node:fs";
-import { basename, extname } from "node:path";
+import { basename, dirname, extname, relative } from "node:path";
 import { Command } from "commander";
 import { analysisTable } from "../../analysis/table.js";
 import { type JobDescription, jobsOf } from "../../client/jobs.js";
@@ -171,17 +171,17 @@ async function run(call: CallName, dataset: string, what: string | undefined, fl
       }
       for (const [file, form] of forms)
         if (form === "svg") writeWhole(file, plotOf(JSON.parse(String(await get("json"))), call));
-        else writeWhole(file, form === "xmf" ? besideFile(await get(form), forms) : await get(form));
+        else writeWhole(file, form === "xmf" ? referring(await get(form), file, forms) : await get(form));
     });
   } finally {
     wait.stop();
   }
 }
 
-/** XDMF that refers to the HDF5 file written next to it. */
-function besideFile(xdmf: Buffer, forms: readonly (readonly [file: string, form: string])[]): string {
+/** XDMF that refers to the HDF5 file written with it by its path from the folder of the XDMF. */
+function referring(xdmf: Buffer, file: string, forms: readonly (readonly [file: string, form: string])[]): string {
   const [data = ""] = forms.find(([, form]) => form === "h5") ?? [];
-  return String(xdmf).replaceAll(">nodes.h5:", `>${escaped(basename(data))}:`);
+  return String(xdmf).replaceAll(">nodes.h5:", () => `>${escaped(relative(dirname(file), data))}:`);
 }
 
 async function submit(
