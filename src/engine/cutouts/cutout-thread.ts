@@ -5,7 +5,7 @@ import { OneThread } from "../../shared/one-thread.js";
 import type { Dataset } from "../../storage/dataset/dataset.js";
 import type { StorePort } from "../../storage/remote/store-port.js";
 import type { NumberTable, SampledGrid, TableColumn } from "../../storage/tools/grid-file.js";
-import { type Selection, selectionProblem } from "../../storage/tools/selection.js";
+import type { Selection } from "../../storage/tools/selection.js";
 import type { PathRecords } from "../../storage/tools/trajectory-file.js";
 
 export type { NumberTable, PathRecords, SampledGrid, Selection, TableColumn };
@@ -47,11 +47,6 @@ export class CutoutThread {
   /** @param connectStores connects the thread to the one that reads stores */
   constructor(connectStores: (connection: StorePort) => void) {
     this.#thread.onMessage(connectStores);
-  }
-
-  /** What is wrong with a selection; null if nothing is. */
-  problem(dataset: Dataset, selection: Selection): string | null {
-    return selectionProblem(dataset, selection);
   }
 
   /**

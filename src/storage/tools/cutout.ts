@@ -6,7 +6,7 @@ import { version } from "../../shared/build.js";
 import { DataError } from "../../shared/errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { NodeBox } from "../bricks/stored-box.js";
-import type { Axes, Axis, Dataset, FieldName, KnownField } from "../dataset/dataset.js";
+import type { Axes, Dataset, FieldName, KnownField } from "../dataset/dataset.js";
 import { AXIS_NAMES, axesOfField, claimText, nodeAt } from "../dataset/dataset.js";
 import { Hdf5Writer } from "../hdf5/writer.js";
 import type { Selection } from "./selection.js";
@@ -25,9 +25,7 @@ const NAMES: Readonly<Record<KnownField, string>> = {
 const nameOf = (field: FieldName): string => NAMES[field as KnownField] ?? field;
 const labelOf = (field: FieldName, frame: number) => `${nameOf(field)}_${String(frame + 1).padStart(4, "0")}`;
 
-function xdmfBeside(path: string): string {
-  return path.replace(/\.[^./]*$/, "").concat(".xmf");
-}
+const widthOf = (dataset: Dataset, field: FieldName) => dataset.fields[field]?.components as number;
 
 /** Writes the cutout and its `.xmf`. `progress`: receives the fraction done. */
 export async function writeCutout(
@@ -43,7 +41,8 @@ export async function writeCutout(
     const [leading = ""] = fields;
     const axes = axesOfField(dataset, leading);
     for (const [index, axis] of AXIS_NAMES.entries()) {
-      const values = coordinates(axes[index], first[index] as number, box.count[index]);
+      const at = (_: unknown, i: number) => nodeAt(axes[index], (first[index] as number) + i);
+      const values = Float64Array.from({ length: box.count[index] }, at);
       writer.whole(`/${axis}coor`, "float64", [values.length], values);
     }
     const times = Float64Array.from({ length: frames.count }, (_, index) => timeOf(dataset, frames.first + index));
@@ -61,7 +60,7 @@ export async function writeCutout(
       source.close();
     }
   });
-  writeFileSync(xdmfBeside(path), describeXdmf(dataset, selection, basename(path)));
+  writeFileSync(path.replace(/\.[^./]*$/, ".xmf"), describeXdmf(dataset, selection, basename(path)));
 }
 
 /** First nodes of a cutout along each axis, where a moving frame lies ahead. */
@@ -87,10 +86,6 @@ function writeAttributes(writer: Hdf5Writer, dataset: Dataset, selection: Select
   if (dataset.assumed.length > 0) writer.attribute("fieldprobe_assumed", dataset.assumed.map(claimText).join("; "));
 }
 
-function coordinates(axis: Axis, first: number, count: number): Float64Array {
-  return Float64Array.from({ length: count }, (_, i) => nodeAt(axis, first + i));
-}
-
 function writeField(
   writer: Hdf5Writer,
   dataset: Dataset,
@@ -99,13 +94,14 @@ function writeField(
   frame: number,
   box: NodeBox,
 ): void {
-  const components = dataset.fields[field]?.components as number;
+  const components = widthOf(dataset, field);
   const shape = [...box.count.toReversed(), components];
   const values = shape.reduce((product, length) => product * length, 1);
   if (4 * values > MOST_BYTES)
     throw new DataError(`a cutout of ${4 * values} bytes a field is above ${MOST_BYTES}; cut less`);
   const nodes = new Float32Array(values);
-  readOverSeams(axesOfField(dataset, field), source, field, frame, box, components, nodes);
+  const stored = frame + dataset.time.guardBefore;
+  readOverSeams(axesOfField(dataset, field), source, field, stored, box, components, nodes);
   writer.whole(`/${labelOf(field, frame)}`, "float32", shape, nodes);
 }
 
@@ -141,7 +137,10 @@ function readOverSeams(
       }
 }
 
-const timeOf = ({ time }: Dataset, frame: number): number => time.values?.[frame] ?? time.origin + frame * time.step;
+function timeOf({ time }: Dataset, frame: number): number {
+  const stored = frame + time.guardBefore;
+  return time.values?.[stored] ?? time.origin + stored * time.step;
+}
 
 /** XDMF 2: a temporal collection of rectilinear grids, with relative file names. */
 function describeXdmf(dataset: Dataset, { fields, frames, box }: Selection, file: string): string {
@@ -152,7 +151,7 @@ function describeXdmf(dataset: Dataset, { fields, frames, box }: Selection, file
   const grids = Array.from({ length: frames.count }, (_, index) => {
     const frame = frames.first + index;
     const attributes = fields.map((field) => {
-      const components = dataset.fields[field]?.components as number;
+      const components = widthOf(dataset, field);
       const type = components === 3 ? "Vector" : "Scalar";
       return `        <Attribute Name="${nameOf(field)}" AttributeType="${type}" Center="Node">${item(`/${labelOf(field, frame)}`, `${size} ${components}`, 4)}</Attribute>`;
     });

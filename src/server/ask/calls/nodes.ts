@@ -7,6 +7,7 @@ import { placeBox } from "../../../engine/contract/node-region.js";
 import { nodeQuantity, type Query, type RegionBox } from "../../../engine/contract/query.js";
 import { RequestError } from "../../../shared/errors.js";
 import type { Values } from "../../../storage/tools/long-numbers.js";
+import { fitsCutout } from "../../../storage/tools/selection.js";
 import { timesOf } from "../../http/describe.js";
 import { LETTERS } from "../analysis/analysed-nodes.js";
 import { analysisOf } from "../analysis/analysis.js";
@@ -288,9 +289,9 @@ function cutoutFile(
   const triple = (of: (run: NodeRun) => number) => runs.map(of) as unknown as readonly [number, number, number];
   const selection = {
     fields: stored,
-    frames: { first: (frames[0] as number) + dataset.time.guardBefore, count: frames.length },
+    frames: { first: frames[0] as number, count: frames.length },
     box: { first: triple(({ first }) => first), count: triple(({ count }) => count) },
     ahead: triple(({ first, from }) => from - first),
   };
-  return thread.problem(dataset, selection) === null ? (path) => thread.write(dataset, selection, path) : null;
+  return fitsCutout(dataset, selection) ? (path) => thread.write(dataset, selection, path) : null;
 }
