@@ -59,6 +59,13 @@ for what, name, shape in (("u", "u", (2, 4, 4, 3)), ("p", "p", (2, 4, 4)), ("ome
     file = netCDF4.Dataset("memory", memory=netcdf)
     assert np.array_equal(file[name][:], raw)
 
+cutout = ask("nodes?what=u,p" + box.replace(":2", "").replace(":4", ""), "x-hdf5")
+for name, width in (("u", 3), ("p", 1)):
+    raw = np.frombuffer(ask("nodes?what=" + name + box.replace(":2", "").replace(":4", ""), "octet-stream"), "<f4")
+    opened = xr.open_dataset(io.BytesIO(cutout), engine="h5netcdf", decode_times=False)[{"u": "Velocity", "p": "Pressure"}[name] + "_0004"]
+    assert opened.dims[:3] == ("zcoor", "ycoor", "xcoor") and np.array_equal(opened.values.reshape(-1), raw), opened
+    assert np.allclose(opened.xcoor, step * np.arange(30, 34))
+
 profile = {"time": 0.6, "over": ["x", "z"], "reduce": [{"moments": "u.x"}]}
 answer = json.loads(ask("statistics", "json", profile))["results"][0]
 named = np.load(io.BytesIO(ask("statistics", "x-npy", profile)))

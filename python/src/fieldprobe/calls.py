@@ -207,10 +207,11 @@ class Calls(Asking):
     ) -> Grid:
         """Stored nodes of a region.
 
-        Stored fields, or any quantity at nodes. An h5 of fields has the layout of JHTDB cutouts. An xmf,
-        which ParaView opens, contains no numbers: it refers to nodes.h5, the answer to the same question as
-        h5, which must be in the same folder under that name (the command line writes both, with two --out,
-        under names of your own). It shows stored fields without strides; for other quantities take nc.
+        Stored fields, or any quantity at nodes. An h5 of fields has the layout of JHTDB cutouts, with
+        dimension scales: Velocity_0001 is frame 0. An xmf, which ParaView opens, contains no numbers: it
+        refers to nodes.h5, the answer to the same question as h5, which must be in the same folder under that
+        name (the command line writes both, with two --out, under names of your own). It shows stored fields
+        without strides; for other quantities take nc.
 
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the

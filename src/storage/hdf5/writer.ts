@@ -154,8 +154,8 @@ export class Hdf5Writer {
     for (const [name, value] of Object.entries(attributes)) this.#set(this.#file.get(path) as Dataset, name, value);
   }
 
-  scale(path: string): void {
-    writing(this.#path, () => (this.#file.get(path) as Dataset).make_scale(path));
+  scale(path: string, name = path): void {
+    writing(this.#path, () => (this.#file.get(path) as Dataset).make_scale(name));
   }
 
   attach(path: string, dimension: number, scale: string): void {

@@ -25,7 +25,11 @@ const NAMES: Readonly<Record<KnownField, string>> = {
 const nameOf = (field: FieldName): string => NAMES[field as KnownField] ?? field;
 const labelOf = (field: FieldName, frame: number) => `${nameOf(field)}_${String(frame + 1).padStart(4, "0")}`;
 
+/** The name by which NetCDF knows a dimension without coordinates. */
+const NO_VARIABLE = "This is a netCDF dimension but not a netCDF variable.";
 const widthOf = (dataset: Dataset, field: FieldName) => dataset.fields[field]?.components as number;
+/** The dimension of the components, named as in cutouts of the public service by xarray. */
+const componentScale = (components: number) => (components === 3 ? "values" : `values${components}`);
 
 /** Writes the cutout and its `.xmf`. `progress`: receives the fraction done. */
 export async function writeCutout(
@@ -44,9 +48,15 @@ export async function writeCutout(
       const at = (_: unknown, i: number) => nodeAt(axes[index], (first[index] as number) + i);
       const values = Float64Array.from({ length: box.count[index] }, at);
       writer.whole(`/${axis}coor`, "float64", [values.length], values);
+      writer.scale(`${axis}coor`);
     }
     const times = Float64Array.from({ length: frames.count }, (_, index) => timeOf(dataset, frames.first + index));
     writer.whole("/time", "float64", [frames.count], times);
+    writer.scale("time");
+    for (const components of new Set(fields.map((field) => widthOf(dataset, field)))) {
+      writer.whole(componentScale(components), "float32", [components], new Float32Array(components));
+      writer.scale(componentScale(components), `${NO_VARIABLE}${String(components).padStart(10)}`);
+    }
     const total = frames.count * fields.length;
     const source = openDataset(dataset);
     try {
@@ -102,7 +112,10 @@ function writeField(
   const nodes = new Float32Array(values);
   const stored = frame + dataset.time.guardBefore;
   readOverSeams(axesOfField(dataset, field), source, field, stored, box, components, nodes);
-  writer.whole(`/${labelOf(field, frame)}`, "float32", shape, nodes);
+  const path = `/${labelOf(field, frame)}`;
+  writer.whole(path, "float32", shape, nodes);
+  for (const [d, scale] of ["zcoor", "ycoor", "xcoor", componentScale(components)].entries())
+    writer.attach(path, d, scale);
 }
 
 function readOverSeams(

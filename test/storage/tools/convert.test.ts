@@ -7,6 +7,7 @@ import { digestFile } from "../../../src/storage/catalog/manifest.js";
 import { type Dataset, fieldNames, type Triple } from "../../../src/storage/dataset/dataset.js";
 import type { Filter } from "../../../src/storage/hdf5/writer.js";
 import { OpenBytes } from "../../../src/storage/hdf5-bytes/open-bytes.js";
+import { openFile } from "../../../src/storage/open-file.js";
 import { convert, planBoxes } from "../../../src/storage/tools/convert.js";
 import { writeCutout } from "../../../src/storage/tools/cutout.js";
 import { descriptor, FRAMES, NODES, parentOf, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
@@ -230,6 +231,9 @@ describe("cutout", () => {
     const box = { first: [2, 3, 4], count: [5, 4, 3] } as const;
     const selection = { fields: ["velocity"], frames: { first: 0, count: 1 }, box } as const;
     await writeCutout(source, selection, path, noProgress);
+    const file = openFile(path);
+    expect(file.scales("/Velocity_0001").flat()).toEqual(["/zcoor", "/ycoor", "/xcoor", "/values"]);
+    file.close();
     const cutout = openConfirmed(path, CHUNK_BYTES);
     expect(cutout.axes.map(({ nodes }) => nodes)).toEqual([5, 4, 3]);
     expect(cutout.axes[0]).toMatchObject({ origin: 0.5, spacing: 0.25, periodic: false });
