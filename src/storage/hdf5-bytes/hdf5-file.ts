@@ -164,7 +164,7 @@ export class Hdf5File implements StoredFile {
         const { element, size } = readType(part.type);
         if (element === "float" || element === "integer") types.set(part.name, { element, size });
       }
-      const fill = object.kind === "dataset" && !found.has(FILL) ? this.#netcdfFill(path) : null;
+      const fill = object.kind === "dataset" && !found.has(FILL) ? this.#netcdfFill(path, found) : null;
       if (fill !== null) found.set(FILL, fill);
       this.#attributes.set(object.address, found);
       return found;
@@ -172,9 +172,11 @@ export class Hdf5File implements StoredFile {
   }
 
   /** The default by which netCDF marks missing values of a dataset without the attribute; null if there is none. */
-  #netcdfFill(path: string): number | null {
+  #netcdfFill(path: string, attributes: Attributes): number | null {
     const { stored, type, fill } = this.#dataset(path);
     if (stored.element !== "float" && stored.element !== "integer") return null;
+    // As netCDF4-python and xarray read them: the default of signed bytes is a value of unsigned ones.
+    if (attributes.has("_Unsigned") && stored.size === 1) return null;
     const isStated = fill.element?.length === stored.size;
     const [stated = null] = isStated ? readNumbers(viewOf(fill.element as Uint8Array), type, 1) : [];
     return netcdfFill(stored, stated, this.attributes("/").has(NETCDF_MARK));

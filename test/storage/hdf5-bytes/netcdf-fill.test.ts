@@ -34,12 +34,13 @@ it("leaves the fill values of other programs alone", () => {
 
 it("keeps every number of bytes that are not filled, as netCDF4-python does", async () => {
   const file = openHdf5(unpackFixture(import.meta.url, "netcdf-bytes-not-filled.nc", SCRATCH));
-  const numbers = ["filled", "i1", "u1", "i2"].map((name) => [...file.numbers(`/${name}`)]);
+  const numbers = ["filled", "i1", "u1", "i2", "unsigned"].map((name) => [...file.numbers(`/${name}`)]);
   expect(numbers).toEqual([
     [Number.NaN, 1, 2, 3],
     [-127, 1, 2, 3],
     [255, 1, 2, 3],
     [Number.NaN, 1, 2, 3],
+    [129, 1, 2, 3],
   ]);
   file.close();
 });
