@@ -59,36 +59,25 @@ describe("a series of files", () => {
     expect(() => recogniseSeries(paths, {})).toThrow("two files have the same number: 1 and 01");
   });
 
+  /** Files of times from 0, each with an attribute of some datasets. */
+  const stating = (folder: string, names: string, attribute: string, texts: readonly string[]) => {
+    const file = (text: string, time: number) => (written: File) => {
+      at(time)(written);
+      for (const name of names) (written.get(name) as H5Dataset).create_attribute(attribute, text);
+    };
+    return filesOf(folder, Object.fromEntries(texts.map((text, i) => [`${folder}_${i}.h5`, file(text, i)])));
+  };
+
   it("refuses files in other units", async () => {
-    const units = (text: string, time: number) => (file: File) => {
-      at(time)(file);
-      for (const name of ["u", "v", "w"]) (file.get(name) as H5Dataset).create_attribute("units", text);
-    };
-    const paths = await filesOf("units", { "u_0.h5": units("m/s", 0), "u_1.h5": units("cm/s", 1) });
-    expect(() => recogniseSeries(paths, {})).toThrow(/u_1\.h5 states other units or labels than .*u_0\.h5/);
-    const lengths = (text: string, time: number) => (file: File) => {
-      at(time)(file);
-      for (const name of ["x", "y", "z"]) (file.get(name) as H5Dataset).create_attribute("units", text);
-    };
-    const later = await filesOf("lengths", {
-      "l_0.h5": lengths("m", 0),
-      "l_1.h5": lengths("m", 1),
-      "l_2.h5": lengths("cm", 2),
-    });
-    expect(() => recogniseSeries(later, {})).toThrow(/l_2\.h5 states other units or labels than .*l_0\.h5/);
+    const paths = await stating("units", "uvw", "units", ["m/s", "cm/s"]);
+    expect(() => recogniseSeries(paths, {})).toThrow(/units_1\.h5 states other units or labels than .*units_0\.h5/);
+    const later = await stating("lengths", "xyz", "units", ["m", "m", "cm"]);
+    expect(() => recogniseSeries(later, {})).toThrow(/lengths_2\.h5 states other units or labels than .*lengths_0\.h5/);
   });
 
   it("asks about components in another order in a file that is not the first", async () => {
-    const ordered = (text: string, time: number) => (file: File) => {
-      at(time)(file);
-      for (const name of ["u", "v", "w"]) (file.get(name) as H5Dataset).create_attribute("axes", text);
-    };
-    const paths = await filesOf("orders", {
-      "o_0.h5": ordered("zyx", 0),
-      "o_1.h5": ordered("zyx", 1),
-      "o_2.h5": ordered("zxy", 2),
-    });
-    expect(() => recogniseSeries(paths, {})).toThrow(/o_2\.h5/);
+    const paths = await stating("orders", "uvw", "axes", ["zyx", "zyx", "zxy"]);
+    expect(() => recogniseSeries(paths, {})).toThrow(/orders_2\.h5/);
   });
 });
 
