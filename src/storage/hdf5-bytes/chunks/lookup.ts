@@ -110,3 +110,23 @@ export function entryAt(view: DataView, at: number, entryBytes: number): StoredC
     mask: view.getUint32(at + entryBytes - MASK, true),
   };
 }
+
+/** The last of the ascending entries of a node that is not above a place; -1 if all are above it. */
+export function lastNotAbove(entries: number, order: (entry: number) => number): number {
+  let [low, high] = [-1, entries];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (order(middle) <= 0) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Compares the place of a chunk that is read at `at`, 8 bytes a dimension, with another. */
+export function comparePlace(view: DataView, at: number, place: readonly number[]): number {
+  for (let d = 0; d < place.length; d++) {
+    const difference = unsigned(view, at + 8 * d) - place[d];
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

@@ -2,7 +2,7 @@
 import { DataError } from "../../../shared/errors.js";
 import { type ReadBytes, unsigned } from "../bytes.js";
 import { PREFIX, readNode, readTree, type TreeNode } from "../second-tree-nodes.js";
-import { entryAt, kept, type Lookup } from "./lookup.js";
+import { comparePlace, entryAt, kept, type Lookup, lastNotAbove } from "./lookup.js";
 
 /** Types of a tree of chunks, without and with filters. */
 const TYPES = [10, 11];
@@ -21,45 +21,18 @@ export function secondTree(read: ReadBytes, address: number, chunks: readonly nu
   if (root === null) return () => null;
   const nodeAt = kept((start: number, place: TreeNode) => readNode(read, start, place, tree));
   return (first) => {
+    const place = first.map((at, d) => at / chunks[d]);
     let node = root;
     let records = tree.records;
     for (let level = tree.depth; ; level--) {
       const view = nodeAt(node, { level, records });
-      const after = findRecord(view, records, recordBytes, first, chunks);
-      if (after < 0) return entryAt(view, PREFIX + ~after * recordBytes, recordBytes - 8 * chunks.length);
+      const order = (k: number) => comparePlace(view, PREFIX + (k + 1) * recordBytes - 8 * chunks.length, place);
+      const k = lastNotAbove(records, order);
+      if (k >= 0 && order(k) === 0) return entryAt(view, PREFIX + k * recordBytes, recordBytes - 8 * chunks.length);
       if (level === 0) return null;
-      const pointer = PREFIX + records * recordBytes + after * pointerBytes[level];
+      const pointer = PREFIX + records * recordBytes + (k + 1) * pointerBytes[level];
       node = unsigned(view, pointer);
       records = unsigned(view, pointer + 8, countBytes);
     }
   };
-}
-
-/** `~k` if record k is the chunk's; else k, the record before which it would be. */
-function findRecord(
-  node: DataView,
-  records: number,
-  recordBytes: number,
-  first: readonly number[],
-  chunks: readonly number[],
-): number {
-  let low = 0;
-  let high = records;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const order = compareRecord(node, PREFIX + (middle + 1) * recordBytes - 8 * chunks.length, first, chunks);
-    if (order === 0) return ~middle;
-    if (order < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** Compares the position of a chunk, read at `at`, with the position of the chunk that begins at `first`. */
-function compareRecord(node: DataView, at: number, first: readonly number[], chunks: readonly number[]): number {
-  for (let d = 0; d < chunks.length; d++) {
-    const difference = unsigned(node, at + 8 * d) - first[d] / chunks[d];
-    if (difference !== 0) return difference;
-  }
-  return 0;
 }
