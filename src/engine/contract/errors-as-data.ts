@@ -28,7 +28,7 @@ function causeIn(detail: string): Error | undefined {
 export function reviveError({ code, message, context, detail }: Failure): FieldprobeError {
   switch (code) {
     case "DataError":
-      return new DataError(message, causeIn(detail));
+      return new DataError(message, causeIn(detail), context);
     case "LimitExceeded":
       return new LimitError(context.limit ?? "", message);
     case "UnknownDataset":

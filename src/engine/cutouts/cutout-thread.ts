@@ -29,7 +29,7 @@ export type FileToWrite = { readonly path: string } & (
 
 /** The reason of a failure, as data because cloning drops the class of an error; null once the file is written. */
 export type CutoutOutcome =
-  | { readonly unreadable: string }
+  | { readonly unreadable: string; readonly context: DataError["context"] }
   | { readonly busy: string; readonly retryAfter: number | undefined }
   | { readonly full: string }
   | null;
@@ -85,7 +85,8 @@ export class CutoutThread {
     const failure = await written.finally(() => this.#writing.delete(written));
     if (failure === null) return;
     if ("full" in failure) throw Object.assign(new Error(failure.full), { code: "ENOSPC" });
-    throw "busy" in failure ? new BusyError(failure.busy, failure.retryAfter) : new DataError(failure.unreadable);
+    if ("busy" in failure) throw new BusyError(failure.busy, failure.retryAfter);
+    throw new DataError(failure.unreadable, undefined, failure.context);
   }
 
   /** Ends the thread once all requested files are written. */

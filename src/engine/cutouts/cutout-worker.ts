@@ -22,7 +22,7 @@ export async function write(task: FileToWrite): Promise<CutoutOutcome> {
     return null;
   } catch (error) {
     if (isFullDisk(error)) return { full: reasonOf(error) };
-    if (error instanceof DataError) return { unreadable: error.message };
+    if (error instanceof DataError) return { unreadable: error.message, context: error.context };
     if (error instanceof BusyError) return { busy: error.message, retryAfter: error.context.retryAfter };
     throw error;
   }

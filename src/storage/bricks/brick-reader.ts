@@ -12,6 +12,8 @@ import { openFile } from "../open-file.js";
 import { copyBox, isInBlockOrder, type NodeBox, readBox, storedBox } from "./stored-box.js";
 
 const OPEN_FILES = 32;
+/** What every kind of store says of content that is not that of the last scan. */
+const CHANGED = "has changed since the catalogue was read";
 
 /** A dataset of an open file, its header checked against what the catalogue verified. */
 interface OpenPart {
@@ -147,7 +149,10 @@ class BrickFiles implements StoredBricks {
       if (error instanceof BusyError)
         throw new BusyError(`${this.#dataset.name}: its store does not answer.`, error.context.retryAfter, error);
       if (!(error instanceof DataError)) throw error;
-      throw new DataError(`${this.#dataset.name}: ${field} of frame ${frame} cannot be read.`, error);
+      const isPassing = error.message.includes(CHANGED);
+      const until = isPassing ? " until its file, which has changed, is scanned again" : "";
+      const text = `${this.#dataset.name}: ${field} of frame ${frame} cannot be read${until}.`;
+      throw new DataError(text, error, isPassing ? { retryAfter: 1 } : {});
     }
   }
 
@@ -274,7 +279,7 @@ class BrickFiles implements StoredBricks {
 }
 
 function changed(record: FileStamp): DataError {
-  return new DataError(`${record.path} has changed since the catalogue was read.`);
+  return new DataError(`${record.path} ${CHANGED}.`);
 }
 
 /** @throws DataError if the header differs from the verified one */

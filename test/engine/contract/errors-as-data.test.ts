@@ -32,7 +32,7 @@ describe("an error that crossed a thread", () => {
     new BusyError("full", 3),
     new DeadlineError(),
     new CancelledError(),
-    new DataError("x: velocity of frame 0 cannot be read."),
+    new DataError("x: a file has changed.", undefined, { retryAfter: 1 }),
     new WorkerError(),
   ])("is what it was: $name", (error) => {
     const revived = crossed(error);
