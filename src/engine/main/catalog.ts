@@ -13,6 +13,7 @@ import {
   linesAbout,
   type ScanChanges,
   statesOf,
+  timesServed,
 } from "../../storage/dataset/scan.js";
 import type { WaitingFile } from "../contract/query.js";
 import { FoundLevels } from "./levels.js";
@@ -84,6 +85,7 @@ export class Catalog {
         folders,
         descriptors: descriptorFolder(config),
         known,
+        served: timesServed(this.#last),
         slow: lastMs > (lastWasFirst ? SLOW_FIRST_MS : SLOW_MS),
         index: this.#last === undefined ? join(state, INDEX_NAME) : null,
       });

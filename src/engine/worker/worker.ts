@@ -112,8 +112,8 @@ function startSlice(): () => boolean {
   return () => Atomics.load(contended, 0) === 1 && performance.now() > end;
 }
 
-function scan({ folders, known, descriptors = null, index }: ScanTask): ScanChanges {
-  const options = { chunkBytes, known, descriptors };
+function scan({ folders, known, served, descriptors = null, index }: ScanTask): ScanChanges {
+  const options = { chunkBytes, known, served, descriptors };
   if (index === null) return scanChanges(folders, options);
   return scanWithIndex(folders, options, index, JSON.stringify([digestBuild(COMPUTING), chunkBytes]));
 }

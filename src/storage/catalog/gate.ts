@@ -14,12 +14,12 @@ import { type Description, verify } from "./verify.js";
  * Admits a dataset, or gives the reasons against it: open questions that change values, faults of its files, or values
  * that contradict its description.
  */
-export function admit(description: Description, chunkBytes: number): Admitted | Refused {
+export function admit(description: Description, chunkBytes: number, served?: Float64Array): Admitted | Refused {
   const questions = openQuestions(description.descriptor);
   if (questions.length > 0) return { problems: questions.map((text) => refusalOf(text, description)) };
   const changed = changedSince(description);
   if (changed !== null) return { problems: [changed], waits: true };
-  const { description: whole, waiting } = grown(description);
+  const { description: whole, waiting } = grown(description, served);
   const outcome = verify(whole, chunkBytes);
   if ("problems" in outcome) return outcome;
   const { dataset } = outcome;

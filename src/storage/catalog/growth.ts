@@ -16,7 +16,11 @@ import type { Description } from "./verify.js";
 
 const DIFFERS = "not as it was confirmed: ";
 
-export function grown(description: Description): { description: Description; waiting: readonly Refusal[] } {
+/** @param served times that were taken before, which are served on while what follows them waits */
+export function grown(
+  description: Description,
+  served: Float64Array = new Float64Array(),
+): { description: Description; waiting: readonly Refusal[] } {
   const { descriptor, folder } = description;
   const { confirmed } = descriptor;
   if (confirmed === undefined) return { description, waiting: [] };
@@ -49,21 +53,21 @@ export function grown(description: Description): { description: Description; wai
   const isOne = lead !== undefined && frames === null;
   for (const later of [...longer, ...fresh]) {
     const { step, paths, from } = later;
-    const own = typeof base === "string" ? base : timesAfter(times.at(-1) as number, later, descriptor, base, held);
-    const why = isOne && typeof own !== "string" && own.length + from > 1 ? "it holds several times" : own;
-    if (typeof why === "string") {
-      const waits = from > 0 ? `what follows its first ${from} times waits` : "waits as a file of its series";
-      const message = (path: string) =>
-        why.startsWith(DIFFERS)
-          ? `${notAsConfirmed(description, path, why.slice(DIFFERS.length))} --same`
-          : `${waits}: ${why}`;
-      waiting.push(...paths.map((path) => ({ location: path, message: message(path), waits: true as const })));
-    } else {
-      times.push(...why);
-      steps.push(...why.map(() => step));
-      if (isNumbered(descriptor)) labels.push(...labelsOf(paths).slice(from));
-      frames?.push(...why.map((_, k) => from + k));
-    }
+    const last = times.at(-1) as number;
+    const found = typeof base === "string" ? waitsFor(base) : timesAfter(last, later, descriptor, base, held, served);
+    const { own, why } = isOne && found.own.length + from > 1 ? waitsFor("it holds several times") : found;
+    times.push(...own);
+    steps.push(...own.map(() => step));
+    if (isNumbered(descriptor) && own.length > 0) labels.push(...labelsOf(paths).slice(from, from + own.length));
+    frames?.push(...own.map((_, k) => from + k));
+    if (why === null) continue;
+    const count = from + own.length;
+    const waits = count > 0 ? `what follows its first ${count} times waits` : "waits as a file of its series";
+    const message = (path: string) =>
+      why.startsWith(DIFFERS)
+        ? `${notAsConfirmed(description, path, why.slice(DIFFERS.length))} --same`
+        : `${waits}: ${why}`;
+    waiting.push(...paths.map((path) => ({ location: path, message: message(path), waits: true as const })));
   }
   if (times.length === frameCount(descriptor)) return { description, waiting };
   const longest = withFrames(descriptor, steps, frames, labels, times);
@@ -111,6 +115,10 @@ function clockOf(first: readonly string[], last: readonly string[], time: number
   return readOr(clock, ({ message }) => `the series cannot be read: ${message}`);
 }
 
+/** Further times that are taken, and why others wait. */
+type Taken = { readonly own: readonly number[]; readonly why: string | null };
+const waitsFor = (why: string): Taken => ({ own: [], why });
+
 /** The times of files after the `from` first ones, which follow the last of the series; else why they do not join. */
 function timesAfter(
   last: number,
@@ -118,10 +126,12 @@ function timesAfter(
   descriptor: Descriptor,
   base: Recognised,
   held: ReadonlySet<number>,
-): readonly number[] | string {
+  served: Float64Array,
+): Taken {
   const { structure = {}, varies = [], timeTable = null } = descriptor.confirmed ?? {};
-  if (beingWritten(paths, held) !== undefined) return "a program is writing to it";
-  if (paths.some(isFresh)) return "it was written to within the last 30 s";
+  const fresh = paths.some(isFresh) ? "it was written to within the last 30 s" : null;
+  const still = beingWritten(paths, held) === undefined ? fresh : "a program is writing to it";
+  if (still !== null && served.length === 0) return waitsFor(still);
   const times = () => {
     const found = withFiles(paths, (file) => structureOf(file, descriptor, timeTable));
     const [other, ...others] = differences(structure, varies, found);
@@ -132,7 +142,10 @@ function timesAfter(
     if (own === undefined) return "it does not state its time as the others do";
     return (own[0] as number) > last ? own : `its time ${own[0]} is not after ${last}, the last`;
   };
-  return readOr(times, ({ message }) => message);
+  const all = readOr(times, ({ message }) => message);
+  if (typeof all === "string") return waitsFor(still ?? all);
+  const end = still === null ? -1 : all.findIndex((time) => !served.includes(time));
+  return end < 0 ? { own: all, why: null } : { own: all.slice(0, end), why: still };
 }
 
 function withFrames(

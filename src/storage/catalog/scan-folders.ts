@@ -9,7 +9,7 @@ import { type Descriptor, NAME_PATTERN, parseDescriptor, placesIn } from "../dat
 import { isIn, RealPaths, realPath, STEP_PLACE, setDataFolders, statusOf } from "../dataset/files.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver, LEVELS_SUFFIX } from "../dataset/folder-names.js";
 import type { CandidateOutcome, FolderScan, Refusal, Refused, ScanChanges } from "../dataset/scan.js";
-import { completeScan, statesOf } from "../dataset/scan.js";
+import { completeScan, statesOf, timesServed } from "../dataset/scan.js";
 import { isHdf5 } from "../hdf5-bytes/bytes.js";
 import { LibraryNeeded } from "../hdf5-bytes/filters.js";
 import { Hdf5File } from "../hdf5-bytes/hdf5-file.js";
@@ -46,12 +46,14 @@ const MANY_FILES = 200;
 
 /** Scans data folders, FOLDER_DEPTH folders deep. Throws LibraryNeeded if `loadHdf5` has to resolve before. */
 export function scanFolders(folders: readonly string[], { previous, ...options }: ScanOptions): FolderScan {
-  return completeScan(scanChanges(folders, { ...options, known: statesOf(previous) }), previous);
+  const before = { known: statesOf(previous), served: timesServed(previous) };
+  return completeScan(scanChanges(folders, { ...options, ...before }), previous);
 }
 
 export interface ChangesOptions extends Omit<ScanOptions, "previous"> {
   /** States seen by the last scan, by location. */
   readonly known: ReadonlyMap<string, string>;
+  readonly served?: ReadonlyMap<string, Float64Array>;
   /** Findings from scans of earlier processes; this scan adds its own. */
   readonly index?: ScanIndex | null;
   readonly examined?: (outcome: CandidateOutcome) => void;
@@ -361,9 +363,9 @@ function withFileDigest(outcome: CandidateOutcome): CandidateOutcome {
   return { ...outcome, dataset: { ...dataset, digest: sha256([digest, time.count, ...stamps].join("\n")) } };
 }
 
-function examine(description: Description | Refused, options: Pick<ScanOptions, "chunkBytes">): CandidateOutcome {
+function examine(description: Description | Refused, { chunkBytes, served }: ChangesOptions): CandidateOutcome {
   if ("problems" in description) return description;
-  const outcome = admit(description, options.chunkBytes);
+  const outcome = admit(description, chunkBytes, served?.get(description.location));
   return "dataset" in outcome ? outcome : { ...outcome, names: namesOf(description.descriptor) };
 }
 

@@ -58,6 +58,11 @@ export function statesOf(scan: FolderScan | undefined): ReadonlyMap<string, stri
   return new Map(scan?.candidates.map(({ location, state }) => [location, state]));
 }
 
+/** Listed times by location: growing files keep those that were taken. */
+export function timesServed(scan: FolderScan | undefined): ReadonlyMap<string, Float64Array> {
+  return new Map(scan?.datasets.flatMap(({ location, time: { values } }) => (values ? [[location, values]] : [])));
+}
+
 function isSame({ candidates, unreadable }: ScanChanges, previous: FolderScan): boolean {
   return (
     candidates.length === previous.candidates.length &&

@@ -96,6 +96,13 @@ describe("files of several times each", () => {
     const labels = [...early, 2, 3, 4, 5, ...late];
     expect(times).toEqual(labels.map((label) => label / 4));
     expectFrames(dataset, labels);
+    const [last, held] = late.length > 0 ? ["s_3.h5", late] : ["own.h5", [2, 3, 4, 5]];
+    const previous = scanFolders([home], { chunkBytes: 2 ** 26 });
+    await write(last, ...held, 8, 9);
+    const next = scanFolders([home], { chunkBytes: 2 ** 26, previous });
+    expectFrames(next.datasets[0] as Dataset, labels);
+    const waits = `what follows its first ${held.length} times waits: it was written to within the last 30 s`;
+    expect([next.datasets[0]?.time.count, next.problems[0]?.message]).toEqual([labels.length, waits]);
   });
 
   it.each([
