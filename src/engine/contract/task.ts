@@ -120,7 +120,7 @@ export interface ScanTask {
   readonly descriptors?: string | null;
   /** States found by an earlier scan, by location. */
   readonly known: ReadonlyMap<string, string>;
-  readonly served: ReadonlyMap<string, Float64Array>;
+  readonly served?: ReadonlyMap<string, Float64Array>;
   /** Whether the last scan took so long that this one must not take a worker. */
   readonly slow: boolean;
   /** File with the findings of earlier processes; null: it is not read. */

@@ -53,7 +53,7 @@ export function scanFolders(folders: readonly string[], { previous, ...options }
 export interface ChangesOptions extends Omit<ScanOptions, "previous"> {
   /** States seen by the last scan, by location. */
   readonly known: ReadonlyMap<string, string>;
-  readonly served?: ReadonlyMap<string, Float64Array>;
+  readonly served?: ReadonlyMap<string, Float64Array> | undefined;
   /** Findings from scans of earlier processes; this scan adds its own. */
   readonly index?: ScanIndex | null;
   readonly examined?: (outcome: CandidateOutcome) => void;

@@ -89,10 +89,7 @@ describe("pool", () => {
       await pool.run(PING);
       const kill = new AbortController();
       const scan = pool
-        .run(
-          { kind: "scan", folders: [DATA], known: new Map(), served: new Map(), slow: false, index: null },
-          { kill: kill.signal },
-        )
+        .run({ kind: "scan", folders: [DATA], known: new Map(), slow: false, index: null }, { kill: kill.signal })
         .catch((reason: unknown) => reason);
       kill.abort();
       expect(await scan).toBeInstanceOf(DeadlineError);
@@ -152,14 +149,7 @@ describe("pool", () => {
     });
     confirmFile(join(bare, "bare.h5"));
     open(1);
-    const scan: Task = {
-      kind: "scan",
-      folders: [folder, bare],
-      known: new Map(),
-      served: new Map(),
-      slow: false,
-      index: null,
-    };
+    const scan: Task = { kind: "scan", folders: [folder, bare], known: new Map(), slow: false, index: null };
     const { candidates } = (await pool.run(scan)) as ScanChanges;
     const [scanned, dataset] = candidates.map(({ outcome }) => outcome as { readonly dataset: Dataset });
     // To scan coordinates is to read them.
@@ -195,14 +185,7 @@ describe("pool", () => {
     open(1);
     await pool.run(PING);
     const running = pool.run(long);
-    const scan: Task = {
-      kind: "scan",
-      folders: [scratchFolder()],
-      known: new Map(),
-      served: new Map(),
-      slow: true,
-      index: null,
-    };
+    const scan: Task = { kind: "scan", folders: [scratchFolder()], known: new Map(), slow: true, index: null };
     expect(((await pool.run(scan)) as ScanChanges).candidates).toEqual([]);
     expect(pool.running()).toBe(1);
     Atomics.store(cancel, 0, 1);
