@@ -1,5 +1,5 @@
 /** Reads every node of a field through the bricks of an open dataset, and compares nodes. */
-import type { StoredBricks } from "../../src/storage/bricks/brick-reader.js";
+import { openDataset, type StoredBricks } from "../../src/storage/bricks/brick-reader.js";
 import type { Dataset, FieldName } from "../../src/storage/dataset/dataset.js";
 
 /** All nodes of a frame in order [z][y][x][c]; surplus nodes of bricks at the far faces must be NaN. */
@@ -26,6 +26,16 @@ export function readNodes(dataset: Dataset, open: StoredBricks, field: FieldName
     }
   }
   return all;
+}
+
+/** All nodes of a frame of a dataset that is opened for them. */
+export function nodesOf(dataset: Dataset, field: FieldName, frame = 0): Float32Array {
+  const open = openDataset(dataset);
+  try {
+    return readNodes(dataset, open, field, frame);
+  } finally {
+    open.close();
+  }
 }
 
 /** The first difference of two lists of values, NaN being equal to NaN, or null: quick for lists of thousands. */

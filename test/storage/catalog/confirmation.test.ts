@@ -5,7 +5,6 @@ import { chmodSync, copyFileSync, existsSync, symlinkSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
 import { describe, expect, it } from "vitest";
-import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { confirmationOf, placeOfConfirmation, renewed, waitsFor } from "../../../src/storage/catalog/confirmation.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { recogniseSeries } from "../../../src/storage/catalog/series.js";
@@ -15,7 +14,7 @@ import { type Recognised, recognise } from "../../../src/storage/recognise/recog
 import { answerDraft, keepDraft } from "../../../src/storage/tools/drafts.js";
 import { writeField, writeHdf5 } from "../../support/cubes.js";
 import { timed as field } from "../../support/questionable-files.js";
-import { readNodes } from "../../support/read-nodes.js";
+import { nodesOf } from "../../support/read-nodes.js";
 import { age, folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
@@ -261,9 +260,7 @@ describe("a confirmed series", () => {
     const { datasets, problems } = await write(4);
     const [dataset] = datasets as [Dataset];
     expect([problems, [...(dataset.time.values ?? [])]]).toEqual([[], [0, 0.25, 0.5, 0.75]]);
-    const open = openDataset(dataset);
-    expect(readNodes(dataset, open, "pressure", 3)[0]).toBe(3);
-    open.close();
+    expect(nodesOf(dataset, "pressure", 3)[0]).toBe(3);
     const other = await write(4, (file) => (file.get("3.5") as Group).create_attribute("gain", 2));
     expect(other.problems[0]?.message).toContain("as it was confirmed: the attribute /{step}@gain is new");
   });

@@ -3,7 +3,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { File } from "h5wasm/node";
 import { describe, expect, it, vi } from "vitest";
-import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { confirmationOf } from "../../../src/storage/catalog/confirmation.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { recogniseSeries } from "../../../src/storage/catalog/series.js";
@@ -13,7 +12,7 @@ import { openLines } from "../../../src/storage/recognise/draft.js";
 import { fill, NODES, nodeValue, writeField, writeHdf5 } from "../../support/cubes.js";
 import { onlyDataset } from "../../support/only-dataset.js";
 import { writeTables } from "../../support/questionable-files.js";
-import { readNodes } from "../../support/read-nodes.js";
+import { nodesOf } from "../../support/read-nodes.js";
 import { age, folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
@@ -56,14 +55,9 @@ function served(home: string): { readonly dataset: Dataset; readonly times: numb
 }
 
 function expectFrames(dataset: Dataset, labels: readonly number[]): void {
-  const open = openDataset(dataset);
-  try {
-    for (const [frame, t] of labels.entries()) {
-      const nodes = fill(["z", "y", "x", "c"], [NODES.z, NODES.y, NODES.x, 3], (index) => nodeValue({ ...index, t }));
-      expect(readNodes(dataset, open, "velocity", frame), `frame ${frame}`).toEqual(Float32Array.from(nodes));
-    }
-  } finally {
-    open.close();
+  for (const [frame, t] of labels.entries()) {
+    const nodes = fill(["z", "y", "x", "c"], [NODES.z, NODES.y, NODES.x, 3], (index) => nodeValue({ ...index, t }));
+    expect(nodesOf(dataset, "velocity", frame), `frame ${frame}`).toEqual(Float32Array.from(nodes));
   }
 }
 

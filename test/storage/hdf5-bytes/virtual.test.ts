@@ -13,7 +13,7 @@ import { setDataFolders } from "../../../src/storage/dataset/files.js";
 import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
 import { fill, nodeValue, writeHdf5 } from "../../support/cubes.js";
-import { readNodes } from "../../support/read-nodes.js";
+import { nodesOf } from "../../support/read-nodes.js";
 import { age, scratchFolder } from "../../support/scratch.js";
 
 const FIXTURES = fileURLToPath(new URL("fixtures/virtual", import.meta.url));
@@ -56,12 +56,7 @@ function expected(frame: number, lacks: (z: number) => boolean = () => false): F
 }
 
 function expectFrames(dataset: Dataset, lacks?: (z: number) => boolean): void {
-  const open = openDataset(dataset);
-  try {
-    for (const frame of [0, 1]) expect(readNodes(dataset, open, "velocity", frame)).toEqual(expected(frame, lacks));
-  } finally {
-    open.close();
-  }
+  for (const frame of [0, 1]) expect(nodesOf(dataset, "velocity", frame)).toEqual(expected(frame, lacks));
 }
 
 describe("a virtual dataset", () => {

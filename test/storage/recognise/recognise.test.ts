@@ -13,7 +13,7 @@ import { unusedIn } from "../../../src/storage/recognise/seen.js";
 import { type Dimension, fill, NODES, nodeValue, parentOf, writeField, writeHdf5 } from "../../support/cubes.js";
 import { openConfirmed, openProposed } from "../../support/open-confirmed.js";
 import { PRODUCERS } from "../../support/producers.js";
-import { firstDifference, readNodes } from "../../support/read-nodes.js";
+import { firstDifference, nodesOf, readNodes } from "../../support/read-nodes.js";
 import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
@@ -183,12 +183,10 @@ describe("The Well", () => {
     };
     const path = await writeHdf5(join(SCRATCH, "well.h5"), write);
     const dataset = openConfirmed(path, 2 ** 26, { trajectory: 1 });
-    const open = openDataset(dataset);
     const expected = fill(["z", "y", "x", "c"], [NODES.z, NODES.y, NODES.x, 3], (index) =>
       nodeValue({ ...index, t: 2 }),
     );
-    expect(firstDifference(readNodes(dataset, open, "velocity", 2), Float32Array.from(expected))).toBeNull();
-    open.close();
+    expect(firstDifference(nodesOf(dataset, "velocity", 2), Float32Array.from(expected))).toBeNull();
     expect(() => recognise(path, { trajectory: 2 })).toThrow(/trajectories 0 to 1, not 2/);
   });
 
@@ -217,9 +215,7 @@ describe("The Well", () => {
     });
     expect(() => openConfirmed(path, 2 ** 26)).toThrow(/The axes of \/t1_fields\/velocity are in the order z, y, x/);
     const dataset = openConfirmed(path, 2 ** 26, { components: ["z", "y", "x"] });
-    const open = openDataset(dataset);
-    expect([...readNodes(dataset, open, "velocity", 0).subarray(0, 3)]).toEqual([2, 1, 0]);
-    open.close();
+    expect([...nodesOf(dataset, "velocity").subarray(0, 3)]).toEqual([2, 1, 0]);
   });
 
   it("refuses axes that are not x, y and z", async () => {

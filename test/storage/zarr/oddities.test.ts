@@ -13,7 +13,7 @@ import { recognise } from "../../../src/storage/recognise/recognise.js";
 import { type Dimension, nodeValue } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
 import { onlyDataset } from "../../support/only-dataset.js";
-import { readNodes } from "../../support/read-nodes.js";
+import { nodesOf } from "../../support/read-nodes.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { type ArraySpec, crc32c, knownObjects, type StoreSpec, writeKnownZarr, writeZarr } from "../../support/zarr.js";
 import { array, CHUNKS, expectNodes, SNAPSHOT } from "./numbered-cube.js";
@@ -40,14 +40,7 @@ function scan(store: string): { datasets: readonly Dataset[]; problems: string }
 
 const only = (store: string): Dataset => onlyDataset(dirname(store));
 
-function pressures(dataset: Dataset): Float32Array {
-  const open = openDataset(dataset);
-  try {
-    return readNodes(dataset, open, "pressure", 0);
-  } finally {
-    open.close();
-  }
-}
+const pressures = (dataset: Dataset): Float32Array => nodesOf(dataset, "pressure");
 
 const isFirst = (chunk: readonly number[]) => chunk.every((index) => index === 0);
 

@@ -16,7 +16,7 @@ import { openHdf5 } from "../../../../src/storage/hdf5/file.js";
 import { decode, type StoredFilter } from "../../../../src/storage/hdf5-bytes/filters.js";
 import "../../../support/hdf5-library.js";
 import { fc } from "../../../support/property.js";
-import { readNodes } from "../../../support/read-nodes.js";
+import { nodesOf } from "../../../support/read-nodes.js";
 import { scratchFolder } from "../../../support/scratch.js";
 
 const FIXTURES = fileURLToPath(new URL("fixtures/", import.meta.url));
@@ -55,19 +55,14 @@ function scanned(content: Uint8Array): { dataset: Dataset | undefined; problems:
   return { dataset: datasets[0], problems: problems.map(({ message }) => message), path };
 }
 
-function nodesOf(dataset: Dataset | undefined): number[] {
+function velocityOf(dataset: Dataset | undefined): number[] {
   if (dataset === undefined) throw new Error("refused");
-  const open = openDataset(dataset);
-  try {
-    return [...readNodes(dataset, open, "velocity", 0)];
-  } finally {
-    open.close();
-  }
+  return [...nodesOf(dataset, "velocity")];
 }
 
 function reasonOf(dataset: Dataset | undefined): string {
   try {
-    nodesOf(dataset);
+    velocityOf(dataset);
   } catch (error) {
     if (error instanceof DataError) return (error.cause as Error).message.replace(/^.*u\.h5: /, "");
     throw error;
@@ -79,7 +74,7 @@ describe("files of h5py and hdf5plugin", () => {
   it.each(NAMES.filter((name) => !name.startsWith("refused")))("%s is read to the bit", (name) => {
     const { dataset, problems } = scanned(gunzipSync(readFileSync(join(FIXTURES, `${name}.h5.gz`))));
     expect(problems).toEqual([]);
-    expect(nodesOf(dataset)).toEqual(expected());
+    expect(velocityOf(dataset)).toEqual(expected());
   });
 
   it("refuses zfp whose header, kept among the parameters of the filter, has another size", () => {
@@ -157,7 +152,7 @@ describe("filters of plugins", () => {
   ] as const)("%s is read to the bit", (_, number, options) => {
     const { dataset, problems } = scanned(written(number, [...options]));
     expect(problems).toEqual([]);
-    expect(nodesOf(dataset)).toEqual(expected());
+    expect(velocityOf(dataset)).toEqual(expected());
   });
 });
 
@@ -285,7 +280,7 @@ describe("crafted chunks", () => {
   ] as const)("of %s that a program stored as they are, by the mask %i, are read", (name, mask) => {
     const { dataset, problems } = scanned(withChunkAtEnd(fixture(name), firstValues(), mask));
     expect(problems).toEqual([]);
-    expect(nodesOf(dataset)).toEqual(expected());
+    expect(velocityOf(dataset)).toEqual(expected());
   });
 
   it("never give another number than was written, whichever bit of a checked chunk is flipped", () => {
@@ -302,7 +297,7 @@ describe("crafted chunks", () => {
         flipped[place] = (flipped[place] as number) ^ (1 << bit);
         const { dataset } = scanned(flipped);
         try {
-          return nodesOf(dataset).every((number, i) => number === right[i]);
+          return velocityOf(dataset).every((number, i) => number === right[i]);
         } catch (error) {
           return error instanceof DataError;
         }
