@@ -17,9 +17,8 @@ import { extended, type GenerationFor, goesOn, type JobQueue, OF_JOB, restarted,
 
 /** The stream of tasks and the bucket of jobs. */
 const NAME = `${ROOT}-jobs`;
-/** Subject on which processes compare the marks of their folders; how long answers are awaited. */
+/** Subject on which processes compare the marks of their folders. */
 const FOLDER = `${ROOT}.folder`;
-const MARKS = { strategy: "stall", stall: 300, maxWait: 1_000 } as const;
 /** Subtracted from the start time of a process that has joined: it then precedes newcomers. */
 const JOINED_MS = 1e13;
 /** Silence of a process after which its tasks go to others. */
@@ -82,6 +81,7 @@ class JetStreamQueue implements JobQueue {
   readonly #heartbeat: NodeJS.Timeout;
   #watcher: (id: string) => void = () => undefined;
   #announcement = "";
+  #wasRefused = false;
 
   constructor(options: NatsOptions, folder: string) {
     this.#folder = folder;
@@ -151,6 +151,7 @@ class JetStreamQueue implements JobQueue {
     const compare = (text: string): void => {
       const [start, mark] = text.split(" ");
       refused ||= mark !== undefined && mark !== own && Number(start) < since;
+      this.#wasRefused ||= refused;
     };
     connection.subscribe(FOLDER, {
       callback: (error, message) => {
@@ -161,7 +162,9 @@ class JetStreamQueue implements JobQueue {
         else void read().then((mark) => message.respond(`${since} ${mark}`));
       },
     });
-    for await (const answer of await connection.requestMany(FOLDER, `${since} ${own}`, MARKS)) compare(answer.string());
+    // A process that was refused waits for longer, as the others may be busy.
+    const wait = { strategy: "stall", stall: this.#wasRefused ? 3_000 : 300, maxWait: 5_000 } as const;
+    for await (const answer of await connection.requestMany(FOLDER, `${since} ${own}`, wait)) compare(answer.string());
     if (refused)
       throw new DataError(
         `jobs: ${this.#folder} is not the folder of other processes of the cluster: FIELDPROBE_RESULTS has to be shared`,
