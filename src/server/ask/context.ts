@@ -72,7 +72,7 @@ export function checkFits(
     ...(each > 0 ? [`${each} ${of}${times > 1 ? ` at ${times} times` : ""}`] : []),
   ];
   const what = fits.length === 0 ? "" : `: ${fits.join(", or ")} would fit`;
-  const job = of === "points" ? "; a job may take more (job: true)" : "";
+  const job = of === "points" && name !== "token.points" ? "; a job may take more (job: true)" : "";
   throw new LimitError(name, `Request size too large (${count * times} > ${points})${what}${job}`);
 }
 

@@ -94,7 +94,9 @@ describe("60 000 points", () => {
         headers: { "content-type": type, authorization: "Bearer small-token" },
       });
     expect((await ask(100)).statusCode).toBe(200);
-    expect((await ask(101)).json()).toMatchObject({ status: 413, code: "LimitExceeded", limit: "token.points" });
+    const detail = expect.stringMatching(/ 100 points would fit\.?$/);
+    const refusal = { status: 413, code: "LimitExceeded", limit: "token.points", detail };
+    expect((await ask(101)).json()).toMatchObject(refusal);
     await guarded.close();
   });
 });
