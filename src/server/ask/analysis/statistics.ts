@@ -30,6 +30,7 @@ export async function statistics(context: Context, question: MemberValues): Prom
   if ((isDrawn || where !== undefined) && wanted.some((row) => "budget" in row || "quantiles" in row))
     throw wrong("reduce", "budgets and quantiles are of nodes, without a condition");
   if (isDrawn && where !== undefined) throw wrong("where", "conditions are of nodes; over points put them into what");
+  if (isDrawn && question.weights !== undefined) throw wrong("weights", "they are of nodes; points weigh 1 each");
   const plain = isDrawn ? await analysisOfPoints(context, question) : analysisOf(context, question);
   const expanded = wanted.map((row, i) => expand(row, i, question, plain.nodes));
   const rows = expanded.flatMap((one) => one.rows);
@@ -69,7 +70,7 @@ export async function statistics(context: Context, question: MemberValues): Prom
     {
       ...(question.reduce === undefined ? { what: whatTexts(what) } : {}),
       ...{ ...analysis.time, over },
-      ...(isDrawn ? { derivatives: pointDerivatives(question) } : { method: undefined }),
+      ...(isDrawn ? { derivatives: pointDerivatives(question), weights: undefined } : { method: undefined }),
     },
   );
 }

@@ -44,6 +44,7 @@ export async function structure_functions(context: Context, question: MemberValu
   const axis = question.axis ?? LETTERS.filter((_, a) => dataset.axes[a as 0].coordinates === null);
   checkFilterUsed(question, compileWhat([what], namesOf(question, dataset)));
   const isAtNodes = given === undefined || "nodes" in given;
+  if (!isAtNodes && question.weights !== undefined) throw wrong("weights", "they are of nodes; pairs weigh 1 each");
   const plain = analysisOf(context, question, isAtNodes ? regionNodes : pointNodes);
   const { analysis, about } = isAtNodes ? await withMeans(plain, [what.text], LETTERS) : { analysis: plain, about: {} };
   const separations = given ?? { nodes: doubledWithin(Math.min(...axis.map((one) => extentOf(analysis, one)))) };
@@ -51,7 +52,7 @@ export async function structure_functions(context: Context, question: MemberValu
   return tabled(body, {
     ...{ what: whatTexts([what]), ...analysis.time, axis, orders },
     separations: "nodes" in separations ? separations.nodes : separations,
-    ...(isAtNodes ? { method: undefined } : { derivatives: pointDerivatives(question) }),
+    ...(isAtNodes ? { method: undefined } : { derivatives: pointDerivatives(question), weights: undefined }),
     ...(terms === undefined ? {} : { terms }),
   });
 }
