@@ -449,7 +449,7 @@ class ExpressionCompiler {
     const isVector = this.#names.fields[field] === 3;
     if (name === "grad") return this.#input("gradient", field, isVector ? "tensor" : "vector");
     if (name === "lap")
-      return isVector ? this.#input("laplacian", field, "vector") : this.#formula(`tr(H_${field})`, "lap", column);
+      return isVector ? this.#input("laplacian", field, "vector") : this.#formula(`tr(hess(${field}))`, "lap", column);
     if (!isVector) return this.#input("hessian", field, "tensor");
     throw this.#refuse(
       `hess(${wanted}) has three tensors: hess(${wanted})[0], hess(${wanted})[1], hess(${wanted})[2]`,
