@@ -13,7 +13,7 @@ import { refuseParametric } from "./stated-names.js";
 import { StatedNumbers } from "./stated-numbers.js";
 
 /** Units and names of coordinates that are angles or numbers of levels; a unit of length goes before a name. */
-const NO_UNITS = /degree|radian|°|^\s*(deg|rad)\s*$|^\s*((sigma|model)[_ -]?)?(level|layer)s?\s*$/i;
+const NO_UNITS = /degree|radian|\barc|°|^\s*(deg|g?rad|gon)\s*$|^\s*((sigma|model)[_ -]?)?(level|layer)s?\s*$/i;
 const NO_LENGTHS = /^(grid_|r)?(lon|lat)(gitude|itude|s)?s?(_|$)|^(model_)?(lev(el)?|layer)s?(_|$)|^air_pressure$/i;
 
 /** Names of texts that say which coordinates a grid has, and words for those that are not along x, y and z. */

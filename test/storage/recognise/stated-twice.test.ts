@@ -62,7 +62,7 @@ describe("coordinates that are no lengths", () => {
   });
 
   it.each([
-    ...["degrees_north", "radian", "hPa", "dbar", "level", "sigma_level"].map(
+    ...["degrees_north", "radian", "arc_minute", "grad", "hPa", "dbar", "level", "sigma_level"].map(
       (units) => ["units", units, "in "] as const,
     ),
     ["standard_name", "model_level_number", "the "],
