@@ -448,10 +448,8 @@ function examineFile(
     if (found === null)
       return { problems: ["the layout of the file is not recognised; fieldprobe inspect shows what it holds"] };
     if ("problems" in found) return found;
-    if (!isComplete(found)) {
-      const { sources } = found;
-      return { problems: [waitsFor(location, found, descriptors)], names: [name], waits: true, sources };
-    }
+    const waits = { names: [name], waits: true, sources: found.sources } as const;
+    if (!isComplete(found)) return { problems: [waitsFor(location, found, descriptors)], ...waits };
     const folder = isAddress(path) ? "." : dirname(path);
     const open = file instanceof Hdf5File && file.stamp !== null ? { file: { opened: file, stamp: file.stamp } } : {};
     return admit({ ...found, folder, location, digest, ...open }, chunkBytes);

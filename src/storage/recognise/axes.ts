@@ -228,6 +228,7 @@ export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: A
     const value = isPlain ? { file: contents.name, path: table.path } : [...tableNodes(contents, table)];
     const isSaid = isNodesSaid(contents) || contents.answers.origin !== undefined;
     if (!isSaid) askEnds(axis, tableNodes(contents, table), where, clues, findings);
+    if (!isSaid && contents.answers.coordinates?.has(axis)) findings.addReason(`${axis}: ${where}, from your answer.`);
     const { walls } = clues;
     const own = new StatedNumbers(contents, [table.path]).clues(axis, stored).periodic;
     const periodic = clues.periodic ?? own;

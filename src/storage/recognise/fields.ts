@@ -113,13 +113,13 @@ function otherFields(
   velocity: readonly string[],
 ): readonly OtherField[] {
   const said = saidOthers(contents);
-  const isFree = ({ field, paths }: OtherField) =>
-    !paths.some((path) => velocity.includes(path)) && !said.some((other) => other.field === field);
+  const isSaid = (field: FieldName) => said.some((other) => other.field === field);
+  const isFree = ({ field, paths }: OtherField) => !paths.some((path) => velocity.includes(path)) && !isSaid(field);
   const others = [...chosen.others.filter(isFree), ...said];
   for (const { field, paths } of others) {
-    findings.addReason(`${field}: ${paths.join(", ")}.`);
+    findings.addReason(`${field}: ${paths.join(", ")}${isSaid(field) ? ", from your answer" : ""}.`);
     const rivals = [...rivalsOf(contents, chosen.holder, field), ...twinsOf(contents, paths)];
-    if (!said.some((other) => other.field === field)) askWhich(contents, findings, field, paths, rivals);
+    if (!isSaid(field)) askWhich(contents, findings, field, paths, rivals);
   }
   return others;
 }

@@ -1,4 +1,4 @@
-/** Refuses answers without effect: without such an answer, the same is read. */
+/** Refuses answers without effect: without such an answer, the same is read, and what it says is not what is read. */
 import { RequestError, readOr } from "../../shared/errors.js";
 import { type AnswerTexts, answersFrom } from "../recognise/answer-texts.js";
 import type { Answers } from "../recognise/answers.js";
@@ -24,18 +24,19 @@ export function requireEffect(path: string, texts: AnswerTexts, found: Recognise
   const all = new Map(
     [...texts].map(([flag, said]) => [flag, flag === "despite" ? said.flatMap((one) => one.split(",")) : said]),
   );
-  const answers = answersFrom(texts);
   const early = openLines(found.descriptor.questions).length > 0 ? ["walls", "cells"] : [];
+  const hasCells = Object.values(found.descriptor.axes).some(({ edges }) => edges !== undefined);
+  const agreeing = ["walls none", "components x,y,z", ...(hasCells ? [] : ["cells none"])];
   const tried = [...all].flatMap(([flag, said]) => said.map((text) => ({ flag, text })));
   const without = tried
-    .filter(({ flag, text }) => !early.includes(flag) && `${flag} ${text}` !== "walls none")
+    .filter(({ flag, text }) => !early.includes(flag) && !agreeing.includes(`${flag} ${text}`))
     .map(({ flag, text }) => {
       const left = (all.get(flag) ?? []).filter((other) => other !== text);
       return { flag, text, others: answersFrom(new Map([...all].filter(([name]) => name !== flag)).set(flag, left)) };
     });
   if (without.length === 0) return;
   const idle = withFiles([path], (file) => {
-    const whole = textOf(() => recogniseOpen(file, answers, "first"));
+    const whole = textOf(() => recogniseOpen(file, answersFrom(texts), "first"));
     return without.filter(({ others }) => textOf(() => recogniseOpen(file, others, "first")) === whole);
   });
   const one = idle.find(({ others }) => textOf(() => read(others)) === textOf(() => found));

@@ -84,14 +84,20 @@ describe.each(PRODUCERS)("$producer: $name", (entry) => {
   });
 });
 
-it("takes walls and cells before what they depend on, and refuses them once they have no effect", async () => {
+it("takes answers that agree with the file, and walls and cells before what they depend on, and refuses others without effect", async () => {
   const path = join(SCRATCH, "raw.h5");
   const data = new Float32Array(12 * 10 * 8 * 3);
-  await writeHdf5(path, (file) => file.create_dataset({ name: "u", data, shape: [12, 10, 8, 3] }));
+  await writeHdf5(path, (file) => {
+    file.create_dataset({ name: "u", data, shape: [12, 10, 8, 3] });
+    file.create_dataset({ name: "rho", data: data.subarray(0, 12 * 10 * 8), shape: [12, 10, 8] });
+    file.create_dataset({ name: "z", data: Float64Array.from({ length: 12 }, (_, i) => i) });
+  });
   const read = (answers: object) => readDraft([path], new Map(Object.entries(answers).map(([k, one]) => [k, [one]])));
   for (const early of [{ walls: "y" }, { cells: "xyz" }]) expect(read(early)?.descriptor.questions).not.toEqual([]);
   const whole = { dims: "z,y,x,c", spacing: "1", origin: "0", periodic: "xyz" };
-  expect(read({ ...whole, walls: "none" })?.descriptor.axes).toEqual(read(whole)?.descriptor.axes);
+  const agreeing = { walls: "none", cells: "none", components: "x,y,z", density: "/rho" };
+  expect(read({ ...whole, ...agreeing })?.descriptor.axes).toEqual(read(whole)?.descriptor.axes);
+  expect(read({ dims: "z,y,x,c", coordinates: "z=/z" })?.reasons).toContain("z: /z, from your answer.");
   expect(() => read({ ...whole, cells: "xyz" })).toThrow("--cells xyz has no effect");
   expect(() => read({ ...whole, walls: "y" })).toThrow("--walls y has no effect");
 });
