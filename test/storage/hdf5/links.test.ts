@@ -2,7 +2,6 @@
 import { mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import {
   type Dimension,
@@ -17,7 +16,7 @@ import {
   writeHdf5,
 } from "../../support/cubes.js";
 import { onlyDataset } from "../../support/only-dataset.js";
-import { firstDifference, readNodes } from "../../support/read-nodes.js";
+import { firstDifference, nodesOf } from "../../support/read-nodes.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
@@ -42,12 +41,10 @@ function expectSeries(folder: string, pattern: string): void {
 
 function expectFrames(folder: string, stored: readonly number[]): void {
   const dataset = onlyDataset(folder);
-  const open = openDataset(dataset);
   for (const [at, frame] of stored.entries()) {
     const values = fill(DIMENSIONS, [NODES.z, NODES.y, NODES.x], (index) => nodeValue({ ...index, t: frame }));
-    expect(firstDifference(readNodes(dataset, open, "pressure", at), Float32Array.from(values))).toBeNull();
+    expect(firstDifference(nodesOf(dataset, "pressure", at), Float32Array.from(values))).toBeNull();
   }
-  open.close();
 }
 
 it("reads a series whose files are links", async () => {
