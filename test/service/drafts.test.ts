@@ -85,7 +85,11 @@ describe("a service on this machine alone", () => {
     expect(await send(url, "PATCH", { spacing: "wide" })).toMatchObject({ status: 400, json: { member: "spacing" } });
     expect(await send(url, "PATCH", { colour: "red" })).toMatchObject({ status: 400, json: { member: "colour" } });
     expect(await send(url, "PATCH", { dims: "t,c,z,y,x" })).toMatchObject({ status: 422 });
-    const { json } = await send(url);
+    // A later answer of the same line takes the place of an earlier one.
+    const answers = { dims: "z,y,x,c", spacing: ".1" };
+    expect(await send(url, "PATCH", { length: 7, periodic: "xyz" })).toMatchObject({ status: 200 });
+    expect((await send(url, "PATCH", { spacing: ".1", periodic: null })).json).toHaveProperty("answers", answers);
+    const { json } = await send(url, "PATCH", { spacing: null });
     expect(json).toMatchObject({
       answers: { dims: "z,y,x,c" },
       command: `fieldprobe inspect ${join(folder, "u.h5")} --dims z,y,x,c`,
@@ -142,6 +146,11 @@ describe("a service on this machine alone", () => {
 
   it("takes the files of a series together", async () => {
     const url = `${draftsUrl()}/${await idOf("runs/f_000.h5")}`;
+    expect(await send(url, "PATCH", { series: true, times: "0:2" })).toMatchObject({ status: 200 });
+    expect((await send(url, "PATCH", { series: false })).json).toMatchObject({
+      series: false,
+      command: expect.stringMatching(/f_000\.h5$/),
+    });
     const draft = (await send(url, "PATCH", { series: true, name: "run", ...ANSWERS })).json as Draft & {
       varies: string[];
     };

@@ -151,21 +151,30 @@ async function givenIn(life: RequestLife, { method, headers }: FastifyRequest): 
 const nameOf = ({ texts, series, structure }: Said): string =>
   digestOf(JSON.stringify([[...texts], series, [...(structure ?? [])]]));
 
+/** Answers of which a later one takes the place of an earlier one. */
+const ONE_LINE = ["spacing", "length", "coordinates"];
+/** Answers about the frames, which are others once the files of a series are read as one dataset or no longer. */
+const OF_FRAMES = ["times", "overlap"];
+
 /** Adds answers: texts, numbers, or lists; null takes one back. Throws HttpRefusal if `shown` is an earlier draft. */
-function withAnswers(before: Said, { shown, ...given }: { readonly shown?: unknown }): Said {
+function withAnswers(before: Said, { shown, ...given }: { readonly shown?: unknown; readonly series?: unknown }): Said {
   if (shown !== undefined && shown !== nameOf(before))
     throw new HttpRefusal(409, "The draft is another than the one shown: read it again.");
   if (shown !== undefined && Object.keys(given).length > 0) throw wrong("shown", "answers go before it, by PATCH");
-  const texts = new Map(before.texts);
+  const said = Object.entries(given);
+  const isOther = typeof given.series === "boolean" && given.series !== before.series;
+  const isSaid = said.some(([flag, value]) => value !== null && ONE_LINE.includes(flag));
+  const replaced = [...(isSaid ? ONE_LINE : []), ...(isOther ? OF_FRAMES : [])];
+  const texts = new Map([...before.texts].filter(([flag]) => !replaced.includes(flag)));
   let { series } = before;
-  for (const [flag, value] of Object.entries(given)) {
+  for (const [flag, value] of said) {
     if (flag === "series") {
       if (typeof value !== "boolean") throw wrong("series", "true or false is needed");
       series = value;
     } else if (value === null) texts.delete(flag);
     else texts.set(flag, textsOf(flag, value));
   }
-  return { texts, series, structure: Object.keys(given).length > 0 ? undefined : before.structure };
+  return { texts, series, structure: said.length > 0 ? undefined : before.structure };
 }
 
 function textsOf(flag: string, value: unknown): readonly string[] {
