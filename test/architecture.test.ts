@@ -204,7 +204,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   "src/client": 899,
   "src/cluster": 1_650,
   "src/engine": 9_466,
-  "src/events": 4_180,
+  "src/events": 4_175,
   "src/float32": 371,
   "src/jobs": 2_504,
   "src/kernels": 9_247,

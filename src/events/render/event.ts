@@ -6,7 +6,8 @@ import {
   type Terms,
   type VocabularyName,
 } from "../model/entities.js";
-import { instanceId, instanceNames, instanceUrls, type ShownTime, shownTime } from "./shown-time.js";
+import { instanceNames } from "../time/zone.js";
+import { instanceId, instanceUrls, type ShownTime, shownTime } from "./shown-time.js";
 import { type RenderSettings, renderTerm, renderWholeTerm } from "./term.js";
 
 /** Order of embedded vocabularies and thumbnail. */

@@ -1,6 +1,7 @@
 /** Event as a schema.org `Event`, its instances as sub-events. */
 import type { EventInstance, StoredEvent, TaxonomyTerm, Terms } from "../model/entities.js";
-import { instanceNames, instanceUrls, shownTime } from "./shown-time.js";
+import { instanceNames } from "../time/zone.js";
+import { instanceUrls, shownTime } from "./shown-time.js";
 
 export function jsonLd(
   event: StoredEvent,

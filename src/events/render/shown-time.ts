@@ -1,6 +1,6 @@
 /** Ids, times and addresses of instances as they are shown. */
-import type { EventInstance, StoredEvent } from "../model/entities.js";
-import { addDays, localText, offsetText, startOf, utcToDay } from "../time/zone.js";
+import type { EventInstance } from "../model/entities.js";
+import { addDays, localText, offsetText, utcToDay } from "../time/zone.js";
 
 export interface ShownTime {
   readonly date?: string;
@@ -25,13 +25,6 @@ function originalText(instance: EventInstance): string {
 
 export function instanceId(instance: EventInstance): string {
   return `${instance.eventId}-${originalText(instance)}`;
-}
-
-export function instanceNames(event: StoredEvent): ReadonlyMap<number, string> {
-  const named = event.overrides.flatMap(({ original, name }) =>
-    name === undefined ? [] : [[original, name] as const],
-  );
-  return new Map(named.map(([original, name]) => [startOf(original, event), name]));
 }
 
 export function localDay(instance: EventInstance): string {

@@ -1,8 +1,8 @@
 /** Events and instances as VEVENT components. */
 import ICAL from "ical.js";
 import type { EventInstance, Override, StoredEvent, Terms } from "../model/entities.js";
-import { addDays, epochSeconds, isDay, localText, momentOf, offsetAt, utcToDay } from "../time/zone.js";
-import { instanceNames, localDay } from "./shown-time.js";
+import { addDays, epochSeconds, instanceNames, isDay, localText, momentOf, offsetAt, utcToDay } from "../time/zone.js";
+import { localDay } from "./shown-time.js";
 import type { JCal } from "./vtimezone.js";
 
 type Property = unknown[];

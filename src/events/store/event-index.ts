@@ -135,9 +135,12 @@ export class EventIndex {
   }
 
   /** Ties are decided by start, id and original start. */
-  #comparison({ order, ids }: EventQuery): (a: number, b: number) => number {
+  #comparison(query: EventQuery): (a: number, b: number) => number {
     const { event, start, original } = this.calendar.instances;
-    const keys = order.map(({ field, descending }) => ({ key: this.#key(field, ids), sign: descending ? -1 : 1 }));
+    const keys = query.order.map(({ field, descending }) => ({
+      key: this.#key(field, query),
+      sign: descending ? -1 : 1,
+    }));
     return (a, b) => {
       for (const { key, sign } of keys) {
         const difference = key(a) - key(b);
@@ -153,8 +156,8 @@ export class EventIndex {
     };
   }
 
-  #key(field: EventOrder, ids: readonly number[] | null): (at: number) => number {
-    const { event, day, end, endOffset } = this.calendar.instances;
+  #key(field: EventOrder, { ids, single }: EventQuery): (at: number) => number {
+    const { event, day, name, end, endOffset } = this.calendar.instances;
     const listed = new Map((ids ?? []).map((id, position) => [id, position]));
     const keys: Readonly<Record<EventOrder, (at: number) => number>> = {
       start_date: (at) => day[at] as number,
@@ -163,7 +166,7 @@ export class EventIndex {
         return Math.floor(local / 86_400) - Number(this.#eventAt(at).allDay);
       },
       id: (at) => event[at] as number,
-      name: (at) => this.#eventAt(at).nameRank,
+      name: (at) => (single ? (name[at] as number) : this.#eventAt(at).nameRank),
       publish_date: (at) => this.#eventAt(at).published,
       list: (at) => listed.get(this.#eventAt(at).id) ?? 0,
     };

@@ -2,6 +2,7 @@
 import type { StoredEvent, TaxonomyTerm } from "../model/entities.js";
 import { compareCodePoints, nameKey } from "../model/name-keys.js";
 import { expand, horizonAt } from "../time/expand.js";
+import { instanceNames } from "../time/zone.js";
 import { type StoredCalendar, sorted } from "./stored-calendar.js";
 
 /** Event as requests filter and sort it. */
@@ -21,7 +22,11 @@ export interface IndexedEvent {
   readonly series: readonly number[];
 }
 
-type Column = Float64Array<ArrayBuffer>;
+/**
+ * Columns of the table of instances: position of the event, local date (days since 1970), rank of the name. As columns,
+ * instances take less time to move to the main thread.
+ */
+const COLUMNS = ["event", "day", "name", "original", "start", "end", "startOffset", "endOffset"] as const;
 
 /** Events by id, instances by local date, event and start. */
 export interface ExpandedCalendar {
@@ -32,18 +37,7 @@ export interface ExpandedCalendar {
   readonly events: readonly IndexedEvent[];
   /** The stored events as JSON: as texts, they would take longer to move to the main thread. */
   readonly documents: Uint8Array<ArrayBuffer>;
-  /** A column for each member, for the same reason. */
-  readonly instances: {
-    /** Position of the event. */
-    readonly event: Column;
-    /** Local date, days since 1970. */
-    readonly day: Column;
-    readonly original: Column;
-    readonly start: Column;
-    readonly end: Column;
-    readonly startOffset: Column;
-    readonly endOffset: Column;
-  };
+  readonly instances: Readonly<Record<(typeof COLUMNS)[number], Float64Array<ArrayBuffer>>>;
 }
 
 /** Its rule could not be expanded: only the dates that it names are shown. */
@@ -70,16 +64,17 @@ export function expandCalendar(
     }
   };
   const list = sorted(events);
-  const series = list.map((stored, event) =>
-    expandOrNamed(stored).map((instance) => {
+  const rankOf = nameRanks(list);
+  const series = list.map((stored, event) => {
+    const names = instanceNames(stored);
+    return expandOrNamed(stored).map((instance) => {
       const day = Math.floor((instance.start + instance.startOffset) / 86_400);
-      return { ...instance, event, day };
-    }),
-  );
+      return { ...instance, event, day, name: rankOf(names.get(instance.original) ?? stored.name) };
+    });
+  });
   const ordered = series.flat().sort((a, b) => a.day - b.day);
   const positions = new Map(ordered.map((instance, position) => [instance, position]));
-  const column = (name: keyof ExpandedCalendar["instances"]) => Float64Array.from(ordered, (row) => row[name]);
-  const rankOf = nameRanks(list);
+  const columns = COLUMNS.map((name) => [name, Float64Array.from(ordered, (row) => row[name])]);
   const documents = list.map((event) => Buffer.from(JSON.stringify(event)));
   const ends = endsOf(documents);
   const calendar = {
@@ -100,15 +95,7 @@ export function expandCalendar(
       series: (series[position] ?? []).map((instance) => positions.get(instance) as number),
     })),
     documents: new Uint8Array(Buffer.concat(documents)),
-    instances: {
-      event: column("event"),
-      day: column("day"),
-      original: column("original"),
-      start: column("start"),
-      end: column("end"),
-      startOffset: column("startOffset"),
-      endOffset: column("endOffset"),
-    },
+    instances: Object.fromEntries(columns) as ExpandedCalendar["instances"],
   };
   return { calendar, failed };
 }
@@ -123,7 +110,8 @@ function endsOf(parts: readonly { readonly length: number }[]): number[] {
 
 /** Ranks of names in the order of their keys. */
 function nameRanks(events: readonly StoredEvent[]): (name: string) => number {
-  const keys = [...new Set(events.map(({ name }) => nameKey(name)))].sort(compareCodePoints);
+  const names = events.flatMap(({ name, overrides }) => [name, ...overrides.flatMap((one) => one.name ?? [])]);
+  const keys = [...new Set(names.map(nameKey))].sort(compareCodePoints);
   const ranks = new Map(keys.map((key, rank) => [key, rank]));
   return (name) => ranks.get(nameKey(name)) ?? 0;
 }

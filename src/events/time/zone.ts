@@ -1,5 +1,6 @@
 /** Times of a zone: wall texts, instants, dates and offsets. */
 import { Temporal } from "temporal-polyfill";
+import type { StoredEvent } from "../model/entities.js";
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const WALL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?$/;
@@ -77,6 +78,14 @@ export function utcToDay(seconds: number): string {
 /** Original start of a text of an event; all-day: 00:00 UTC of the day. */
 export function startOf(text: string, { allDay, zone }: { readonly allDay: boolean; readonly zone: string }): number {
   return allDay ? dayToUtc(text) : epochSeconds(momentOf(text, zone));
+}
+
+/** Names of the instances that have their own, by original start. */
+export function instanceNames(event: StoredEvent): ReadonlyMap<number, string> {
+  const named = event.overrides.flatMap(({ original, name }) =>
+    name === undefined ? [] : [[original, name] as const],
+  );
+  return new Map(named.map(([original, name]) => [startOf(original, event), name]));
 }
 
 /** `YYYY-MM-DDTHH:MM:SS`, without a zone lookup. */

@@ -150,8 +150,10 @@ describe("an iCalendar file", () => {
     const served = await serve({ files: [file], now: NOW });
     const names = ["Talk", 'Talk "by" a guest', "Talk"];
     const own = names.map((name) => (name === "Talk" ? undefined : name));
-    const { items } = await walk(served, "/events");
-    expect(items.map(({ name }) => name)).toEqual(names);
+    const shown = async (order: string) =>
+      (await walk(served, `/events?order_by=${order}`)).items.map(({ name }) => name);
+    expect(await shown("start_date")).toEqual(names);
+    expect(await shown("name|desc")).toEqual(['Talk "by" a guest', "Talk", "Talk"]);
     const [whole] = (await walk(served, "/events?single_events=false")).items;
     expect(whole.name).toBe("Talk");
     expect(whole._embedded.event_instances.map(({ name }: Json) => name)).toEqual(own);
