@@ -13,6 +13,7 @@ import time
 import uuid
 from typing import Any, Dict, Mapping, NamedTuple, Optional
 from urllib.parse import urlencode, urlsplit
+from xml.etree import ElementTree
 
 from .errors import ServiceError, ServiceUnreachable
 
@@ -148,7 +149,7 @@ def _refusal(status: int, answer: Answer) -> ServiceError:
     try:
         problem = answer.json()
     except ValueError:
-        problem = {}
+        problem = _fault(answer.body)
     if not isinstance(problem, dict):
         problem = {}
     errors = problem.get("errors") or []
@@ -161,3 +162,12 @@ def _refusal(status: int, answer: Answer) -> ServiceError:
         request_id=problem.get("requestId"),
         errors=errors,
     )
+
+
+def _fault(body: bytes) -> Dict[str, Any]:
+    """A SOAP fault as a problem; nothing of other texts."""
+    try:
+        parts = {part.tag.rpartition("}")[2]: part.text for part in ElementTree.fromstring(body).iter()}
+    except ElementTree.ParseError:
+        return {}
+    return {**parts, "detail": parts.get("Text")}
