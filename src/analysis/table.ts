@@ -10,6 +10,10 @@ export interface AnalysisTable {
   /** Columns along and up a plot; null if the table has no curve. */
   readonly plot: {
     readonly x: string;
+    /** Columns whose mean is along the plot instead of `x`. */
+    readonly along?: readonly string[];
+    /** What is along the plot; absent: `x`. */
+    readonly title?: string;
     readonly y: readonly string[];
     readonly by?: string;
     readonly log: boolean;
@@ -76,8 +80,9 @@ function binsTable(result: AnswerMembers): AnalysisTable {
     const line = sliceOf(numbers, (list) => list[i]);
     return up.slice(1).map((to2, j) => ({ ...bin, from2: up[j], to2, ...sliceOf(line, (list) => list[j]) }));
   });
-  const y = "mean" in result ? "mean" : "weight";
-  return tableOf(rows, up === undefined ? { x: "from", y: [y], log: false } : null);
+  const y = ["mean" in result ? "mean" : "weight"];
+  const title = String(result.on ?? result.of);
+  return tableOf(rows, up === undefined ? { x: "from", along: ["from", "to"], title, y, log: false } : null);
 }
 
 /** Coordinates of places along the kept axes, the slowest first, as lists of a result are nested. */
@@ -122,7 +127,8 @@ function profileTable({ coordinates, beside, ...result }: AnswerMembers): Analys
   const means = lists.filter((name) => /^mean(\.|$)/.test(name));
   const shown = means.length > 0 ? means : lists.filter((name) => !/^(count|missing|infinite|.*_plus)$/.test(name));
   const y = table.columns.filter((column) => shown.some((name) => column === name || column.startsWith(`${name}.`)));
-  return { ...table, plot: { x: axis, y, log: false } };
+  const title = lists.includes("wavelength") ? "wavelength" : axis;
+  return { ...table, plot: { x: axis, along: [title], title, y: y.filter((column) => column !== title), log: false } };
 }
 
 /** Rows of several reductions, each with its number and, if it is of one quantity, the name of that. */
@@ -140,7 +146,8 @@ function joinedTable(results: readonly AnswerMembers[]): AnalysisTable {
   const [plot, ...plots] = tables.map((table) => table.plot);
   const isAlike = plots.every((one) => one?.x === plot?.x && String(one?.y) === String(plot?.y));
   const isNamed = !names.includes("") && new Set(names).size === names.length;
-  return { columns, rows, plot: plot && isAlike && isNamed ? { ...plot, by: "of" } : null };
+  const title = [...new Set(tables.map((table) => table.plot?.title))].join(", ");
+  return { columns, rows, plot: plot && isAlike && isNamed ? { ...plot, title, by: "of" } : null };
 }
 
 const numbered = (values: readonly unknown[] = [], names: readonly string[]): object =>

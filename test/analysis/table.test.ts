@@ -87,6 +87,16 @@ describe("tables of answers", () => {
     expect(new Set(places).size).toBe(3);
     expect(analysisPlot(analysisTable(SEPARATIONS), "")).toContain(">|longitudinal.3| x<");
   });
+
+  it.each([
+    ["p", { of: "p", edges: [0, 1, 3, 4], counts: [1, 1, 1], weights: [1, 3, 1] }, "80.0,350.0 285.0,30.0 490.0,350.0"],
+    ["q", { of: "p", on: "q", edges: [0, 1, 3], counts: [1, 1], mean: [1, 3] }, "80.0,350.0 490.0,30.0"],
+    ["wavelength", { of: "p", coordinates: { k: [0, 1, 2] }, E: [9, 2, 3] }, "80.0,30.0 490.0,350.0"],
+  ])("are drawn over %s: bins at their middles, spectra by wavelength if it is stated", (axis, result, points) => {
+    const svg = analysisPlot(analysisTable({ results: [result], wavelength: [null, 6, 3] }), "");
+    expect(svg.match(/<polyline points="[^"]*"/g)).toEqual([`<polyline points="${points}"`]);
+    expect(svg).toContain(`text-anchor="middle">${axis}<`);
+  });
 });
 
 describe("plots of answers", () => {

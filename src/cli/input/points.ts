@@ -42,8 +42,7 @@ export async function pointsBody(source: string): Promise<PointsBody> {
   return naming(source, async () => {
     if (/\.(bin|f32)$/i.test(source)) return { type: "application/octet-stream", bytes: readFileSync(source) };
     const bytes = await readBytes(source);
-    if (isNpy(bytes)) return { type: "application/x-npy", bytes };
-    return { type: "text/csv", bytes };
+    return { type: isNpy(bytes) ? "application/x-npy" : "text/csv", bytes };
   });
 }
 

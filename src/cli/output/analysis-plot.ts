@@ -11,14 +11,16 @@ function curvesOf({ columns, rows: all, plot, shown = () => true }: AnalysisTabl
   if (plot === null)
     throw new Error("no curve to plot: take a profile, a histogram, structure functions or a spectrum");
   const rows = all.filter(shown);
-  const { x, y, by, log } = plot;
+  const { x, along = [x], y, by, log } = plot;
   const at = (column: string) => columns.indexOf(column);
+  const number = (row: readonly unknown[], column: string) => Number(String(row[at(column)] ?? "") || Number.NaN);
+  const middle = (row: readonly unknown[]) => along.reduce((sum, one) => sum + number(row, one) / along.length, 0);
   const names = by === undefined ? [""] : [...new Set(rows.map((row) => String(row[at(by)])))];
   return names.flatMap((name) =>
     y.map((column) => {
       const points = rows
-        .filter((row) => (by === undefined || String(row[at(by)]) === name) && row[at(column)] !== "")
-        .map((row) => [Number(row[at(x)]), Number(row[at(column)])] as const)
+        .filter((row) => by === undefined || String(row[at(by)]) === name)
+        .map((row) => [middle(row), number(row, column)] as const)
         .filter(([a, b]) => Number.isFinite(a) && Number.isFinite(b) && (!log || (a > 0 && b !== 0)))
         .sort(([a], [b]) => a - b);
       if (!log || points.every(([, b]) => b > 0)) return { name: `${column} ${name}`.trim(), points };
@@ -44,7 +46,7 @@ export const escaped = (text: string): string => text.replace(/[&<>"]/g, (mark) 
 /** @throws Error with a one-line message if the table has no curve */
 export function analysisPlot(table: AnalysisTable, title: string): string {
   const curves = curvesOf(table);
-  const { x: axisTitle, log } = table.plot as NonNullable<AnalysisTable["plot"]>;
+  const { x: column, title: axisTitle = column, log } = table.plot as NonNullable<AnalysisTable["plot"]>;
   const points = curves.flatMap((curve) => curve.points);
   if (points.length === 0) throw new Error("there is nothing to plot: no value is a positive number");
   const [across, up] = [points.map(([a]) => a), points.map(([, b]) => b)];
