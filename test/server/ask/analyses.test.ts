@@ -29,7 +29,7 @@ describe("statistics", () => {
       { histogram: "u.x", bins: 20, range: [-2, 2] },
       { covariance: ["u"] },
       {
-        joint: ["R", "Q"],
+        joint: ["R", "-tr(A*A)/2"],
         bins: [4, 4],
         range: [
           [-8, 8],

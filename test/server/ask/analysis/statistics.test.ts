@@ -70,27 +70,6 @@ describe("statistics of isotropic32 at 0.6", () => {
     });
   });
 
-  it("are the published histograms", async () => {
-    const { counts } = await reduce({ histogram: "u.x", bins: 20, range: [-2, 2] });
-    expect(counts).toEqual([
-      0, 1, 123, 336, 680, 1576, 2193, 2680, 3560, 4653, 4888, 4223, 3693, 1946, 1309, 639, 230, 38, 0, 0,
-    ]);
-    const joint = await reduce({
-      joint: ["-det(A)", "-tr(A*A)/2"],
-      bins: [4, 4],
-      range: [
-        [-8, 8],
-        [-8, 8],
-      ],
-    });
-    expect(joint.counts).toEqual([
-      [0, 0, 1, 17],
-      [0, 6959, 8581, 258],
-      [32, 12573, 4203, 103],
-      [0, 0, 5, 12],
-    ]);
-  });
-
   it("keep axes, regions and times apart", async () => {
     const whole = await reduce({ moments: "u.x" });
     const profile = await reduce<Profile>({ moments: "u.x" }, { over: ["x", "z"] });
