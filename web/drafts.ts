@@ -136,10 +136,10 @@ function keysOf(lines: readonly Line[]): string[] {
   return names.map((name, i) => `${name} ${names.slice(0, i).filter((other) => other === name).length}`);
 }
 
-/** The answer in a typed text: of the line's own flag, or of a flag that it names, such as `--spacing 0.1`. */
+/** The answer in a typed text: of the line's own flag, or of one that it names, as `--spacing 0.1`; null without a value. */
 export function answerIn(text: string, flag: string): Readonly<Record<string, string | null>> {
-  const named = /^--([a-z-]+)[ =]+(.+)$/.exec(text.trim());
-  if (named !== null) return { [named[1]]: named[2].trim() };
+  const named = /^--([a-z-]+)(?:[ =]+(.+))?$/.exec(text.trim());
+  if (named !== null) return { [named[1]]: named[2]?.trim() ?? null };
   return { [flag]: text.trim() === "" ? null : text.trim() };
 }
 
