@@ -110,18 +110,16 @@ describe("description of the interface", () => {
 });
 
 describe("tokens", () => {
+  const guardedBy = (authorise: Auth["authorise"], settings = {}) =>
+    serveApi(analyticEngine(), { auth: { authorise, reload: () => undefined, close: () => undefined }, settings });
+
   it("come as Bearer and are judged before the body", async () => {
     const seen: (string | null)[] = [];
-    const auth: Auth = {
-      authorise(token) {
-        seen.push(token);
-        if (token !== "good-token") throw new AuthError("Invalid identification token.");
-        return OPEN_AUTH.authorise(token);
-      },
-      reload: () => undefined,
-      close: () => undefined,
-    };
-    const guarded = await serveApi(analyticEngine(), { auth });
+    const guarded = await guardedBy((token) => {
+      seen.push(token);
+      if (token !== "good-token") throw new AuthError("Invalid identification token.");
+      return OPEN_AUTH.authorise(token);
+    });
     const ask = (authorization?: string) =>
       guarded.inject({
         method: "POST",
@@ -142,15 +140,13 @@ describe("tokens", () => {
 
   it("change the points of a request in the catalogue, which everybody may read", async () => {
     let released = 0;
-    const auth: Auth = {
-      authorise(token) {
+    const guarded = await guardedBy(
+      (token) => {
         if (token !== "small") throw new AuthError("Invalid identification token.");
         return { id: "small", points: 1000, countFurtherQuery: () => undefined, release: () => void released++ };
       },
-      reload: () => undefined,
-      close: () => undefined,
-    };
-    const guarded = await serveApi(analyticEngine(), { auth, settings: { QUERY_POINTS: "5000" } });
+      { QUERY_POINTS: "5000" },
+    );
     const pointsFor = async (headers: Record<string, string>) =>
       (await guarded.inject({ url: "/api/datasets", headers })).json().points;
     expect(await pointsFor({})).toBe(5000);
@@ -162,14 +158,9 @@ describe("tokens", () => {
 
   it("that run too many requests at once are told so by 429", async () => {
     const message = "This token may run 1 requests at a time.";
-    const auth: Auth = {
-      authorise() {
-        throw new LimitError("token.concurrent", message);
-      },
-      reload: () => undefined,
-      close: () => undefined,
-    };
-    const guarded = await serveApi(analyticEngine(), { auth });
+    const guarded = await guardedBy(() => {
+      throw new LimitError("token.concurrent", message);
+    });
     const response = await guarded.inject({ method: "POST", url: "/api/ask", payload: {} });
     expect(response.json()).toMatchObject({ status: 429, code: "LimitExceeded", limit: "token.concurrent" });
     expect([response.statusCode, response.json().detail]).toEqual([429, message]);
