@@ -53,7 +53,7 @@ export class LocalStore implements ObjectStore {
         documents.set(key, reader.parse(place, readFileSync(join(this.#folder, key))));
       }
       requireKeys(this.#folder, folder, names, documents);
-      if (names.includes(".zarray") || names.includes("zarr.json")) present[`/${folder}`] = chunks;
+      present[`/${folder}`] = chunks;
       return chunks;
     };
     walk("", 0);

@@ -71,7 +71,7 @@ export class OpenStore implements OpenVersion {
     const { documents: found, digest, ...opened } = await objects.open(changedMs, last);
     const isOther = last !== null && last.digest !== digest;
     const newestMs = isOther ? Math.max(opened.newestMs, last.newestMs + 1) : opened.newestMs;
-    const documents = expandConsolidated(location, found);
+    const documents = expandConsolidated(location, found, opened.present);
     const entries = entriesOf(documents, chunkBytes);
     if (Object.keys(entries).length === 0)
       throw new DataError(`${location} holds neither zarr.json nor .zgroup nor .zarray`);

@@ -24,11 +24,13 @@ const INDEX_LOCATIONS: readonly unknown[] = [undefined, "end", "start"];
 const KEY_ENCODINGS: readonly unknown[] = [undefined, "default", "v2"];
 
 /**
- * Copies the members of consolidated documents to the keys of their originals.
+ * Copies the members of consolidated documents to the keys of their originals, but for those of a group that a copy of
+ * the store has left behind. `present`: by path, the chunks in a store that lists its objects.
  * @throws DataError if an array has a different document of its own; for references in Parquet form
  */
-export function expandConsolidated(location: string, documents: Documents): Documents {
+export function expandConsolidated(location: string, documents: Documents, present?: StoreTree["present"]): Documents {
   const all = new Map<string, Json>();
+  const isHere = (group: string): boolean => present === undefined || Object.hasOwn(present, group);
   const put = (key: string, value: Json): void => {
     const own = all.get(key);
     if (own !== undefined && !isSameArray(own, value))
@@ -43,12 +45,13 @@ export function expandConsolidated(location: string, documents: Documents): Docu
       throw new DataError(
         `${location}: a list of references in Parquet form, which is not read: write it as JSON (VirtualiZarr: to_kerchunk(PATH, format="json"))`,
       );
-    if (key.endsWith(".zmetadata"))
-      for (const [member, value] of Object.entries(objectOf(document.metadata))) put(base + member, objectOf(value));
-    else {
-      put(key, document);
-      for (const [path, value] of Object.entries(objectOf(objectOf(document.consolidated_metadata).metadata)))
-        put(`${base}${path}/zarr.json`, objectOf(value));
+    const isSecond = key.endsWith(".zmetadata");
+    if (!isSecond) put(key, document);
+    const members = isSecond ? document.metadata : objectOf(document.consolidated_metadata).metadata;
+    for (const [path, value] of Object.entries(objectOf(members))) {
+      const member = isSecond ? path : `${path}/zarr.json`;
+      const [group = "", ...below] = member.split("/");
+      if (below.length < 2 || isHere(`/${base}${group}`)) put(base + member, objectOf(value));
     }
   }
   return all;

@@ -24,7 +24,7 @@ export interface StoreTree {
   readonly entries: Readonly<Record<string, StoredGroup | StoredArray>>;
   /** Digest of the metadata and, if the store states them, of the sizes and times of all its objects. */
   readonly digest: string;
-  /** By path of an array: how many of its chunks or shards are there; no entry unless the store lists its objects. */
+  /** By path of a folder: how many chunks or shards are in it; no entry unless the store lists its objects. */
   readonly present: Readonly<Record<string, number>>;
   /** Time of the newest object in milliseconds of the store's clock; a newer one is a change. */
   readonly newestMs: number;

@@ -10,6 +10,7 @@ import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import { openFile } from "../../../src/storage/open-file.js";
 import { recognise } from "../../../src/storage/recognise/recognise.js";
+import { expandConsolidated } from "../../../src/storage/zarr/metadata.js";
 import { type Dimension, nodeValue } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
 import { onlyDataset } from "../../support/only-dataset.js";
@@ -372,6 +373,14 @@ describe("consolidated metadata that disagree with those of an array", () => {
     const { datasets, problems } = scan(write(version, {}, change, { consolidated: true }));
     expect(datasets).toEqual([]);
     expect(problems).toMatch(/the consolidated metadata disagree with p\/.*: zarr.consolidate_metadata/);
+  });
+
+  it("may list a group that a copy of the store has left behind", () => {
+    const metadata = { z: {}, derived: {}, "derived/z": {} };
+    const documents = new Map([["zarr.json", { consolidated_metadata: { metadata } }]]);
+    const keys = (present?: Record<string, number>) => [...expandConsolidated("store", documents, present).keys()];
+    expect(keys({ "/": 1, "/z": 1 })).toEqual(["zarr.json", "z/zarr.json", "derived/zarr.json"]);
+    expect(keys()).toContain("derived/z/zarr.json");
   });
 });
 
