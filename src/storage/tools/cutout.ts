@@ -42,8 +42,7 @@ export async function writeCutout(
   const first = shiftedFirst(selection);
   await Hdf5Writer.write(path, async (writer) => {
     writeAttributes(writer, dataset, selection);
-    const [leading = ""] = fields;
-    const axes = axesOfField(dataset, leading);
+    const axes = axesOfField(dataset, fields[0] ?? "");
     for (const [index, axis] of AXIS_NAMES.entries()) {
       const at = (_: unknown, i: number) => nodeAt(axes[index], (first[index] as number) + i);
       const values = Float64Array.from({ length: box.count[index] }, at);

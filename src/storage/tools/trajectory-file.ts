@@ -8,6 +8,8 @@ export interface PathRecords {
   /** The time of each record, or the time since the start of its path. */
   readonly times: readonly number[];
   readonly columns: readonly string[];
+  /** Units of the times, then of the columns; null where none is stated. */
+  readonly units: readonly (string | null)[];
   /** `particles * records * columns.length` numbers. */
   readonly values: Float32Array;
 }
@@ -38,7 +40,8 @@ export async function writeTrajectoryFile(
   dataset: string,
   about: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const { particles, records, columns, values } = paths;
+  const { particles, records, columns, units, values } = paths;
+  const unitOf = (i: number) => (units[i] ? { units: units[i] } : {});
   const shape = [particles, records];
   await Hdf5Writer.write(path, (writer) => {
     writer.attribute("Conventions", "CF-1.11");
@@ -49,12 +52,8 @@ export async function writeTrajectoryFile(
       ["trajectory", particles],
       ["obs", records],
     ] as const) {
-      writer.whole(
-        name,
-        "int32",
-        [count],
-        Int32Array.from({ length: count }, (_, i) => i),
-      );
+      const numbers = Int32Array.from({ length: count }, (_, i) => i);
+      writer.whole(name, "int32", [count], numbers);
       writer.scale(name);
     }
     writer.describe("trajectory", { cf_role: "trajectory_id", long_name: "number of the particle" });
@@ -62,7 +61,7 @@ export async function writeTrajectoryFile(
       timeAt(paths, starts, Math.floor(i / records), i % records),
     );
     writer.whole("time", "float64", shape, times);
-    writer.describe("time", { axis: "T", long_name: "time of the simulation" });
+    writer.describe("time", { axis: "T", long_name: "time of the simulation", ...unitOf(0) });
     const taken = new Set(["trajectory", "obs", "time"]);
     const names = columns.map((column) => variableName(column, taken));
     for (const [c, name] of names.entries()) {
@@ -73,7 +72,7 @@ export async function writeTrajectoryFile(
         values.filter((_, i) => i % columns.length === c),
       );
       const axis = "xyz".indexOf(name) >= 0 && name.length === 1 ? { axis: name.toUpperCase() } : null;
-      writer.describe(name, { long_name: columns[c], ...(axis ?? { coordinates: "time x y z" }) });
+      writer.describe(name, { long_name: columns[c], ...unitOf(c + 1), ...(axis ?? { coordinates: "time x y z" }) });
     }
     for (const name of ["time", ...names])
       for (const [d, scale] of ["trajectory", "obs"].entries()) writer.attach(name, d, scale);

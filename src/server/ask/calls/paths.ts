@@ -5,7 +5,7 @@ import { RECORDS } from "../../../shared/operations.js";
 import { numbered } from "../../../shared/random.js";
 import { blockOf, LongNumbers, type Numbers, typeOf, type Values } from "../../../storage/tools/long-numbers.js";
 import { spanOf } from "../../http/describe.js";
-import { type CallAnswer, type Column, columnOf, type RowsAnswer } from "../answer.js";
+import { type CallAnswer, type Column, columnOf, columnsOf, type RowsAnswer } from "../answer.js";
 import { answered, type Context, DryRun } from "../context.js";
 import { wrong } from "../faults.js";
 import { computeRuns } from "../parts.js";
@@ -197,12 +197,7 @@ async function fileOf(
   times: Float64Array,
   records: number,
 ): Promise<NonNullable<RowsAnswer["paths"]>> {
-  const columns = [
-    ...lead.filter(({ name }) => name !== "particle" && name !== "t"),
-    ...quantities.flatMap(({ columns: names, values }) =>
-      names.map((name, c) => columnOf(name, values, null, names.length, c)),
-    ),
-  ];
+  const columns = [...lead.filter(({ name }) => name !== "particle" && name !== "t"), ...columnsOf(quantities)];
   const count = points.count * records;
   const values = new Float32Array(columns.length * count);
   for (const [c, { values: from, stride, offset }] of columns.entries()) {
@@ -210,8 +205,9 @@ async function fileOf(
     for (let i = 0; i < count; i++) values[columns.length * i + c] = block[stride * i + offset] as number;
   }
   const names = columns.map(({ name }) => name);
+  const units = [lead.find(({ name }) => name === "t")?.unit ?? null, ...columns.map(({ unit }) => unit)];
   return {
-    records: { particles: points.count, records, times: [...times], columns: names, values },
+    records: { particles: points.count, records, times: [...times], columns: names, units, values },
     starts: points.times,
   };
 }

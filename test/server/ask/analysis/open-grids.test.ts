@@ -1,6 +1,8 @@
 /** Analyses on a grid with open faces, a stretched axis, holes and a viscosity: answers follow from polynomials. */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { openFile } from "../../../../src/storage/open-file.js";
 import { descriptor, NODES, writeDescriptor, writeField, writeHdf5 } from "../../../support/cubes.js";
 import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
@@ -115,10 +117,7 @@ describe("units", () => {
       writeField(file, "/u", { dimensions: ["t", "z", "y", "x", "c"], value: ({ x }) => x });
       writeField(file, "/p", { dimensions: ["t", "z", "y", "x"], value: ({ x }) => 12 * x });
     });
-    const place = (path: string, ...last: string[]) => ({
-      ...{ file: "box.h5", path },
-      dimensions: ["t", "z", "y", "x", ...last],
-    });
+    const place = (path: string, ...last: string[]) => ({ file: "box.h5", path, dimensions: [..."tzyx", ...last] });
     const fields = { velocity: place("/u", "c"), pressure: place("/p") };
     writeDescriptor(folder, { ...descriptor("box", { fields }), units });
     const other = await serveTestData([folder]);
@@ -127,26 +126,26 @@ describe("units", () => {
       return (await response.json()) as { detail?: string; units?: object; results: readonly Moments[] };
     };
     expect((await answer(asked)).detail).toContain("sin takes a number without unit, not m: divide by");
-    const { reduce } = asked;
-    const ways = [
-      { moments: "p" },
-      ...reduce.slice(0, 1),
-      { moments: "sin(2*pi*x/1[m])" },
-      { moments: "norm(u)^(1/3)" },
-    ];
-    const checked = await answer({ reduce: ways });
-    expect(checked.units).toEqual({
+    const known = {
       p: "Pa",
       "p/1.2[kg/m3] + dot(u,u)/2": "m²/s²",
       "sin(2*pi*x/1[m])": "1",
       "norm(u)^(1/3)": "m^(1/3)/s^(1/3)",
-    });
+    };
+    const checked = await answer({ reduce: Object.keys(known).map((moments) => ({ moments })) });
+    expect(checked.units).toEqual(known);
     const ignored = await answer({ ...asked, units: "ignore" });
     expect(ignored.units).toEqual({ "sin(2*pi*x)": "1" });
     expect(ignored.results.map(({ mean }) => mean)).toEqual(checked.results.slice(1, 3).map(({ mean }) => mean));
     const plane = (more: string) =>
       fetch(`${other.url}/api/datasets/box/grid?what=sin(x)&time=0&z=0.5${more}`).then(({ status }) => status);
     expect([await plane(""), await plane("&units=ignore"), await plane("&units=no")]).toEqual([400, 200, 400]);
+    const paths = { call: "paths", points: "1,1,1", what: "p", time: "0:0.1", step: 0.1, format: "nc" };
+    const netcdf = await (await askOf(other, { dataset: "box", ...paths })).arrayBuffer();
+    writeFileSync(join(folder, "paths.nc"), new Uint8Array(netcdf));
+    const file = openFile(join(folder, "paths.nc"));
+    expect(["/x", "/p"].map((path) => file.attributes(path).get("units"))).toEqual(["m", "Pa"]);
+    file.close();
     await other.close();
   });
 });
