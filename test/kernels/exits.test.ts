@@ -34,6 +34,9 @@ function path(
   return { axes: AXES, frameVelocity: [0, 0, 0], sample, start: 0, step, steps, outlet, ...more };
 }
 
+/** A flow to +x. */
+const EAST = flow(() => [1, 0, 0]);
+
 describe("particles at open faces", () => {
   it("stop at the face, at the time of the exact path, to second order", () => {
     const miss = (steps: number) => {
@@ -90,16 +93,7 @@ describe("particles at open faces", () => {
   it("leave backward in time too", () => {
     const outlet = outletOf(1);
     const positions = Float64Array.of(1.25, 0, 0.5);
-    advectTracers(
-      path(
-        flow(() => [1, 0, 0]),
-        -0.5,
-        2,
-        outlet,
-      ),
-      positions,
-      1,
-    );
+    advectTracers(path(EAST, -0.5, 2, outlet), positions, 1);
     expect([positions[0], outlet.exits[0]]).toEqual([1, -0.25]);
   });
 
@@ -143,16 +137,7 @@ describe("particles at open faces", () => {
       leave: (i: number, axis: number, step: Step) => left.push([i, axis, step.number]),
     };
     const positions = Float64Array.of(1.1, 0, 0, 1.9, 0, 0, 1.5, 0, 0);
-    advectTracers(
-      path(
-        flow(() => [1, 0, 0]),
-        0.25,
-        3,
-        outlet,
-      ),
-      positions,
-      3,
-    );
+    advectTracers(path(EAST, 0.25, 3, outlet), positions, 3);
     expect(left).toEqual([
       [1, 0, 1],
       [2, 0, 3],
@@ -162,18 +147,7 @@ describe("particles at open faces", () => {
   it("with drag stop as tracers do, where the drag is all", () => {
     const outlet = outletOf(1);
     const positions = Float64Array.of(1.5, 0, 0.5);
-    advectInertial(
-      path(
-        flow(() => [1, 0, 0]),
-        0.125,
-        8,
-        outlet,
-      ),
-      0.01,
-      positions,
-      Float64Array.of(1, 0, 0),
-      1,
-    );
+    advectInertial(path(EAST, 0.125, 8, outlet), 0.01, positions, Float64Array.of(1, 0, 0), 1);
     expect([positions[0], outlet.exits[0]]).toEqual([2, 0.5]);
   });
 
@@ -181,17 +155,7 @@ describe("particles at open faces", () => {
     const outlet = outletOf(1);
     const positions = Float64Array.of(1.5, 0, 0.5);
     const frameVelocity = [0.5, 0, 0] as const;
-    advectTracers(
-      path(
-        flow(() => [1, 0, 0]),
-        0.25,
-        8,
-        outlet,
-        { frameVelocity },
-      ),
-      positions,
-      1,
-    );
+    advectTracers(path(EAST, 0.25, 8, outlet, { frameVelocity }), positions, 1);
     // The grid follows at half the speed: the last node, at 2 + t / 2, is met at time 1.
     expect([positions[0], outlet.exits[0]]).toEqual([2.5, 1]);
   });

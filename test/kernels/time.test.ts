@@ -128,16 +128,8 @@ describe("ends", () => {
 
   it("refuse times out of range, guards excluded", () => {
     const time = uniform(6, 1, -1, 1, 2);
-    expect([-0.5, -1e-3, 0, 1, 2, 2.001, 3, Number.NaN].map((t) => timeInRange(time, t))).toEqual([
-      false,
-      false,
-      true,
-      true,
-      true,
-      false,
-      false,
-      false,
-    ]);
+    const inRange = [-0.5, -1e-3, 0, 1, 2, 2.001, 3, Number.NaN].filter((t) => timeInRange(time, t));
+    expect(inRange).toEqual([0, 1, 2]);
     expect(() => frameWeights(time, 2.5, "None")).toThrow(RangeError);
     expect(() => frameWeights(time, Number.NaN, "PCHIP")).toThrow(RangeError);
   });
@@ -275,13 +267,8 @@ describe("None", () => {
 describe("snapshots", () => {
   it("have one time, taken to 1e-6 or the precision of a float32, and one frame", () => {
     const time = uniform(1, 1, 2.5);
-    expect([2.5, 2.5 + 9e-7, 2.5 - 9e-7, 2.500002, 2.4].map((t) => timeInRange(time, t))).toEqual([
-      true,
-      true,
-      true,
-      false,
-      false,
-    ]);
+    const near = [2.5, 2.5 + 9e-7, 2.5 - 9e-7];
+    expect([...near, 2.500002, 2.4].filter((t) => timeInRange(time, t))).toEqual(near);
     expect(timeInRange(uniform(1, 1, 1000.1), Math.fround(1000.1))).toBe(true);
     expect(frameWeights(time, 2.5, "PCHIP")).toEqual({ frames: [0], weights: [1] });
   });

@@ -19,12 +19,8 @@ export async function compute(context: Context, work: Work, isStream = false): P
     for (let round = 0; round < times; round++) {
       if (round > 0) await life.slices.pause();
       const ends = (width: number) => [width * count * round, width * count * (round + 1)] as const;
-      await fill(
-        round,
-        0,
-        count,
-        numbers.map((all, q) => all.subarray(...ends(widths[q] as number))),
-      );
+      const into = numbers.map((all, q) => all.subarray(...ends(widths[q])));
+      await fill(round, 0, count, into);
     }
     return numbers;
   }
@@ -121,7 +117,7 @@ function filesOf(
   const opened = async (number: number): Promise<FileHandle> => {
     if (file?.number === number) return file.handle;
     await file?.handle.close();
-    file = { number, handle: await open(paths[number] as string, "r") };
+    file = { number, handle: await open(paths[number], "r") };
     return file.handle;
   };
   life.onEnd(() => void file?.handle.close());

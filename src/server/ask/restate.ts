@@ -33,16 +33,13 @@ export function restate(call: CallName, question: MemberValues, found: Restated)
   for (const name of callOf(call).members) {
     if (name === "format" || name === "job" || (!isPicture && OF_PICTURES.includes(name))) continue;
     const given = question[name];
-    const usual = name === "derivatives" ? usualDerivatives(call, question) : USUAL[name];
+    const derivatives = AT_POINTS.includes(call) ? pointDerivatives(question) : "Fd4";
+    const usual = name === "derivatives" ? derivatives : USUAL[name];
     const value = name in found ? found[name] : given === undefined ? usual : textOf(name, given);
     // A single place has no samples along any axis.
     if (value !== undefined && !(Array.isArray(value) && value.length === 0)) restated[name] = value;
   }
   return restated;
-}
-
-function usualDerivatives(call: CallName, question: MemberValues): string {
-  return AT_POINTS.includes(call) ? pointDerivatives(question) : "Fd4";
 }
 
 /** A value of a member as text or JSON. */

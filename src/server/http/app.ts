@@ -73,7 +73,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     const fields = ready ? "ready" : "not ready";
     const optional = [...service.optional].map(([name, plugin]) => `${name}: ${plugin.state()}\n`);
     const waits = waiting === 0 ? [] : [`waiting: ${waiting}\n`];
-    const parts = [...waits, ...stores.map(storeLine), ...clusterLine(nats, peers), ...optional];
+    const storeLines = stores.map((one) => `store ${one.store}: ${one.answers ? "answers" : "does not answer"}\n`);
+    const parts = [...waits, ...storeLines, ...clusterLine(nats, peers), ...optional];
     const text = [`${fields}\n`, `fields: ${fields}\n`, ...parts].join("");
     return reply
       .code(ready ? 200 : 503)
@@ -91,10 +92,6 @@ function clusterLine(nats: EngineStatus["nats"], peers: EngineStatus["peers"]): 
   if (nats === null) return [];
   if (!nats.connected) return [`cluster: alone: ${nats.problem}\n`];
   return [`cluster: ${peers.filter(({ usable }) => usable).length} of ${peers.length} peers usable\n`];
-}
-
-function storeLine({ store, answers }: EngineStatus["stores"][number]): string {
-  return `store ${store}: ${answers ? "answers" : "does not answer"}\n`;
 }
 
 /** Most connections; logs a warning if the system allows fewer than the settings. */

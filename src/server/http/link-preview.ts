@@ -8,7 +8,7 @@ const MOST_TEXT = 200;
 const SAMPLES = "128";
 
 const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-const escaped = (text: string): string => text.replace(/[&<>"]/g, (one) => ESCAPES[one] as string);
+const escaped = (text: string): string => text.replace(/[&<>"]/g, (one) => ESCAPES[one]);
 
 /** The number in a text, or a default. */
 function numberOr(text: string | null, usual: number): number {
@@ -30,7 +30,7 @@ export function previewOf({ config, engine, baseUrl }: Service, name: string, se
   const middle = coordinates?.[nodes >> 1] ?? origin + (nodes >> 1) * spacing;
   const at = numberOr(query.get(normal), middle);
   const stored = timesOf(dataset.time);
-  const time = numberOr(query.get("time"), stored[stored.length >> 1] as number);
+  const time = numberOr(query.get("time"), stored[stored.length >> 1]);
   const question = { what, [normal]: String(at), time: String(time), samples: SAMPLES, format: "png", map: "magma" };
   const image = `${baseUrl()}/api/datasets/${encodeURIComponent(dataset.name)}/grid?${new URLSearchParams(question)}`;
   const title = `${what} at ${normal} = ${Number(at.toPrecision(4))}, t = ${Number(time.toPrecision(4))} · ${dataset.name}`;

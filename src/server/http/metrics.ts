@@ -84,10 +84,8 @@ export function createMetrics(engine: Engine, admission: Admission, outgoing: Ou
     buckets: SECONDS,
     registers,
   });
-  plainFigures(engine, admission, outgoing, slices, registers);
-  storeFigures(engine, registers);
-  storeCacheFigures(engine, registers);
-  peerFigures(engine, registers);
+  const rows = [...plainFigures(engine, admission, outgoing, slices), ...storeFigures(engine), ...peerFigures(engine)];
+  for (const [name, help, read, ...labels] of rows) figure(registers, name, help, labels, read);
   let readJobs = (): JobFigures => ({ queued: 0, running: 0, stalledSeconds: 0 });
   jobFigures(() => readJobs(), registers);
   return {
@@ -118,13 +116,10 @@ function jobFigures(read: () => JobFigures, registers: Registry[]): void {
   figure(registers, "jobs_stalled_seconds", help, [], () => [[[], read().stalledSeconds]]);
 }
 
-function plainFigures(
-  engine: Engine,
-  admission: Admission,
-  outgoing: Outgoing,
-  slices: TimeSlices,
-  registers: Registry[],
-): void {
+/** A metric: its name, its help, its samples or its only value, and its labels. */
+type Figure = readonly [name: string, help: string, read: () => Iterable<MetricSample>, ...labels: readonly string[]];
+
+function plainFigures(engine: Engine, admission: Admission, outgoing: Outgoing, slices: TimeSlices): readonly Figure[] {
   const plain: readonly (readonly [name: string, help: string, read: () => number])[] = [
     ["ready", "1 when the catalogue is loaded and the pool answers.", () => (engine.status().ready ? 1 : 0)],
     ["workers", "Worker threads that can take work; all but one start on demand.", () => engine.status().workers],
@@ -161,95 +156,89 @@ function plainFigures(
       () => slices.accepting.longestMs / 1000,
     ],
   ];
-  for (const [name, help, read] of plain) figure(registers, name, help, [], () => [[[], read()]]);
+  return plain.map(([name, help, read]) => [name, help, () => [[[], read()]]]);
 }
 
-function storeFigures(engine: Engine, registers: Registry[]): void {
-  const figures: readonly (readonly [
-    name: string,
-    help: string,
-    read: (store: EngineStatus["stores"][number]) => number,
-  ])[] = [
-    ["requests_total", "Requests to the host of a store.", ({ requests }) => requests],
-    ["retries_total", "Requests to the host of a store that were repeated.", ({ retries }) => retries],
-    ["failures_total", "Requests to the host of a store that failed in all attempts.", ({ failures }) => failures],
-    ["bytes_total", "Bytes fetched from a store.", ({ bytes }) => bytes],
-    ["seconds_total", "Total time of requests to the host of a store.", ({ seconds }) => seconds],
-    ["answers", "1 when the host of a store answered the last request.", ({ answers }) => (answers ? 1 : 0)],
-  ];
-  for (const [name, help, read] of figures) {
-    figure(registers, `store_${name}`, help, ["store"], () =>
-      engine.status().stores.map((store): MetricSample => [[store.store], read(store)]),
-    );
-  }
-}
-
-function storeCacheFigures(engine: Engine, registers: Registry[]): void {
-  type Cache = NonNullable<EngineStatus["storeCache"]>;
-  const figures: readonly (readonly [name: string, help: string, read: (cache: Cache) => number])[] = [
-    ["hits_total", "Reads of stores that were found in the cache on disk.", ({ hits }) => hits],
-    ["misses_total", "Reads of stores that were not found in the cache on disk.", ({ misses }) => misses],
+function storeFigures(engine: Engine): readonly Figure[] {
+  const stores = (read: (store: EngineStatus["stores"][number]) => number) => () =>
+    engine.status().stores.map((store): MetricSample => [[store.store], read(store)]);
+  const cached = (read: (cache: NonNullable<EngineStatus["storeCache"]>) => number) => () =>
+    [engine.status().storeCache ?? []].flat().map((cache): MetricSample => [[], read(cache)]);
+  const damaged = "Entries of the cache on disk with a wrong checksum, which were misses.";
+  return [
+    ["store_requests_total", "Requests to the host of a store.", stores(({ requests }) => requests), "store"],
     [
-      "damaged_total",
-      "Entries of the cache on disk with a wrong checksum, which were misses.",
-      ({ damaged }) => damaged,
+      "store_retries_total",
+      "Requests to the host of a store that were repeated.",
+      stores(({ retries }) => retries),
+      "store",
     ],
-    ["evictions_total", "Entries removed from the cache on disk to make room.", ({ evictions }) => evictions],
-    ["dropped_total", "Entries that the cache on disk dropped.", ({ dropped }) => dropped],
-    ["bytes", "Bytes in the cache on disk.", ({ bytes }) => bytes],
+    [
+      "store_failures_total",
+      "Requests to the host of a store that failed in all attempts.",
+      stores(({ failures }) => failures),
+      "store",
+    ],
+    ["store_bytes_total", "Bytes fetched from a store.", stores(({ bytes }) => bytes), "store"],
+    [
+      "store_seconds_total",
+      "Total time of requests to the host of a store.",
+      stores(({ seconds }) => seconds),
+      "store",
+    ],
+    [
+      "store_answers",
+      "1 when the host of a store answered the last request.",
+      stores(({ answers }) => (answers ? 1 : 0)),
+      "store",
+    ],
+    ["store_cache_hits_total", "Reads of stores that were found in the cache on disk.", cached(({ hits }) => hits)],
+    [
+      "store_cache_misses_total",
+      "Reads of stores that were not found in the cache on disk.",
+      cached(({ misses }) => misses),
+    ],
+    ["store_cache_damaged_total", damaged, cached((cache) => cache.damaged)],
+    [
+      "store_cache_evictions_total",
+      "Entries removed from the cache on disk to make room.",
+      cached(({ evictions }) => evictions),
+    ],
+    ["store_cache_dropped_total", "Entries that the cache on disk dropped.", cached(({ dropped }) => dropped)],
+    ["store_cache_bytes", "Bytes in the cache on disk.", cached(({ bytes }) => bytes)],
   ];
-  for (const [name, help, read] of figures) {
-    figure(registers, `store_cache_${name}`, help, [], () => {
-      const cache = engine.status().storeCache;
-      return cache === null ? [] : [[[], read(cache)]];
-    });
-  }
 }
 
 /** Metrics of the cluster; a process that works alone has none. */
-function peerFigures(engine: Engine, registers: Registry[]): void {
+function peerFigures(engine: Engine): readonly Figure[] {
   const peers = (read: (peer: PeerStatus) => number) => () =>
     engine.status().peers.map((peer): MetricSample => [[peer.name], read(peer)]);
-  figure(registers, "nats_connected", "1 while this process is connected to the NATS servers of its cluster.", [], () =>
-    [engine.status().nats ?? []].flat().map(({ connected }): MetricSample => [[], connected ? 1 : 0]),
-  );
-  figure(
-    registers,
-    "peer_usable",
-    "1 when a peer takes pieces of queries; 0 for 15 minutes after it was lost.",
-    ["peer"],
-    peers(({ usable }) => (usable ? 1 : 0)),
-  );
-  figure(
-    registers,
-    "peer_datasets",
-    "Datasets that a peer has too: shared (the same bytes), differing (others, so nothing is shared).",
-    ["peer", "kind"],
-    () =>
-      engine.status().peers.flatMap(({ name, shared, differing }): MetricSample[] => [
-        [[name, "shared"], shared],
-        [[name, "differing"], differing],
-      ]),
-  );
-  figure(
-    registers,
-    "unverified_copies",
-    "Datasets of a cluster of which samples were compared, not all bytes.",
-    [],
-    () => [engine.status().unverified ?? []].flat().map((count): MetricSample => [[], count]),
-  );
-  figure(
-    registers,
-    "peer_pieces",
-    "Pieces that a peer has been asked for and has not answered.",
-    ["peer"],
-    peers(({ outstanding }) => outstanding),
-  );
-  const help = "Pieces of divided queries: own, asked of peers, of these refused or late; answered for peers.";
-  figure(registers, "pieces_total", help, ["kind"], () =>
-    Object.entries(engine.status().pieces ?? {}).map(([kind, count]): MetricSample => [[kind], count]),
-  );
-  figure(registers, "regions", "Regions of divided datasets: owned, and more than half in the cache.", ["kind"], () =>
-    Object.entries(engine.regions() ?? {}).map(([kind, count]): MetricSample => [[kind], count]),
-  );
+  const counts = (read: () => object | null) => () =>
+    Object.entries(read() ?? {}).map(([kind, count]): MetricSample => [[kind], count]);
+  const only = (read: () => number | null | undefined) => () =>
+    [read() ?? []].flat().map((count): MetricSample => [[], count]);
+  const nats = () => {
+    const { nats } = engine.status();
+    return nats && Number(nats.connected);
+  };
+  const same = () =>
+    engine.status().peers.flatMap(({ name, shared, differing }): MetricSample[] => [
+      [[name, "shared"], shared],
+      [[name, "differing"], differing],
+    ]);
+  const pieces = "Pieces of divided queries: own, asked of peers, of these refused or late; answered for peers.";
+  const regions = "Regions of divided datasets: owned, and more than half in the cache.";
+  const usable = "1 when a peer takes pieces of queries; 0 for 15 minutes after it was lost.";
+  const datasets = "Datasets that a peer has too: shared (the same bytes), differing (others, so nothing is shared).";
+  const outstanding = "Pieces that a peer has been asked for and has not answered.";
+  const unverified = "Datasets of a cluster of which samples were compared, not all bytes.";
+  return [
+    ["nats_connected", "1 while this process is connected to the NATS servers of its cluster.", only(nats)],
+    ["peer_usable", usable, peers((peer) => (peer.usable ? 1 : 0)), "peer"],
+    ["peer_datasets", datasets, same, "peer", "kind"],
+    ["unverified_copies", unverified, only(() => engine.status().unverified)],
+    ["peer_pieces", outstanding, peers((peer) => peer.outstanding), "peer"],
+    ["pieces_total", pieces, counts(() => engine.status().pieces), "kind"],
+    ["regions", regions, counts(() => engine.regions()), "kind"],
+  ];
 }

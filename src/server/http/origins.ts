@@ -1,5 +1,5 @@
 /** Protection from other web sites: refuses foreign host names, and costly requests from foreign origins. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import { type Config, isLoopbackHost } from "../../shared/config.js";
 import { HttpRefusal } from "./refusal.js";
 import { addVary } from "./send-answer.js";
@@ -43,7 +43,7 @@ export function guardOrigins(
     if (origin === undefined) return done();
     if (allowed.has(origin)) {
       permit(origin, reply);
-      if (isPreflight(request)) {
+      if (request.method === "OPTIONS" && request.headers["access-control-request-method"] === "POST") {
         reply.code(204).send();
         return;
       }
@@ -82,10 +82,6 @@ function isKnown(name: string, names: ReadonlySet<string>): boolean {
 function isOwn(origin: string, host: string | undefined, base: URL | null): boolean {
   if (origin === base?.origin) return true;
   return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();
-}
-
-function isPreflight({ method, headers }: FastifyRequest): boolean {
-  return method === "OPTIONS" && headers["access-control-request-method"] === "POST";
 }
 
 function permit(origin: string, reply: FastifyReply): void {

@@ -132,22 +132,19 @@ function physicalVariable(dataset: Dataset, variable: Variable, answers: Options
   ];
 }
 
-function everyVariable(datasets: readonly Dataset[]): readonly Variable[] {
-  const all = [undefined, ...datasets].flatMap((dataset) => variablesOf(dataset));
-  return [...new Map(all.map((variable) => [variable.code, variable])).values()];
-}
-
 /** @param limits most points of a request, and most numbers of a cutout */
 export function describeForClients(
   datasets: readonly Dataset[],
   answers: OptionsOf,
   limits: Pick<Limits, "query.points" | "cutout.values">,
 ) {
+  const variables = [undefined, ...datasets].flatMap((dataset) => variablesOf(dataset));
+  const byCode = new Map(variables.map((variable) => [variable.code, variable]));
   return {
     name: "fieldprobe",
     description: "The datasets of this service.",
     pickled_metadata_filepath: "none",
-    variables: everyVariable(datasets).map(({ code, name, columns }) => ({
+    variables: [...byCode.values()].map(({ code, name, columns }) => ({
       code,
       name,
       component_codes: [...columns],

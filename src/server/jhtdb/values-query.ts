@@ -97,12 +97,8 @@ export function readValuesQuery(
   const operators = OPERATORS.filter((operator) => operationFor(variable, operator) !== null);
   const operator = readChoice(given, "sop", operators) as (typeof OPERATORS)[number];
   const operation = operationFor(variable, operator) as Operation;
-  const methods = [...METHODS].filter(([, option]) => operation.spatial.includes(option));
-  const method = readChoice(
-    given,
-    "sint",
-    methods.map(([name]) => name),
-  );
+  const methods = [...METHODS].flatMap(([name, option]) => (operation.spatial.includes(option) ? [name] : []));
+  const method = readChoice(given, "sint", methods);
   const temporal = readChoice(given, "tint", Object.keys(TEMPORAL_METHODS)) as keyof typeof TEMPORAL_METHODS;
   const start = readNumber(given, "t");
   if (start === null) throw refuse("t", "t is missing: the time.");

@@ -133,7 +133,7 @@ function* readHeader(reader: XmlReader, version: SoapVersion, limit: number): St
     for (let count = 0; (yield* reader.nextTag(stray)) === START; count++) {
       if (count >= limit) throw new LimitError("soap.headerBlocks", "There are too many header blocks.");
       if (isMandatory(reader, version)) blocks.push({ namespace: reader.namespace, local: reader.local });
-      yield* skipElement(reader);
+      for (const depth = reader.depth - 1; reader.depth > depth; ) yield* reader.next();
     }
     if (blocks.length > 0) throw new MustUnderstandFault(blocks);
   } catch (error) {
@@ -149,8 +149,4 @@ function isMandatory(reader: XmlReader, version: SoapVersion): boolean {
   if (mandatory === undefined) throw invalid("The value of mustUnderstand is not a boolean.");
   const role = find(reader.attributes, env, version === "1.1" ? "actor" : "role") ?? "";
   return mandatory && ROLES[version].includes(role.trim());
-}
-
-function* skipElement(reader: XmlReader): Steps<void> {
-  for (const depth = reader.depth - 1; reader.depth > depth; ) yield* reader.next();
 }

@@ -63,14 +63,7 @@ function schema(namespace: string, operations: readonly OperationRow[], dialect:
   const records = recordsOf(operations);
   const lists = operations.some(({ request }) => request.some(({ type }) => type === "ArrayOfArrayOfFloat"));
   const types = [
-    ...records
-      .filter((name) => name !== "float")
-      .map((name) =>
-        complexType(
-          name,
-          RECORDS[name].map((member) => field(member, numberType(name, member), true)),
-        ),
-      ),
+    ...records.filter((name) => name !== "float").map(recordType),
     ...records.map((name) => arrayType(arrayOf(name), name, name === "float" ? "s:float" : `tns:${name}`)),
     ...(lists ? [arrayType("ArrayOfArrayOfFloat", "ArrayOfFloat", "tns:ArrayOfFloat")] : []),
     enumeration("SpatialInterpolation", dialect === "older" ? OLDER_INTERPOLATION : SPATIAL_INTERPOLATION),
@@ -81,7 +74,9 @@ function schema(namespace: string, operations: readonly OperationRow[], dialect:
       row.wire,
       membersIn(row, dialect).map((member) => field(member.name, typeName(member), member.required)),
     ),
-    wrapper(`${row.wire}Response`, [field(`${row.wire}Result`, resultType(row.result), false)]),
+    wrapper(`${row.wire}Response`, [
+      field(`${row.wire}Result`, row.result === "base64" ? "s:base64Binary" : `tns:${arrayOf(row.result)}`, false),
+    ]),
   ]);
   return element("s:schema", [...elements, ...types].join(""), {
     elementFormDefault: "qualified",
@@ -89,13 +84,11 @@ function schema(namespace: string, operations: readonly OperationRow[], dialect:
   });
 }
 
-function resultType(record: RecordName): string {
-  return record === "base64" ? "s:base64Binary" : `tns:${arrayOf(record)}`;
-}
-
-/** The XML type of a number: node numbers are integers, everything else is a float. */
-function numberType(record: RecordName, member: string): string {
-  return record === "ThresholdInfo" && member !== "value" ? "s:int" : "s:float";
+/** The type of a record: node numbers are integers, everything else is a float. */
+function recordType(name: RecordName): string {
+  const typeOf = (member: string) => (name === "ThresholdInfo" && member !== "value" ? "s:int" : "s:float");
+  const members = RECORDS[name].map((member) => field(member, typeOf(member), true));
+  return complexType(name, members);
 }
 
 function arrayType(name: string, item: string, type: string): string {

@@ -125,7 +125,7 @@ async function reduce(
 }
 
 function componentOf(part: Float32Array, components: number, component: number): Float32Array {
-  return Float32Array.from({ length: part.length / components }, (_, i) => part[components * i + component] as number);
+  return Float32Array.from({ length: part.length / components }, (_, i) => part[components * i + component]);
 }
 
 /** Writes the coordinates of the nodes of a box, x fastest, in the position of the frame at a time. */

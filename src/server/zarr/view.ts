@@ -183,7 +183,7 @@ function coordinatesOf(dataset: Dataset, part = ""): readonly (readonly [string,
   const [axes, names] = [axesOfField(dataset, part), axisNamesOf(dataset, part)];
   const space = ([2, 1, 0] as const).map((a) => {
     const attributes = { ...about(dataset, `Position along ${AXIS_NAMES[a]}`, "length"), axis: "XYZ"[a] };
-    return [names[a] as string, nodesOf(axes[a]), attributes] as const;
+    return [names[a], nodesOf(axes[a]), attributes] as const;
   });
   const time = { ...about(dataset, "Time", "time"), axis: "T" };
   const lines = [["t", Float64Array.from(timesOf(dataset.time)), time] as const, ...space];

@@ -55,6 +55,26 @@ export function pooled(nodes: AnalysedNodes): AnalysedNodes {
   return regrouped(nodes, [false, false, false, false]);
 }
 
+/** Other nodes along some axes, which weigh 1 there, instead of those of the question. */
+export function replacedAlong(
+  nodes: AnalysedNodes,
+  axes: readonly boolean[],
+  run: (a: AxisNumber) => Omit<NodeRun, "from">,
+): AnalysedNodes {
+  const { base, transforms } = nodes;
+  const along = <T>(own: readonly T[], other: (run: Omit<NodeRun, "from">, a: AxisNumber) => T) =>
+    own.map((one, a) => (a < 3 && axes[a] ? other(run(a as AxisNumber), a as AxisNumber) : one)) as never;
+  return {
+    ...{ ...nodes, first: along(nodes.first, ({ first }) => first), stride: along(nodes.stride, ({ step }) => step) },
+    base: {
+      ...{ ...base, extent: along(base.extent, ({ count }) => count), weights: along(base.weights, () => null) },
+      coordinates: along(base.coordinates, ({ first, count, step }, a) =>
+        Float64Array.from({ length: count }, (_, i) => coordinateOf(transforms.dataset.axes[a], first + i * step)),
+      ),
+    },
+  };
+}
+
 /** The nodes of a question. Frames are counted from 0, without guard frames. Throws RequestError. */
 export function regionNodes(question: MemberValues, dataset: Dataset, frames: readonly number[]): AnalysedNodes {
   const runs = runsIn(question, dataset, dataset.axes);
@@ -94,11 +114,11 @@ function makeNodes(
       kept: [false, false, false, false],
       coordinates: ofRuns((run, axis) => numbersAlong(run, run.from, (node) => coordinateOf(axis, node))),
       periods: ofRuns((_, { periodic, nodes, spacing }) => (periodic ? nodes * spacing : 0)),
-      times: frames.map((frame) => stored[frame] as number),
+      times: frames.map((frame) => stored[frame]),
       weights: ofRuns((run, _, a) =>
         haveEqualWidths[a] ? null : numbersAlong(run, run.first, (node) => widths[a]?.[node] as number),
       ),
-      cell: widths.reduce((product, all, a) => product * (haveEqualWidths[a] ? (all[0] as number) : 1), 1),
+      cell: widths.reduce((product, all, a) => product * (haveEqualWidths[a] ? all[0] : 1), 1),
     },
     weights,
     first: ofRuns(({ first }) => first),
@@ -145,5 +165,5 @@ export function derivedOf(
 
 /** Frames and times in the form of an answer. */
 export function framesIn({ publicFrames, base }: AnalysedNodes): readonly GroupAnswer[] {
-  return publicFrames.map((frame, i) => ({ frame, time: base.times[i] as number }));
+  return publicFrames.map((frame, i) => ({ frame, time: base.times[i] }));
 }

@@ -73,11 +73,11 @@ export function analysisOf(context: Context, question: MemberValues, placesOf = 
   const { life, dataset, service } = context;
   const { frames, isList } = storedIn(question, dataset);
   const stored = timesOf(dataset.time);
-  const times = frames.map((frame) => stored[frame] as number);
+  const times = frames.map((frame) => stored[frame]);
   const finish = async (query: Analysing, nodes: AnalysedNodes, parts: ReducedParts | null): Promise<Result> => {
     const { first, stride, frames: own, base, field } = nodes;
     const [nx, ny, nz] = base.extent;
-    const box = { field, frame: own[0] as number, first, count: [nx, ny, nz], stride } as const;
+    const box = { field, frame: own[0], first, count: [nx, ny, nz], stride } as const;
     const cutout = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes: box, ...query } as const;
     const result = await runQuery(life, cutout, undefined, parts);
     const values = result.values.map((own) => own.slice());

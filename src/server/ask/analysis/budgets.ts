@@ -30,7 +30,7 @@ function expressionsOf(
     last === first
       ? {}
       : {
-          "d/dt": `(field(${of}, ${last}) - field(${of}, ${first}))/${(stored[last] as number) - (stored[first] as number)}${unit}`,
+          "d/dt": `(field(${of}, ${last}) - field(${of}, ${first}))/${stored[last] - stored[first]}${unit}`,
         };
   if (name === "k") {
     const k = "dot(fluc(u),fluc(u))/2";

@@ -68,8 +68,7 @@ export async function dispersion(context: Context, question: MemberValues): Prom
   for (let from = 0; from < count; from += part) {
     const to = Math.min(count, from + part);
     if (held !== null) {
-      const blockIn = (all: Values, n: number) =>
-        blockOf(all, (widths[n] as number) * from, (widths[n] as number) * to);
+      const blockIn = (all: Values, n: number) => blockOf(all, widths[n] * from, widths[n] * to);
       some = { ...some, particles: to - from, numbers: (await Promise.all(held.map(blockIn))) as Float32Array[] };
     } else if (from > 0) some = await tracked(from, to);
     const [positions, velocities, values = velocities] = some.numbers as [Float32Array, Float32Array, Float32Array?];
@@ -155,8 +154,8 @@ function alongIn(question: MemberValues, dataset: Dataset) {
 }
 
 function areUniform(times: readonly number[]): boolean {
-  const step = ((times.at(-1) as number) - (times[0] as number)) / (times.length - 1);
-  return times.every((time, i) => Math.abs(time - (times[0] as number) - i * step) <= 1e-6 * Math.abs(step));
+  const step = ((times.at(-1) as number) - times[0]) / (times.length - 1);
+  return times.every((time, i) => Math.abs(time - times[0] - i * step) <= 1e-6 * Math.abs(step));
 }
 
 async function addAll(sums: DispersionSums, part: PathPart, slices: TimeSlices): Promise<void> {
@@ -220,9 +219,9 @@ const TETRAD = [
 function insetBox(reach: number, dataset: Dataset, { origin, extent }: Box): Box {
   const whole = boxOfAll(dataset);
   const runs = dataset.axes.map(({ periodic }, a) => {
-    const [from, to] = [origin[a] as number, (origin[a] as number) + (extent[a] as number)];
+    const [from, to] = [origin[a], origin[a] + extent[a]];
     if (periodic) return [from, to] as const;
-    const [first, length] = [whole.origin[a] as number, whole.extent[a] as number];
+    const [first, length] = [whole.origin[a], whole.extent[a]];
     return [Math.max(from, first + reach), Math.min(to, first + length - reach)] as const;
   });
   if (runs.some(([from, to]) => from > to)) throw wrong("points", "there is no room for them in the box");
@@ -248,8 +247,7 @@ async function turned(
     let at = i * corners.length;
     for (const corner of corners)
       for (const [c, row] of rows.entries())
-        points[at++] =
-          (centres[i + c] as number) + size * row.reduce((sum, r, k) => sum + r * (corner[k] as number), 0);
+        points[at++] = centres[i + c] + size * row.reduce((sum, r, k) => sum + r * corner[k], 0);
   };
   await slices.each(
     count,

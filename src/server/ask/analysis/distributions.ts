@@ -69,9 +69,9 @@ async function quantilesOf(text: string, at: readonly number[], { nodes, reduce 
         const { digits, counts, weights } = lists[list] as DigitList;
         const aim = (one.p - ROUNDING) * weight;
         let d = 0;
-        while (d < digits.length - 1 && one.below + (weights[d] as number) < aim) one.below += weights[d++] as number;
-        one.digits = [...(listed > 0 ? [] : one.digits), digits[d] as number];
-        one.count = counts[d] as number;
+        while (d < digits.length - 1 && one.below + weights[d] < aim) one.below += weights[d++];
+        one.digits = [...(listed > 0 ? [] : one.digits), digits[d]];
+        one.count = counts[d];
       }
   }
   const values = found.map((own) => own.map(({ digits }) => (digits.length > 0 ? numberOf(digits, widths) : null)));

@@ -23,7 +23,7 @@ export function symmetryOf({ fold, odd = [], over = [] }: MemberValues, dataset:
   const middle = ([0, 1, 2] as const).map((a) => (at(a, 0) + at(a, dataset.axes[a].nodes - 1)) / 2);
   const half = (at(axis, along.nodes - 1) - at(axis, 0)) / 2;
   for (let i = 0; i < along.nodes; i++)
-    if (Math.abs(at(axis, i) + at(axis, along.nodes - 1 - i) - 2 * (middle[axis] as number)) > NEAR * half)
+    if (Math.abs(at(axis, i) + at(axis, along.nodes - 1 - i) - 2 * middle[axis]) > NEAR * half)
       throw wrong("fold", `the nodes along ${letter} are not symmetric: node ${i} to ${NEAR} of half the length`);
   const about = axis === 2 ? 1 : 2;
   const signs = [0, 1, 2].map((a) => ((by === "mirror" ? a === axis : a !== about) ? -1 : 1));

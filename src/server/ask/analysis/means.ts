@@ -9,9 +9,8 @@ import { LimitError } from "../../../shared/errors.js";
 import { timesOf } from "../../http/describe.js";
 import { wrong } from "../faults.js";
 import { storedIn } from "../question/when.js";
-import { coordinateOf } from "../question/where.js";
-import type { AnalysedNodes, AxisNumber, Direction } from "./analysed-nodes.js";
-import { AXES, keptAxes, LETTERS, regrouped } from "./analysed-nodes.js";
+import type { AnalysedNodes, Direction } from "./analysed-nodes.js";
+import { AXES, keptAxes, LETTERS, regrouped, replacedAlong } from "./analysed-nodes.js";
 import { type Analysis, momentsOf } from "./analysis.js";
 import { signsOf, symmetryOf } from "./fold.js";
 
@@ -85,25 +84,16 @@ function meansIn(text: string, { base: { names } }: AnalysedNodes, member: strin
 
 /** The nodes and frames of means: all nodes along directions that are kept, with equal weights. */
 function meanNodes({ question, dataset, nodes }: Analysis, over: readonly Direction[]): AnalysedNodes {
-  const { base } = nodes;
   const { mean_time: time } = question;
   const stored = timesOf(dataset.time);
   const numbers = time === undefined ? nodes.publicFrames : storedIn({ time }, dataset).frames;
   const kept = keptAxes(time === undefined ? over : [...over, "t"], numbers.length);
-  const all = <T>(own: readonly T[], whole: (a: AxisNumber) => T) =>
-    AXES.map((a) => (kept[a] ? whole(a) : own[a])) as unknown as readonly [T, T, T];
-  const [nx, ny, nz] = all(base.extent, (a) => dataset.axes[a].nodes);
+  const there = replacedAlong(nodes, kept, (a) => ({ first: 0, count: dataset.axes[a].nodes, step: 1 }));
+  const [nx, ny, nz] = there.base.extent;
+  const times = numbers.map((k) => stored[k]);
   return {
-    ...nodes,
-    ...{ publicFrames: numbers, frames: numbers.map((frame) => frame + dataset.time.guardBefore) },
-    ...{ first: all(nodes.first, () => 0), stride: all(nodes.stride, () => 1) },
-    base: {
-      ...{ ...base, kept, extent: [nx, ny, nz, numbers.length], times: numbers.map((k) => stored[k] as number) },
-      coordinates: all(base.coordinates, (a) =>
-        Float64Array.from({ length: dataset.axes[a].nodes }, (_, i) => coordinateOf(dataset.axes[a], i)),
-      ),
-      weights: all(base.weights, () => null),
-    },
+    ...{ ...there, publicFrames: numbers, frames: numbers.map((frame) => frame + dataset.time.guardBefore) },
+    base: { ...there.base, kept, extent: [nx, ny, nz, numbers.length], times },
   };
 }
 
@@ -118,7 +108,7 @@ function numbersIn(found: ReadonlyMap<string, MeanTable>): GroupAnswer {
   const numbers = [...found].flatMap(([text, { values }]) => {
     const { name, of } = nameOf(text);
     const [only, ...more] = values;
-    return only?.length === 1 && more.length === 0 ? [[name, of(only[0] as number)] as const] : [];
+    return only?.length === 1 && more.length === 0 ? [[name, of(only[0])] as const] : [];
   });
   return numbers.length === 0 ? {} : { means: Object.fromEntries(numbers) };
 }

@@ -141,7 +141,7 @@ async function findRanges(
   const open = pending.filter(({ question, ranges }) => question.bins !== undefined && ranges === null);
   const wanted = [...new Set(open.flatMap(({ ranged }) => ranged))];
   if (wanted.length === 0) return new Map();
-  const columns = wanted.map((column) => texts[column] as string);
+  const columns = wanted.map((column) => texts[column]);
   const found = await momentsOf(analysis, pooled(analysis.nodes), columns);
   return new Map(
     wanted.map((column, i) => {
@@ -153,7 +153,7 @@ async function findRanges(
 }
 
 /** Picks the extremes of groups, 16 candidates between looks at the clock. If a pass is too short, another follows. */
-async function pickAll(
+export async function pickAll(
   reduction: AnyReduction & ExtremesOptions,
   found: readonly Extremes[],
   plan: ReductionPlan,
@@ -173,10 +173,8 @@ async function pickAll(
       }
     const next = (side: Side): Extreme | null => {
       const open = pass.filter((_, g) => (picked[g]?.[side].length ?? 0) < reduction.count);
-      return foremost(
-        side,
-        open.map(({ leftOut }) => leftOut[side]).filter((one) => one !== null),
-      );
+      const leftOut = open.map((one) => one.leftOut[side]).filter((one) => one !== null);
+      return foremost(side, leftOut);
     };
     const from = { highest: next("highest"), lowest: next("lowest") };
     if (from.highest === null && from.lowest === null) return picked;
@@ -266,7 +264,7 @@ function folded(
   if (fold === null) return states;
   if (reduction.kind !== "moments" && reduction.kind !== "covariance")
     throw wrong("fold", `moments, covariances and budgets are folded, not ${reduction.kind}`);
-  const signs = [reduction.of].flat().map((column) => fold.signsOf(texts[column] as string)[0] as number);
+  const signs = [reduction.of].flat().map((column) => fold.signsOf(texts[column])[0]);
   return foldStates(reduction, states, groupExtent(plan), fold.axis, signs);
 }
 
@@ -286,7 +284,7 @@ function checkBlocks(by: number, reductions: readonly AnyReduction[], { kept, ti
 }
 
 function headOf(reduction: AnyReduction, texts: readonly string[]): GroupAnswer {
-  const textOf = (column: number) => texts[column] as string;
+  const textOf = (column: number) => texts[column];
   const one = (list: readonly unknown[]) => (list.length === 1 ? list[0] : list);
   const { of, on, bins, range } = reduction as {
     readonly of: number | readonly number[];
@@ -306,9 +304,9 @@ export function coordinatesOf({
   kept,
   coordinates,
   times,
-}: Pick<ReductionPlan, "kept" | "coordinates" | "times">): GroupAnswer {
+}: Pick<ReductionPlan, "coordinates" | "times"> & { readonly kept: readonly boolean[] }): GroupAnswer {
   const axes = DIRECTIONS.flatMap((name, a) =>
-    kept[a as 0] ? [[name, a === 3 ? [...times] : [...(coordinates[a as 0] as Float64Array)]] as const] : [],
+    kept[a] ? [[name, a === 3 ? [...times] : [...coordinates[a as 0]]] as const] : [],
   );
   return axes.length === 0 ? {} : { coordinates: Object.fromEntries(axes.reverse()) };
 }
@@ -323,10 +321,8 @@ async function nest(groups: readonly GroupAnswer[], plan: ReductionPlan, slices:
   const members: Record<string, unknown> = {};
   for (const name of Object.keys(first)) {
     await slices.pause();
-    members[name] = nested(
-      groups.map((group) => group[name]),
-      lengths,
-    );
+    const values = groups.map((group) => group[name]);
+    members[name] = nested(values, lengths);
   }
   return members;
 }

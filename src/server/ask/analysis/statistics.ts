@@ -112,7 +112,7 @@ function whereHeld(
     if (shape !== "scalar" && !hasComponents) throw wrong("where", `${text} is a ${shape}; ask components, or norm`);
     const held = shape === "scalar" ? whereHolds(condition, text) : `(${whereHolds(condition, "1")}) * (${text})`;
     const components = componentsIn(text, shape).map((component) => named.get(component) ?? component);
-    for (const [i, component] of componentsIn(held, shape).entries()) names.set(component, components[i] as string);
+    for (const [i, component] of componentsIn(held, shape).entries()) names.set(component, components[i]);
     return held;
   };
   const held = rows.map((row): Row => {
@@ -128,9 +128,7 @@ function whereHeld(
 
 /** The column of each component of quantities. */
 export function columnNames(quantities: readonly Quantity[]): ReadonlyMap<string, string> {
-  return new Map(
-    quantities.flatMap(({ components, columns }) => components.map((one, c) => [one, columns[c] as string])),
-  );
+  return new Map(quantities.flatMap(({ components, columns }) => components.map((one, c) => [one, columns[c]])));
 }
 
 /** Replaces texts in the strings and names of an answer. */

@@ -24,7 +24,7 @@ export async function trackedStructures(
 ): Promise<GroupAnswer> {
   const { nodes, slices } = analysis;
   const { frames, publicFrames, base } = nodes;
-  if (base.times.some((time, k) => k > 0 && time <= (base.times[k - 1] as number)))
+  if (base.times.some((time, k) => k > 0 && time <= base.times[k - 1]))
     throw wrong("time", "structures are followed forwards: times ascend");
   const volumeOf = volumesOf(base);
   const links: (readonly Link[])[] = [];
@@ -32,8 +32,8 @@ export async function trackedStructures(
   let before: LabelledFrame | null = null;
   for (const [k, frame] of frames.entries()) {
     const { extent, times } = base;
-    const own = { ...base, extent: [extent[0], extent[1], extent[2], 1] as const, times: [times[k] as number] };
-    const one = await structuresOf({ ...nodes, frames: [frame], publicFrames: [publicFrames[k] as number], base: own });
+    const own = { ...base, extent: [extent[0], extent[1], extent[2], 1] as const, times: [times[k]] };
+    const one = await structuresOf({ ...nodes, frames: [frame], publicFrames: [publicFrames[k]], base: own });
     const volumes = one.described.map(({ volume }) => volume as number);
     const now: LabelledFrame = { labels: one.numbers as Int32Array, volumes };
     if (before !== null) {
@@ -45,10 +45,8 @@ export async function trackedStructures(
     before = now;
     found.push({ ...one, numbers: null });
   }
-  const { frames: follow, tracks } = followed(
-    found.map(({ described }) => described.length),
-    links,
-  );
+  const listed = found.map(({ described }) => described.length);
+  const { frames: follow, tracks } = followed(listed, links);
   const at = framesIn(nodes);
   const structures = found.flatMap(({ described }, k) =>
     described.map((one, i) => ({ ...at[k], number: i + 1, ...follow[k]?.[i], ...one })),
@@ -56,9 +54,9 @@ export async function trackedStructures(
   return {
     ...(await undersampled(analysis, structures)),
     ...{ frames: at.map((one, k) => ({ ...one, ...found[k]?.counts })), count: structures.length },
-    links: links.flatMap((list, k) => list.map((link) => ({ frame: publicFrames[k] as number, ...link }))),
+    links: links.flatMap((list, k) => list.map((link) => ({ frame: publicFrames[k], ...link }))),
     tracks: tracks.map(({ first, last, ...ends }, i) => {
-      const [first_frame, last_frame] = [publicFrames[first] as number, publicFrames[last] as number];
+      const [first_frame, last_frame] = [publicFrames[first], publicFrames[last]];
       return { track: i + 1, first_frame, last_frame, ...ends };
     }),
     structures,
@@ -73,8 +71,8 @@ async function undersampled(analysis: Analysis, structures: readonly GroupAnswer
   const known = names.fields.velocity === 3 && !isStaggered(dataset, "velocity") && nodes.weights === "volume";
   if (!known || lengths.length === 0) return {};
   const [[speed] = []] = await momentsOf(analysis, pooled(nodes), ["norm(u)"]);
-  const step = Math.max(...times.slice(1).map((time, k) => time - (times[k] as number)));
-  const [way, length] = [(speed?.max ?? 0) * step, lengths[Math.floor((lengths.length - 1) / 2)] as number];
+  const step = Math.max(...times.slice(1).map((time, k) => time - times[k]));
+  const [way, length] = [(speed?.max ?? 0) * step, lengths[Math.floor((lengths.length - 1) / 2)]];
   if (!(way > length)) return {};
   const text = `between frames the flow moves up to ${way.toPrecision(3)}, more than the median structure is long, ${length.toPrecision(3)}`;
   return { warnings: [`${text}: tracks may jump`] };

@@ -2,7 +2,8 @@
 import type { GroupAnswer } from "../../../analysis/reductions.js";
 import { wrong } from "../faults.js";
 import { coordinateOf } from "../question/where.js";
-import { AXES, type AxisNumber, DIRECTIONS, LETTERS } from "./analysed-nodes.js";
+import type { AnalysedNodes, AxisNumber } from "./analysed-nodes.js";
+import { AXES, DIRECTIONS, LETTERS, regrouped, replacedAlong } from "./analysed-nodes.js";
 import { type Analysis, momentsOf } from "./analysis.js";
 import { withMeans } from "./means.js";
 
@@ -44,20 +45,9 @@ export async function wallUnitsOf(analysis: Analysis): Promise<WallUnits> {
 async function slopesAtWalls(slope: string, axis: AxisNumber, analysis: Analysis): Promise<readonly number[]> {
   const over = DIRECTIONS.filter((one) => one !== LETTERS[axis]);
   const known = (await withMeans(analysis, [slope], over, "units")).analysis;
-  const { base, first, stride } = known.nodes;
-  const along = known.dataset.axes[axis];
-  const atWalls = <T>(own: readonly T[], two: T) => own.map((one, a) => (a === axis ? two : one)) as never;
-  const ends = {
-    ...{ ...known.nodes, first: atWalls(first, 0), stride: atWalls(stride, along.nodes - 1) },
-    base: {
-      ...{ ...base, extent: atWalls(base.extent, 2), weights: atWalls(base.weights, null) },
-      kept: [0, 1, 2, 3].map((a) => a === axis) as unknown as typeof base.kept,
-      coordinates: atWalls(
-        base.coordinates,
-        Float64Array.of(coordinateOf(along, 0), coordinateOf(along, along.nodes - 1)),
-      ),
-    },
-  };
-  const [slopes = []] = await momentsOf(known, ends, [slope]);
+  const kept = [0, 1, 2, 3].map((a) => a === axis) as unknown as AnalysedNodes["base"]["kept"];
+  const step = known.dataset.axes[axis].nodes - 1;
+  const ends = replacedAlong(known.nodes, kept, () => ({ first: 0, count: 2, step }));
+  const [slopes = []] = await momentsOf(known, regrouped(ends, kept), [slope]);
   return slopes.map(({ mean }) => Math.abs(mean));
 }

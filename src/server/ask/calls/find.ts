@@ -58,7 +58,7 @@ export async function find(context: Context, question: MemberValues): Promise<Ca
     runsIn(question, dataset, dataset.axes),
   );
   const count = highest.length;
-  const times = highest.map(({ frame }) => nodes.base.times[frame] as number);
+  const times = highest.map(({ frame }) => nodes.base.times[frame]);
   const numbers = quantities.map(({ columns }) => new Float32Array(columns.length * count));
   const derivatives = nodeDerivatives(question);
   const options = { method: "None", derivatives, filter: question.filter, temporalInterpolation: "None" } as const;
@@ -68,18 +68,18 @@ export async function find(context: Context, question: MemberValues): Promise<Ca
     let at = 0;
     for (const [q, quantity] of quantities.entries())
       for (let c = 0; isAtNodes(quantity) && c < quantity.columns.length; c++)
-        (numbers[q] as Float32Array)[row * quantity.columns.length + c] = more[at++] as number;
+        numbers[q][row * quantity.columns.length + c] = more[at++];
   }
   const length = unitOf(dataset, "length");
   const leadColumns = [
-    ...["i", "j", "k"].map((name, a) => columnOf(name, rows.indices[a] as Int32Array)),
-    ...["x", "y", "z"].map((name, a) => columnOf(name, rows.coordinates[a] as Float64Array, length)),
+    ...["i", "j", "k"].map((name, a) => columnOf(name, rows.indices[a])),
+    ...["x", "y", "z"].map((name, a) => columnOf(name, rows.coordinates[a], length)),
     ...(analysis.isList ? [columnOf("t", Float64Array.from(times), unitOf(dataset, "time"))] : []),
   ];
   const more = { total, ...(known < total ? { missing: total - known } : {}), ...about };
   const answer: RowsAnswer = {
     ...{ kind: "rows", count, leadColumns, shape: [count], more },
-    quantities: quantities.map((one, q) => answered(one, numbers[q] as Float32Array)),
+    quantities: quantities.map((one, q) => answered(one, numbers[q])),
   };
   return { answer, found: analysis.time };
 }
@@ -93,10 +93,10 @@ function rowsAt(found: readonly number[], [nx, ny]: Four, { axes }: Dataset, run
     const inRegion = [node % nx, Math.floor(node / nx) % ny, Math.floor(node / (nx * ny))];
     for (let a = 0; a < 3; a++) {
       const { from, step } = runs[a] as NodeRun;
-      const index = from + (inRegion[a] as number) * step;
+      const index = from + inRegion[a] * step;
       const coordinate = coordinateOf(axes[a as 0], index);
-      (indices[a] as Int32Array)[row] = index;
-      (coordinates[a] as Float64Array)[row] = coordinate;
+      indices[a][row] = index;
+      coordinates[a][row] = coordinate;
       triples[3 * row + a] = coordinate;
     }
   }
@@ -125,8 +125,5 @@ async function fillAt(
     await fillValues(context, quantities, points, { ...options, time }, found);
   for (const [q, { columns }] of quantities.entries())
     for (const [i, row] of rows.entries())
-      numbers[q]?.set(
-        (found[q] as Float32Array).subarray(columns.length * i, columns.length * (i + 1)),
-        columns.length * row,
-      );
+      numbers[q]?.set(found[q].subarray(columns.length * i, columns.length * (i + 1)), columns.length * row);
 }

@@ -70,7 +70,7 @@ export async function grid(context: Context, question: MemberValues): Promise<Ca
   const work = {
     ...{ count, times: times.length, widths: quantities.map(({ columns }) => columns.length) },
     fill: async (time: number, from: number, to: number, into: readonly Float32Array[]) => {
-      const options = { ...pointOptions(question), time: times[time] as number };
+      const options = { ...pointOptions(question), time: times[time] };
       const some = points ?? (await samplePoints(samples, context, from, to));
       if (level === null) await fillValues(context, quantities, some, options, into);
       else await fillByLevel(context, level, samples, quantities, some, options, question, into);
@@ -111,6 +111,5 @@ async function fillByLevel(
   await fillValues(context, quantities, some, options, values);
   for (const [q, { columns }] of quantities.entries())
     for (const [i, at] of left.entries())
-      for (let c = 0, n = columns.length; c < n; c++)
-        (into[q] as Float32Array)[n * at + c] = values[q]?.[n * i + c] as number;
+      for (let c = 0, n = columns.length; c < n; c++) into[q][n * at + c] = values[q]?.[n * i + c] as number;
 }

@@ -108,11 +108,11 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
           const width = quantities[q]?.columns.length as number;
           return all.subarray(width * (first - from), width * (end - from));
         });
-        const frame = frames[round] as number;
+        const frame = frames[round];
         const fillRuns = (runs: readonly NodeRun[], into: readonly Float32Array[]) =>
           fillBox(context, source, frame, runs, quantities, into);
         if (around === null) await fillRuns(box, some);
-        else await fillParts(around(frame, box), box, axes, some[0] as Float32Array, fillRuns);
+        else await fillParts(around(frame, box), box, axes, some[0], fillRuns);
       }
     },
   };
@@ -143,9 +143,9 @@ async function fillParts(
   const around = { from: [0, 0, 0], count: box.map(({ count }) => count) } as unknown as RegionBox;
   for (const part of parts) {
     const runs = box.map((run, a) => {
-      const from = part.from[a] as number;
+      const from = part.from[a];
       const first = firstNode(axes[a] as Axis, run.first + from);
-      return { ...run, first, from: run.from + from, count: part.count[a] as number };
+      return { ...run, first, from: run.from + from, count: part.count[a] };
     });
     const values = new Float32Array(part.count[0] * part.count[1] * part.count[2]);
     await fill(runs, [values]);
@@ -220,16 +220,15 @@ function deal(
   const width = quantities.reduce((sum, { columns }) => sum + columns.length, 0);
   let first = 0;
   for (const [q, { columns }] of quantities.entries()) {
-    const [n, out] = [columns.length, numbers[q] as Float32Array];
-    for (let i = from; i < to; i++)
-      for (let c = 0; c < n; c++) out[n * (start + i) + c] = part[width * i + first + c] as number;
+    const [n, out] = [columns.length, numbers[q]];
+    for (let i = from; i < to; i++) for (let c = 0; c < n; c++) out[n * (start + i) + c] = part[width * i + first + c];
     first += n;
   }
 }
 
 function timesAt(frames: readonly number[], dataset: Dataset): readonly number[] {
   const stored = timesOf(dataset.time);
-  return frames.map((frame) => stored[frame] as number);
+  return frames.map((frame) => stored[frame]);
 }
 
 /** The axes of the nodes: of the dataset, or of a staggered field. Throws RequestError if fields differ. */
@@ -283,13 +282,13 @@ function cutoutFile(
   runs: readonly NodeRun[],
   frames: readonly number[],
 ): NonNullable<GridAnswer["cutout"]> | null {
-  const isRow = frames.every((frame, i) => frame === (frames[0] as number) + i);
+  const isRow = frames.every((frame, i) => frame === frames[0] + i);
   const stored = fields.filter((name) => name !== null);
   if (stored.length < fields.length || !isRow || runs.some(({ step }) => step !== 1)) return null;
   const triple = (of: (run: NodeRun) => number) => runs.map(of) as unknown as readonly [number, number, number];
   const selection = {
     fields: stored,
-    frames: { first: frames[0] as number, count: frames.length },
+    frames: { first: frames[0], count: frames.length },
     box: { first: triple(({ first }) => first), count: triple(({ count }) => count) },
     ahead: triple(({ first, from }) => from - first),
   };

@@ -73,12 +73,12 @@ async function along(
   let next = 0;
   return quantities.map(({ expressions, columns: names }) => {
     const parts = expressions.map(() => (found[next++] as (typeof found)[number]).values);
-    if (parts.length === 1) return parts[0] as Float32Array;
+    if (parts.length === 1) return parts[0];
     const width = names.length / parts.length;
-    const out = new Float32Array(parts.length * (parts[0] as Float32Array).length);
+    const out = new Float32Array(parts.length * parts[0].length);
     for (const [e, part] of parts.entries())
       for (let i = 0; i < part.length; i++)
-        out[names.length * Math.floor(i / width) + width * e + (i % width)] = part[i] as number;
+        out[names.length * Math.floor(i / width) + width * e + (i % width)] = part[i];
     return out;
   });
 }
@@ -140,8 +140,7 @@ export async function paths(context: Context, question: MemberValues): Promise<C
   const count = source.count * kept;
   const records = numbers[0] as Values;
   const [time, length] = [unitOf(dataset, "time"), unitOf(dataset, "length")];
-  const timeOf = (i: number): number =>
-    withoutNoise((points.times?.[Math.floor(i / kept)] ?? 0) + (times[i % kept] as number));
+  const timeOf = (i: number): number => withoutNoise((points.times?.[Math.floor(i / kept)] ?? 0) + times[i % kept]);
   const [exit, steps] = [names.indexOf("exit"), names.indexOf("steps")];
   const particles = made(Int32Array, count, (i) => Math.floor(i / kept));
   const never = made(Float32Array, count, () => Number.NaN);
@@ -184,7 +183,7 @@ function placesOf(records: Values, width: number, count: number): LongNumbers {
     const block = await blockOf(records, width * first, width * Math.ceil(to / 3));
     return Float32Array.from(
       { length: to - from },
-      (_, i) => block[width * (Math.floor((from + i) / 3) - first) + ((from + i) % 3)] as number,
+      (_, i) => block[width * (Math.floor((from + i) / 3) - first) + ((from + i) % 3)],
     );
   });
 }
@@ -202,7 +201,7 @@ async function fileOf(
   const values = new Float32Array(columns.length * count);
   for (const [c, { values: from, stride, offset }] of columns.entries()) {
     const block = await blockOf(from, 0, from.length);
-    for (let i = 0; i < count; i++) values[columns.length * i + c] = block[stride * i + offset] as number;
+    for (let i = 0; i < count; i++) values[columns.length * i + c] = block[stride * i + offset];
   }
   const names = columns.map(({ name }) => name);
   const units = [lead.find(({ name }) => name === "t")?.unit ?? null, ...columns.map(({ unit }) => unit)];

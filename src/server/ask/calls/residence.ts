@@ -51,8 +51,8 @@ export async function timesIn(
     region.reduce<readonly WayPart[]>(
       (parts, along, a) => {
         if (along === null) return parts;
-        const [x, next] = [records[from + a] as number, records[to + a] as number];
-        const own = partsWithin(x, next, along[0], along[1], periods[a] as number);
+        const [x, next] = [records[from + a], records[to + a]];
+        const own = partsWithin(x, next, along[0], along[1], periods[a]);
         const both = parts.flatMap(([s, e]) => own.map(([u, v]) => [Math.max(s, u), Math.min(e, v)] as const));
         return both.filter(([s, e]) => s <= e);
       },
@@ -66,8 +66,8 @@ export async function timesIn(
     else if (Number.isNaN(records[at])) [spent, isOver] = [Number.NaN, true];
     else if (!isOver) {
       const start = starts?.[Math.floor(i / all)] ?? 0;
-      const [time, next] = [start + (recordTimes[nth - 1] as number), start + (recordTimes[nth] as number)];
-      const ended = exit < 0 ? Number.NaN : (records[at + exit] as number);
+      const [time, next] = [start + recordTimes[nth - 1], start + recordTimes[nth]];
+      const ended = exit < 0 ? Number.NaN : records[at + exit];
       isOver = !Number.isNaN(ended);
       const length = (isOver ? ended : next) - time;
       const parts = partsAt(at - width, at);

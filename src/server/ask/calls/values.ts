@@ -29,7 +29,7 @@ export async function fillValues(
 ): Promise<void> {
   const targets = quantities.flatMap(({ expressions, columns }, q) =>
     expressions.map((expression, e) => ({
-      ...{ expression, out: into[q] as Float32Array, width: columns.length },
+      ...{ expression, out: into[q], width: columns.length },
       offset: (columns.length / expressions.length) * e,
     })),
   );
@@ -37,7 +37,7 @@ export async function fillValues(
   await evaluateAt(life, dataset, columns, points, options, (index, from, components) => {
     const { out, width, offset } = targets[index] as (typeof targets)[number];
     for (const [c, numbers] of components.entries())
-      for (let i = 0; i < numbers.length; i++) out[width * (from + i) + offset + c] = numbers[i] as number;
+      for (let i = 0; i < numbers.length; i++) out[width * (from + i) + offset + c] = numbers[i];
   });
 }
 
@@ -63,7 +63,7 @@ export async function values(context: Context, question: MemberValues): Promise<
       // Separate times are checked with the first point.
       const { triples, times } = await source.read(from, isEach ? Math.max(to, 1) : to);
       if (to === 0 && isEach) into = quantities.map(({ columns }) => life.floats(columns.length));
-      const at = { ...options, time: times ?? (when.times[round] as number) };
+      const at = { ...options, time: times ?? when.times[round] };
       await fillValues(context, quantities, triples, at, into);
     },
   });
@@ -100,7 +100,7 @@ async function leadOf(
   const lead = ["x", "y", "z"].map((name, c) => columnOf(name, held, unitOf(dataset, "length"), 3, c));
   if (!isList) return lead;
   const ofRows = new LongNumbers("<f8", count * timeCount, (from, to) =>
-    Float64Array.from({ length: to - from }, (_, i) => times[Math.floor((from + i) / count)] as number),
+    Float64Array.from({ length: to - from }, (_, i) => times[Math.floor((from + i) / count)]),
   );
   return [...lead, await column("t", ofRows, dataset, isWhole)];
 }

@@ -26,7 +26,7 @@ export async function gridFileOf(answered: Outcome, answer: RowsAnswer | GridAns
   });
   const scales = arrays.filter(({ isScale }) => isScale);
   const known = new Set(scales.map(({ name }) => name));
-  const lengths = new Map(arrays.flatMap(({ dims, shape }) => dims.map((name, d) => [name, shape[d] as number])));
+  const lengths = new Map(arrays.flatMap(({ dims, shape }) => dims.map((name, d) => [name, shape[d]])));
   if ([...lengths.values()].includes(0))
     throw wrong("format", "the answer has no rows, and a dimension of NetCDF has at least one: take json or csv");
   // Rows and components have no coordinates: they are counted.
@@ -75,7 +75,7 @@ export async function* zarrOf(answered: Outcome, answer: RowsAnswer | GridAnswer
       const part = await blockOf(values, from, to);
       // All chunks have the same shape, including the last one.
       const whole = part.length === length ? part : filled(part, length);
-      yield* zip.add(`${name}/c${start.map((at, d) => `/${at / (lengths[d] as number)}`).join("")}`, bytesIn(whole));
+      yield* zip.add(`${name}/c${start.map((at, d) => `/${at / lengths[d]}`).join("")}`, bytesIn(whole));
     }
   }
   yield* zip.end();

@@ -27,7 +27,7 @@ export function arraysOf(answer: RowsAnswer | GridAnswer): readonly NamedNumbers
     const { columns } = rowsOf(answer);
     const names = fileNames(columns.map(({ name }) => name));
     return columns.map((column, c) => ({
-      ...{ name: names[c] as string, title: column.name, unit: column.unit, dims: ["row"] },
+      ...{ name: names[c], title: column.name, unit: column.unit, dims: ["row"] },
       ...{
         shape: [answer.count],
         values: strided(column.values, column.stride, column.offset, answer.count),
@@ -44,7 +44,7 @@ export function arraysOf(answer: RowsAnswer | GridAnswer): readonly NamedNumbers
     ...{ name, title: name, unit, dims: [], shape: [], values: coordinates, isScale: false },
   }));
   const data = quantities.map(({ name: title, unit, shape, columns, values }, q) => ({
-    ...{ name: names[q] as string, title, unit, values, isScale: false },
+    ...{ name: names[q], title, unit, values, isScale: false },
     dims: [...dims.map(({ name }) => name), ...(shape.length === 0 ? [] : [`component${columns.length}`])],
     shape: [...dims.map(({ coordinates }) => coordinates.length), ...(shape.length === 0 ? [] : [columns.length])],
   }));
@@ -70,7 +70,7 @@ export function rowsOf(answer: RowsAnswer | GridAnswer): Rows {
     const values = new LongNumbers("<f8", count, (from, to) =>
       Float64Array.from(
         { length: to - from },
-        (_, i) => coordinates[Math.floor((from + i) / each) % coordinates.length] as number,
+        (_, i) => coordinates[Math.floor((from + i) / each) % coordinates.length],
       ),
     );
     return columnOf(name, values, unit);

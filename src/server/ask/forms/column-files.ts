@@ -18,7 +18,7 @@ async function rowsIn(column: Column | TextColumn, from: number, count: number) 
   const { values, stride, offset } = column;
   const block = await blockOf(values, stride * from, stride * (from + count));
   const out = typeOf(values) === "<f4" ? new Float32Array(count) : new Float64Array(count);
-  for (let i = 0; i < count; i++) out[i] = block[stride * i + offset] as number;
+  for (let i = 0; i < count; i++) out[i] = block[stride * i + offset];
   return out;
 }
 

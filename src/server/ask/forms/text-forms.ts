@@ -137,7 +137,7 @@ async function* nestedText(values: Values, shape: readonly number[]): AsyncGener
     for (let n = 0, i = from; n < numbers.length; n++, i++) {
       if (i > 0) buffer.text(",");
       for (const span of spans) if (i % span === 0) buffer.text("[");
-      buffer.number(numbers[n] as number, single, "null");
+      buffer.number(numbers[n], single, "null");
       for (const span of spans) if ((i + 1) % span === 0) buffer.text("]");
       if (buffer.full) yield buffer.take();
     }

@@ -60,7 +60,7 @@ export function npyChunks(table: AnalysisTable): Generator<Buffer> {
       const chunk = Buffer.alloc(width * Math.min(CHUNK_ROWS, rows - from));
       for (let at = 0, row = from; at < chunk.length; row++)
         for (const column of columns) {
-          if ("texts" in column) writeLetters(column.texts[row] as string, chunk, at);
+          if ("texts" in column) writeLetters(column.texts[row], chunk, at);
           else chunk.writeDoubleLE((column.values as Float64Array)[row], at);
           at += column.size;
         }
@@ -71,7 +71,7 @@ export function npyChunks(table: AnalysisTable): Generator<Buffer> {
 
 /** The numbers of a table for a NetCDF file: along the column on its plot's x axis if that ascends, else by row. */
 export function numberTable(table: AnalysisTable, about: NumberTable["about"], names: readonly string[]): NumberTable {
-  const all = tableColumns(table).map((column, c) => numberColumn(names[c] as string, column));
+  const all = tableColumns(table).map((column, c) => numberColumn(names[c], column));
   const ordered = all[table.columns.indexOf(table.plot?.x ?? "")];
   const ascends = ordered?.values.every((value, i) => i === 0 || value > Number(ordered.values[i - 1])) === true;
   const numbers = {

@@ -37,7 +37,7 @@ function record(widths: string, ...numbers: readonly number[]): Buffer {
   const out = Buffer.alloc(sizes.reduce((sum, size) => sum + size, 0));
   let at = 0;
   for (const [i, size] of sizes.entries()) {
-    const value = numbers[i] as number;
+    const value = numbers[i];
     if (size === 8) out.writeBigUInt64LE(BigInt(value), at);
     else out.writeUIntLE(value, at, size);
     at += size;

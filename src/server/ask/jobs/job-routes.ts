@@ -289,7 +289,7 @@ function placesOf(call: "nodes" | "grid", question: MemberValues, dataset: Datas
   const axes = runs.map(({ first, from, count, step }, a): AxisPlaces => {
     const { coordinates, origin, spacing } = dataset.axes[a as 0 | 1 | 2];
     if (coordinates === null) return { first: from, step, origin, spacing };
-    return { coordinates: Array.from({ length: count }, (_, i) => coordinates[first + i * step] as number) };
+    return { coordinates: Array.from({ length: count }, (_, i) => coordinates[first + i * step]) };
   });
   return { kind: "places", counts: runs.map(({ count }) => count), axes };
 }

@@ -21,7 +21,7 @@ function largestSpacing(axis: Axis, from: number, to: number): number {
   if (coordinates === null) return spacing;
   let largest = 0;
   for (let i = 1; i < nodes; i++) {
-    const [before, at] = [coordinates[i - 1] as number, coordinates[i] as number];
+    const [before, at] = [coordinates[i - 1], coordinates[i]];
     if (at >= from && before <= to) largest = Math.max(largest, at - before);
   }
   return largest === 0 ? spacing : largest;
@@ -122,7 +122,7 @@ export function aboutLevel(
   const across = [0, 1, 2].filter((a) => !samples.axes.includes(samples.grid[2 - a] as SampleGrid[0]));
   return {
     ...{ level: k, spacing: spacings },
-    ...(across.length === 1 ? { thickness: spacings[across[0] as number] } : {}),
+    ...(across.length === 1 ? { thickness: spacings[across[0]] } : {}),
     ...(level === null ? {} : { level_of: level.quantities.map((one) => originOf(level, one)) }),
   };
 }
@@ -173,8 +173,8 @@ function windowOf({ first, part, isEnd, cubes }: AlongAxis, coarse: Axis, from: 
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let i = from; i < to; i++) {
     if (isEnd[i] === 1) continue;
-    low = Math.min(low, first[i] as number);
-    high = Math.max(high, (first[i] as number) + ((part[i] as number) > 0 ? 1 : 0));
+    low = Math.min(low, first[i]);
+    high = Math.max(high, first[i] + (part[i] > 0 ? 1 : 0));
   }
   if (low > high) return null;
   const start = ((low % cubes) + cubes) % cubes;
@@ -225,9 +225,9 @@ export async function fillLevel(
           const nodes = { ...box, field, frame };
           const own = fields[q] === null ? nodeQuantity(quantity.components, namesOf(question, dataset)) : null;
           const query = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes } as const;
-          await addNodes(life, own === null ? query : { ...query, quantity: own }, weights[f] as number, values);
+          await addNodes(life, own === null ? query : { ...query, quantity: own }, weights[f], values);
         }
-        const out = into[q] as Float32Array;
+        const out = into[q];
         await life.slices.each((to - from) * ny, (first, last) => {
           for (let row = first; row < last; row++) {
             const [y, z] = [row % ny, from + Math.floor(row / ny)];
@@ -252,7 +252,7 @@ async function addNodes(life: Context["life"], query: Query, weight: number, val
   const result = await runQuery(life, query);
   let at = 0;
   for await (const part of result.stream ?? result.values) {
-    for (let i = 0; i < part.length; i++) values[at + i] = (values[at + i] as number) + weight * (part[i] as number);
+    for (let i = 0; i < part.length; i++) values[at + i] = values[at + i] + weight * part[i];
     at += part.length;
   }
   result.release();
@@ -271,7 +271,7 @@ function rowsAround(
   z: number,
 ): readonly (readonly [row: number, weight: number])[] {
   const ends = ({ first, part }: AlongAxis, { place }: Window, i: number) => {
-    const [j, t] = [first[i] as number, part[i] as number];
+    const [j, t] = [first[i], part[i]];
     return t === 0 ? [[place(j), 1] as const] : [[place(j), 1 - t] as const, [place(j + 1), t] as const];
   };
   return ends(pz as AlongAxis, wz as Window, z).flatMap(([k, a]) =>
@@ -294,13 +294,13 @@ function sampleRow(
   const weights = rows.map(([, weight]) => weight);
   for (let x = 0; x < lows.length; x++) {
     if (isEnd[x] === 1) continue;
-    const [t, low, high] = [part[x] as number, n * (lows[x] as number), n * (highs[x] as number)];
+    const [t, low, high] = [part[x], n * lows[x], n * highs[x]];
     for (let c = 0; c < n; c++) {
       let sum = 0;
       for (let r = 0; r < starts.length; r++) {
-        const at = (starts[r] as number) + c;
-        const value = values[at + low] as number;
-        sum += (weights[r] as number) * (t === 0 ? value : (1 - t) * value + t * (values[at + high] as number));
+        const at = starts[r] + c;
+        const value = values[at + low];
+        sum += weights[r] * (t === 0 ? value : (1 - t) * value + t * values[at + high]);
       }
       out[to + n * x + c] = sum;
     }

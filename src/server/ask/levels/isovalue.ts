@@ -40,9 +40,9 @@ export async function nodesAround(
     const { total, part } = divide(box.map(({ count }) => count) as unknown as Three, PART);
     return Array.from({ length: total }, (_, i) => part(i)).filter(({ from, count }) => {
       // A node belongs to the cells before it, too.
-      const before = box.map(({ first }, a) => (first + (from[a] as number) > 0 || axes[a as 0].periodic ? 1 : 0));
-      const first = box.map((one, a) => one.first + (from[a] as number) - (before[a] as number) + axes[a as 0].nodes);
-      const cells = count.map((nodes, a) => nodes + (before[a] as number));
+      const before = box.map(({ first }, a) => (first + from[a] > 0 || axes[a as 0].periodic ? 1 : 0));
+      const first = box.map((one, a) => one.first + from[a] - before[a] + axes[a as 0].nodes);
+      const cells = count.map((nodes, a) => nodes + before[a]);
       const nodes = { first: first as unknown as Three, count: cells as unknown as Three, stride: [1, 1, 1] } as const;
       return !skip.isEmpty({ ...nodes, frame: stored(frame) });
     });

@@ -77,7 +77,7 @@ export async function skipOf(
     const wanted = component == null ? Array.from({ length: n }, (_, c) => c) : [component];
     return (cube) => {
       const values = extrema.get(quantity) as LevelExtrema["values"];
-      return wanted.map((c): Interval => [values[2 * n * cube + c] as number, values[2 * n * cube + n + c] as number]);
+      return wanted.map((c): Interval => [values[2 * n * cube + c], values[2 * n * cube + n + c]]);
     };
   });
   const components = [...used].reduce((sum, one) => sum + one.components, 0);
@@ -97,7 +97,7 @@ export async function skipOf(
     if (mayHoldIn === undefined) return false;
     const [xs, ys, zs] = cubes.map((length, a) => {
       const { nodes } = dataset.axes[a as 0 | 1 | 2];
-      return cubesAlong(first[a] as number, count[a] as number, stride[a] as number, nodes, length);
+      return cubesAlong(first[a], count[a], stride[a], nodes, length);
     }) as [readonly number[], readonly number[], readonly number[]];
     return zs.every((z) => ys.every((y) => xs.every((x) => mayHoldIn[(z * cubes[1] + y) * cubes[0] + x] === 0)));
   };

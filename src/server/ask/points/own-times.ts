@@ -50,8 +50,8 @@ export async function answerAtOwnTimes(
     let at = 0;
     for (const part of result.values)
       for (let i = 0; i < part.length; i += width) {
-        const to = places[at++] as number;
-        for (let c = 0; c < width; c++) numbers[width * to + c] = part[i + c] as number;
+        const to = places[at++];
+        for (let c = 0; c < width; c++) numbers[width * to + c] = part[i + c];
       }
   };
   let next = 0;

@@ -108,7 +108,7 @@ const BOX_OPERATIONS: Readonly<Record<string, readonly [InputSource["query"]["op
   "filtered:velocity": ["GetBoxFilterVelocity", own],
   "filtered:pressure": ["GetBoxFilterPressure", own],
   "filteredGradient:velocity": ["GetBoxFilterVelocityGradient", own],
-  "filteredStress:velocity": ["GetBoxFilterSGSStress", (c) => OF_STRESS[c] as number],
+  "filteredStress:velocity": ["GetBoxFilterSGSStress", (c) => OF_STRESS[c]],
 };
 
 /** The operations that answer inputs: velocity and pressure together. */
@@ -149,15 +149,14 @@ function boxSource(key: InputKey, { filter }: PointOptions): InputSource {
 function readerOf({ values, components }: Pick<Result, "values" | "components">, place: PlaceOf): ReadBlock {
   let part = 0;
   let first = 0;
-  const itemsOf = (index: number): number => (values[index] as Float32Array).length / components;
+  const itemsOf = (index: number): number => values[index].length / components;
   return (c, from, out) => {
     while (from < first) first -= itemsOf(--part);
     for (let i = 0; i < out.length; ) {
       while (from + i >= first + itemsOf(part)) first += itemsOf(part++);
-      const numbers = values[part] as Float32Array;
+      const numbers = values[part];
       const end = Math.min(out.length, first + itemsOf(part) - from);
-      for (let at = (from + i - first) * components + place(c); i < end; i++, at += components)
-        out[i] = numbers[at] as number;
+      for (let at = (from + i - first) * components + place(c); i < end; i++, at += components) out[i] = numbers[at];
     }
   };
 }
@@ -195,7 +194,7 @@ async function derivedAt(
   release();
   return Object.entries(plan.inputs).map(([key, components = []]) => [
     key as InputKey,
-    (c, from, out) => out.set((atPoints[components[c] as number] as Float64Array).subarray(from, from + out.length)),
+    (c, from, out) => out.set((atPoints[components[c]] as Float64Array).subarray(from, from + out.length)),
   ]);
 }
 
@@ -280,7 +279,7 @@ function blockOf(
   let used = 0;
   const scratch = (): Float64Array => {
     held[used] ??= new Float64Array(Math.min(STEP_POINTS, points.length / 3));
-    return (held[used++] as Float64Array).subarray(0, count);
+    return held[used++].subarray(0, count);
   };
   const input = (key: InputKey, c: number): Float64Array => {
     if (key === "t" && typeof time !== "number") return time.subarray(from, from + count);
@@ -319,7 +318,7 @@ export async function randomPoints(
   await slices.each(count, (from, to) => {
     for (let i = from; i < to; i++) {
       const drawn = drawTriple(seed, first + i, purpose, words);
-      for (let a = 0; a < 3; a++) out[3 * i + a] = (origin[a] as number) + (drawn[a] as number) * (extent[a] as number);
+      for (let a = 0; a < 3; a++) out[3 * i + a] = origin[a] + drawn[a] * extent[a];
     }
   });
   return out;

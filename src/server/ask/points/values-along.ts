@@ -47,7 +47,7 @@ export async function valuesAlong(
     const { values, width } = along[k] as AlongValues;
     for (const [c, numbers] of components.entries())
       for (let i = 0; i < numbers.length; i++)
-        values[width * (from + i) + c] = left[from + i] === 1 ? Number.NaN : (numbers[i] as number);
+        values[width * (from + i) + c] = left[from + i] === 1 ? Number.NaN : numbers[i];
   });
   return along;
 }

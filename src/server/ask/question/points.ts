@@ -149,12 +149,12 @@ function pointsIn(rows: Float64Array, first: number, columns: readonly string[],
   const pick = <T extends Float32Array | Float64Array>(names: readonly string[], out: T): T => {
     for (const [c, name] of names.entries()) {
       const at = columns.indexOf(name);
-      for (let i = 0; i < count; i++) out[names.length * i + c] = rows[width * i + at] as number;
+      for (let i = 0; i < count; i++) out[names.length * i + c] = rows[width * i + at];
     }
     return out;
   };
   const triples = pick(["x", "y", "z"], new Float32Array(3 * count));
-  const wrongAt = triples.findIndex((one, at) => !(Math.abs(one) <= (farthest[at % 3] as number)));
+  const wrongAt = triples.findIndex((one, at) => !(Math.abs(one) <= farthest[at % 3]));
   if (wrongAt >= 0) {
     const [member, axis, value] = [`points[${first + Math.floor(wrongAt / 3)}]`, "xyz"[wrongAt % 3], triples[wrongAt]];
     if (!Number.isFinite(value)) throw wrong(member, `${axis} is not a finite float32`);
@@ -177,7 +177,7 @@ export function plainRows(
   const count = rows.length / width;
   const out = new Float64Array(places.length * count);
   for (const [c, at] of places.entries())
-    for (let i = 0; i < count; i++) out[places.length * i + c] = rows[width * i + at] as number;
+    for (let i = 0; i < count; i++) out[places.length * i + c] = rows[width * i + at];
   return { rows: out, width: places.length };
 }
 

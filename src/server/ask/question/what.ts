@@ -52,7 +52,7 @@ function compileOne({ name, text, isNamed }: RequestedQuantity, names: Names): Q
   const [first] = expressions as [Expression];
   const shape = isRows ? [3, 3, 3] : SHAPES[first.shape];
   const components = texts.flatMap((one) => componentsIn(one, first.shape));
-  const whole = isNamed || shape.length === 0 ? name : (components[0] as string).replace(/(\.x|(\[0\])+)$/, "");
+  const whole = isNamed || shape.length === 0 ? name : components[0].replace(/(\.x|(\[0\])+)$/, "");
   return { name, text, shape, columns: nested(whole, shape), components, expressions, unit: first.unit };
 }
 
@@ -91,7 +91,7 @@ export function fileNames(names: readonly string[]): readonly string[] {
 export function checkApart(names: readonly string[], plain = names): void {
   const clash = plain.findIndex((name, i) => plain.indexOf(name) < i);
   if (clash < 0) return;
-  const other = names[plain.indexOf(plain[clash] as string)];
+  const other = names[plain.indexOf(plain[clash])];
   const both =
     other === names[clash] ? `two columns are named ${other}` : `${other} and ${names[clash]} are both ${plain[clash]}`;
   const text = `what: ${both} in this form: name one, as in q = ${names[clash]}.`;

@@ -43,9 +43,9 @@ function framesOf(
 function nearestFrame(time: number, stored: readonly number[]): { readonly frame: number; readonly isStored: boolean } {
   const off = stored.map((one) => Math.abs(one - time));
   const frame = off.indexOf(Math.min(...off));
-  const step = Math.min(...[frame - 1, frame + 1].map((k) => off[k] ?? Infinity)) + (off[frame] as number);
+  const step = Math.min(...[frame - 1, frame + 1].map((k) => off[k] ?? Infinity)) + off[frame];
   const reach = Math.max(1e-4 * step, Math.min(1e-2 * step, Math.abs(time) * 2 ** -23));
-  return { frame, isStored: (off[frame] as number) <= (step === Infinity ? 0 : reach) };
+  return { frame, isStored: off[frame] <= (step === Infinity ? 0 : reach) };
 }
 
 function rangeOf(
@@ -55,7 +55,7 @@ function rangeOf(
   if (step === null) {
     const ends = [first, last].map((end) => {
       const { frame, isStored } = nearestFrame(end, stored);
-      return isStored ? (stored[frame] as number) : end;
+      return isStored ? stored[frame] : end;
     });
     const [low, high] = [Math.min(...ends), Math.max(...ends)];
     const near = 1e-9 * Math.max(1, Math.abs(high));
@@ -82,7 +82,7 @@ export function timesIn({ time, frame }: MemberValues, dataset: Dataset): Times 
   const stored = timesOf(dataset.time);
   if (frame !== undefined) {
     const { frames, isList } = framesOf(frame, stored, dataset.name);
-    return { times: frames.map((k) => stored[k] as number), isList };
+    return { times: frames.map((k) => stored[k]), isList };
   }
   if (time === undefined) return { times: [usual(dataset, stored)], isList: false };
   return question(time, stored);
@@ -116,7 +116,7 @@ export function storedIn(values: MemberValues, dataset: Dataset): { frames: read
 function frameAt(time: number, stored: readonly number[], name: string): number {
   const { frame, isStored } = nearestFrame(time, stored);
   if (isStored) return frame;
-  const near = withoutNoise(stored[frame] as number);
+  const near = withoutNoise(stored[frame]);
   throw outOfRange("time", `"${name}" stores no frame at ${time}; the nearest is at ${near}`, String(near));
 }
 

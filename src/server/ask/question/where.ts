@@ -69,7 +69,7 @@ export function firstNode({ periodic, nodes }: Axis, node: number): number {
 
 /** The name of the member that states a part of axis `a`. */
 function memberFor(part: Part, a: number): string {
-  return isByNode(part) ? (NODE_NAMES[a] as string) : (AXIS_NAMES[a] as string);
+  return isByNode(part) ? NODE_NAMES[a] : AXIS_NAMES[a];
 }
 
 function outside(part: Part, a: number, axis: Axis, name: string): RequestError {
@@ -108,7 +108,7 @@ function runOf(part: Part, a: number, axis: Axis, name: string): NodeRun {
     const place = coordinateOf(axis, node);
     const near = String(Number(place.toPrecision(9)));
     if (Math.abs(place - part.at) > nearness(axis, part.at))
-      throw outOfRange(AXIS_NAMES[a] as string, `no node is at ${part.at}; node ${node} is at ${near}`, near);
+      throw outOfRange(AXIS_NAMES[a], `no node is at ${part.at}; node ${node} is at ${near}`, near);
     return made(node, node + 1, 1);
   }
   const near = nearness(axis, part.first, part.last);
@@ -132,8 +132,7 @@ function nearestNode(axis: Axis, at: number): number {
     return periodic ? node : Math.min(nodes - 1, Math.max(0, node));
   }
   let best = 0;
-  for (let i = 1; i < nodes; i++)
-    if (Math.abs((coordinates[i] as number) - at) < Math.abs((coordinates[best] as number) - at)) best = i;
+  for (let i = 1; i < nodes; i++) if (Math.abs(coordinates[i] - at) < Math.abs(coordinates[best] - at)) best = i;
   return best;
 }
 

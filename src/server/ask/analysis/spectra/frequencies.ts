@@ -10,7 +10,7 @@ import { type AnalysedNodes, type AxisNumber, type Direction, framesIn, LETTERS,
 import { type Analysis, analysisOf, momentsOf, type Tabled, tabled } from "../analysis.js";
 import { courantMembers, withMeans } from "../means.js";
 import { aboutTexts, checkSize, coordinatesOf } from "../reductions.js";
-import { fluctuationsOf, pairOf, pairText, shapesOf } from "./spectral-quantities.js";
+import { fluctuationsOf, pairMembers, pairOf, pairText, shapesOf } from "./spectral-quantities.js";
 
 /** The times of segments. Throws RequestError. */
 function segmentsOf({ segment, overlap, window = "hann", detrend = "constant" }: MemberValues, times: number) {
@@ -23,8 +23,8 @@ function segmentsOf({ segment, overlap, window = "hann", detrend = "constant" }:
 
 /** The step of times that are equidistant to within 1e-4. Throws RequestError. */
 function stepOf(times: readonly number[]): number {
-  const step = ((times.at(-1) as number) - (times[0] as number)) / (times.length - 1);
-  const isUniform = times.every((time, i) => Math.abs(time - (times[0] as number) - i * step) <= 1e-4 * step);
+  const step = ((times.at(-1) as number) - times[0]) / (times.length - 1);
+  const isUniform = times.every((time, i) => Math.abs(time - times[0] - i * step) <= 1e-4 * step);
   if (times.length < 2 || !isUniform || !(step > 0))
     throw wrong("time", "frequencies need several times with one step between them, to 1e-4 of it");
   return step;
@@ -127,35 +127,20 @@ function frequencyMembers(
   };
   const bins = along * inTime;
   const shape = [...Object.values(places).map((list) => list.length), ...(axis === null ? [] : [along]), inTime];
-  const sum = (state: Frequencies, list: number, bin: number): number => state.sums[list * bins + bin] / state.weight;
-  const listed = (value: (state: Frequencies, bin: number) => number, by = factor): unknown =>
-    nested(
-      states.flatMap((state) => Array.from({ length: bins }, (_, bin) => value(state, bin) * by(bin))),
-      shape,
-    );
-  const one = (): number => 1;
-  const series = options.of.length / options.times;
-  const energy = (state: Frequencies, bin: number): number => {
-    let total = 0;
-    for (let s = 0; s < series; s++) total += sum(state, s, bin);
-    return total;
-  };
-  const coherence = (state: Frequencies, bin: number): number =>
-    state.count * segmentsIn(options) === 1
-      ? Number.NaN
-      : (sum(state, 2, bin) ** 2 + sum(state, 3, bin) ** 2) / (sum(state, 0, bin) * sum(state, 1, bin));
+  const means = (list: number): Float64Array =>
+    Float64Array.from({ length: states.length * bins }, (_, i) => {
+      const state = states[Math.floor(i / bins)];
+      return state.sums[list * bins + (i % bins)] / state.weight;
+    });
+  const plain = (values: Float64Array): unknown => nested([...values], shape);
+  const scaled = (values: Float64Array): unknown => plain(values.map((one, i) => one * factor(i % bins)));
+  const [total, ...more] = Array.from({ length: options.of.length / options.times }, (_, s) => means(s));
+  const isSingle = (i: number): boolean => states[Math.floor(i / bins)].count * segmentsIn(options) === 1;
   const groups = shape.slice(0, axis === null ? -1 : -2);
   const each = (value: (state: Frequencies) => unknown): unknown => nested(states.map(value), groups);
   const energies = isPair
-    ? {
-        E_aa: listed((state, bin) => sum(state, 0, bin)),
-        E_bb: listed((state, bin) => sum(state, 1, bin)),
-        re: listed((state, bin) => sum(state, 2, bin)),
-        im: listed((state, bin) => sum(state, 3, bin)),
-        phase: listed((state, bin) => Math.atan2(sum(state, 3, bin), sum(state, 2, bin)), one),
-        coherence: listed(coherence, one),
-      }
-    : { E: listed(energy) };
+    ? pairMembers([total, more[0], means(2), means(3)], isSingle, scaled, plain)
+    : { E: scaled(total.map((one, i) => more.reduce((sum, own) => sum + own[i], one))) };
   return {
     ...{ coordinates: { ...places, ...(axis === null ? {} : { k }), omega }, ...energies },
     ...(axis === null || isPair ? {} : convection(states, k, step, speed, groups)),
@@ -188,14 +173,6 @@ function convection(
       );
     return { c, mean: sum((i) => c[i] as number) / sum(() => 1) };
   });
-  return {
-    convection_velocity: nested(
-      found.flatMap(({ c }) => c),
-      [...groups, n],
-    ),
-    mean_convection_velocity: nested(
-      found.map(({ mean }) => mean),
-      groups,
-    ),
-  };
+  const [all, means] = [found.flatMap(({ c }) => c), found.map(({ mean }) => mean)];
+  return { convection_velocity: nested(all, [...groups, n]), mean_convection_velocity: nested(means, groups) };
 }

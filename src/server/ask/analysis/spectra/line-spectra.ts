@@ -11,11 +11,11 @@ import { wrong } from "../../faults.js";
 import type { MemberValues } from "../../question/member-values.js";
 import { checkTransforms } from "../../transforms.js";
 import type { AnalysedNodes, AxisNumber, Direction } from "../analysed-nodes.js";
-import { AXES, derivedOf, framesIn, LETTERS } from "../analysed-nodes.js";
+import { AXES, derivedOf, framesIn, LETTERS, regrouped, replacedAlong } from "../analysed-nodes.js";
 import { type Analysis, analysisOf, momentsOf, type Tabled, tabled } from "../analysis.js";
 import { withMeans } from "../means.js";
-import { aboutTexts, checkNumbers } from "../reductions.js";
-import { fluctuationsOf, pairOf, pairText, shapesOf } from "./spectral-quantities.js";
+import { aboutTexts, checkNumbers, coordinatesOf } from "../reductions.js";
+import { fluctuationsOf, pairMembers, pairOf, pairText, shapesOf } from "./spectral-quantities.js";
 
 /** Sums of modes by position, with their meaning. */
 interface SummedModes {
@@ -67,7 +67,7 @@ async function sumModes(
   checkNumbers(length * (columns.length + 2), most);
   const derived = derivedOf(nodes, columns);
   const sums = await analysis.sum({ plan, frames: nodes.frames, times: nodes.base.times, derived }, nodes);
-  for (const one of sums) for (let i = 0; i < one.length; i++) one[i] = (one[i] as number) / frames;
+  for (const one of sums) for (let i = 0; i < one.length; i++) one[i] = one[i] / frames;
   const [energy, co = null, quad = null] = sums as [Float64Array, Float64Array?, Float64Array?];
   const averaged = plan.nodes.reduce((product, n, a) => product * (transformed[a] || resolvedAxes[a] ? 1 : n), 1);
   return {
@@ -90,25 +90,17 @@ async function fixedAt(
   if (a < 0 || !Number.isFinite(Number(value))) throw wrong("at", "expected an axis and a place, such as y:0.1");
   if (!resolvedAxes[a]) throw wrong("at", `${letter} has no places: leave it out of over`);
   const { base } = nodes;
-  const along = base.coordinates[a] as Float64Array;
+  const along = base.coordinates[a];
   const off = along.map((one) => Math.abs(one - Number(value)));
   const node = off.indexOf(Math.min(...off));
-  if (!((off[node] as number) <= 1e-6 * dataset.axes[a as AxisNumber].spacing))
+  if (!(off[node] <= 1e-6 * dataset.axes[a as AxisNumber].spacing))
     throw wrong("at", `no node is at ${value}; node ${node} is at ${along[node]}`, `${letter}:${along[node]}`);
-  const there = <T>(list: readonly T[], one: T) => list.map((own, b) => (b === a ? one : own)) as never;
-  const extent = there(base.extent, 1) as typeof base.extent;
-  checkNumbers(
-    extent.reduce((product, n) => product * n, 1),
-    most,
-  );
-  const plane: AnalysedNodes = {
-    ...{ ...nodes, first: there(nodes.first, node) },
-    base: {
-      ...{ ...base, extent, kept: [true, true, true, true], weights: there(base.weights, null) },
-      coordinates: there(base.coordinates, along.subarray(node, node + 1)),
-    },
-  };
-  const [moments = []] = await momentsOf(analysis, plane, [first]);
+  const isAlong = AXES.map((b) => b === a);
+  const plane = replacedAlong(nodes, isAlong, () => ({ first: node, count: 1, step: 1 }));
+  const { extent } = plane.base;
+  const numbers = extent.reduce((product, n) => product * n, 1);
+  checkNumbers(numbers, most);
+  const [moments = []] = await momentsOf(analysis, regrouped(plane, [true, true, true, true]), [first]);
   const values = Float64Array.from(moments, ({ count, mean }) => (count === 0 ? Number.NaN : mean));
   // The mean of a plane, one number per node; adding 0 gives it another text than the mean itself has.
   const text = `mean(0 + ${first})`;
@@ -119,13 +111,9 @@ async function fixedAt(
 }
 
 /** Coordinates of the kept positions, the slowest first. */
-function coordinatesOf(
-  { resolvedAxes = [false, false, false] }: SpectrumPlan,
-  { base }: AnalysedNodes,
-): [string, number[]][] {
-  return [2, 1, 0].flatMap((a): [string, number[]][] =>
-    resolvedAxes[a] ? [[LETTERS[a as 0], [...base.coordinates[a as 0]]]] : [],
-  );
+function placesOf({ resolvedAxes = [false, false, false] }: SpectrumPlan, { base }: AnalysedNodes) {
+  const { coordinates = {} } = coordinatesOf({ ...base, kept: [...resolvedAxes, false] });
+  return Object.entries(coordinates as Readonly<Record<string, number[]>>);
 }
 
 /** Modes along each transformed axis, the slowest first: signed wavenumbers, one-sided along the first. */
@@ -157,45 +145,21 @@ export async function lineSpectrum(context: Context, question: MemberValues, kin
 function lineMembers(texts: readonly string[], summed: SummedModes, { question, nodes }: Analysis): GroupAnswer {
   const { plan, energies, co, quad, realisations } = summed;
   const waves = wavesOf(plan);
-  const at = coordinatesOf(plan, nodes);
+  const at = placesOf(plan, nodes);
   const single = waves.length === 1;
   const names = waves.map(({ axis }) => (single ? "k" : `k_${LETTERS[axis]}`));
   const coordinates = { ...Object.fromEntries(at), ...Object.fromEntries(waves.map(({ k }, i) => [names[i], k])) };
   const lengths = [...at.map(([, list]) => list.length), ...waves.map(({ k }) => k.length)];
   const factors = factorsOf(question, waves, plan);
-  const list = (values: Float64Array): unknown =>
-    nested(
-      Array.from(values, (one, i) => one * (factors[i % factors.length] as number)),
-      lengths,
-    );
-  const total = energies.reduce(
-    (sum, one) => sum.map((value, i) => value + (one[i] as number)),
-    new Float64Array(lengths.reduce((a, b) => a * b, 1)),
-  );
-  const isPair = co !== null && quad !== null;
-  const [a, b] = energies as [Float64Array, Float64Array];
-  const result: GroupAnswer = isPair
-    ? {
-        ...{ of: texts.join(", "), coordinates, E_aa: list(a), E_bb: list(b), re: list(co), im: list(quad) },
-        phase: nested(
-          Array.from(co, (re, i) => Math.atan2(quad[i] as number, re)),
-          lengths,
-        ),
-        coherence: nested(
-          Array.from(co, (re, i) =>
-            realisations === 1
-              ? Number.NaN
-              : (re ** 2 + (quad[i] as number) ** 2) / ((a[i] as number) * (b[i] as number)),
-          ),
-          lengths,
-        ),
-      }
-    : {
-        ...{ of: texts[0], coordinates, E: list(total) },
-        ...(energies.length === 3
-          ? Object.fromEntries(energies.map((one, c) => [`E_${LETTERS[c as 0]}`, list(one)]))
-          : {}),
-      };
+  const plain = (values: Float64Array): unknown => nested([...values], lengths);
+  const list = (values: Float64Array): unknown => plain(values.map((one, i) => one * factors[i % factors.length]));
+  const [a, b] = energies;
+  const members =
+    co !== null && quad !== null
+      ? pairMembers([a, b, co, quad], () => realisations === 1, list, plain)
+      : { E: list(energies.reduce((sum, own) => sum.map((one, i) => one + own[i]))) };
+  const each = energies.length === 3 ? energies.map((one, c) => [`E_${LETTERS[c]}`, list(one)]) : [];
+  const result = { of: texts.join(", "), coordinates, ...members, ...Object.fromEntries(each) };
   const { normalise } = question;
   const wavelength = waves[0]?.k.map((k) => (k === 0 ? null : (2 * Math.PI) / k));
   return {
@@ -247,14 +211,7 @@ async function correlate(
     throw wrong("what", "a correlation is of scalars: name a component");
   // The spectrum of a single quantity is its pair with itself.
   const [own, other = own] = energies as [Float64Array, Float64Array?];
-  const R = isAuto
-    ? await correlationsIn(
-        plan,
-        own,
-        own.map(() => 0),
-        analysis,
-      )
-    : await correlationsIn(plan, summed.co as Float64Array, summed.quad as Float64Array, analysis);
+  const R = await correlationsIn(plan, summed.co ?? own, summed.quad ?? own.map(() => 0), analysis);
   const [groups, bins] = [groupsOf(plan), binsOf(plan)];
   const cells = R.length / groups;
   const [sa, sb] = [own, other].map((one) =>
@@ -264,10 +221,10 @@ async function correlate(
   ) as [number[], number[]];
   const rho = R.map((one, i) => {
     const g = Math.floor(i / cells);
-    const scale = (sa[g] as number) * (sb[g] as number);
+    const scale = sa[g] * sb[g];
     return scale > 0 ? one / scale : Number.NaN;
   });
-  const at = coordinatesOf(plan, analysis.nodes);
+  const at = placesOf(plan, analysis.nodes);
   const separations = slowestFirst(plan).map((axis): [string, number[]] => {
     const [n, h] = [plan.nodes[axis], plan.periods[axis] / plan.nodes[axis]];
     return [`r_${LETTERS[axis]}`, Array.from({ length: n }, (_, i) => h * (2 * i > n ? i - n : i))];
@@ -332,7 +289,7 @@ async function correlationsIn(
       });
       if (ns === 1) R.set(rows[0]?.[0] as Float64Array, g * nf);
       for (let q = 0; ns > 1 && q < nf; q++) {
-        const [re, im] = [0, 1].map((part) => Float64Array.from(rows, (row) => row[part as 0][q] as number));
+        const [re, im] = [0, 1].map((part) => Float64Array.from(rows, (row) => row[part as 0][q]));
         inS.forward(re as Float64Array, im as Float64Array);
         for (let r = 0; r < ns; r++) R[(g * ns + r) * nf + q] = (re as Float64Array)[r] as number;
       }
@@ -349,8 +306,8 @@ function integralLength(
   const half = Math.floor(rho.length / 2);
   let sum = 0;
   for (let i = 0; i < half; i++) {
-    const [a, b] = [rho[i] as number, rho[i + 1] as number];
-    const h = Math.abs(r[i + 1] as number) - Math.abs(r[i] as number);
+    const [a, b] = [rho[i], rho[i + 1]];
+    const h = Math.abs(r[i + 1]) - Math.abs(r[i]);
     if (Number.isNaN(a)) return { length: null, crossed: false };
     if (b <= 0) return { length: sum + (0.5 * a * h * a) / (a - b), crossed: true };
     sum += 0.5 * (a + b) * h;

@@ -30,6 +30,24 @@ export function pairText({ cross }: MemberValues, texts: readonly string[]): Rea
   return cross === undefined ? { what: [...new Set(texts)] } : {};
 }
 
+/**
+ * The members of a pair, of its lists E_aa, E_bb, re and im by group and mode: coherence is null for one realisation.
+ * `scaled` and `plain` nest a list, with the factors of its modes and without them.
+ */
+export function pairMembers(
+  [a, b, re, im]: readonly [Float64Array, Float64Array, Float64Array, Float64Array],
+  isSingle: (i: number) => boolean,
+  scaled: (values: Float64Array) => unknown,
+  plain: (values: Float64Array) => unknown,
+): Readonly<Record<string, unknown>> {
+  const coherence = (i: number): number => (isSingle(i) ? Number.NaN : (re[i] ** 2 + im[i] ** 2) / (a[i] * b[i]));
+  return {
+    ...{ E_aa: scaled(a), E_bb: scaled(b), re: scaled(re), im: scaled(im) },
+    phase: plain(re.map((one, i) => Math.atan2(im[i], one))),
+    coherence: plain(re.map((_, i) => coherence(i))),
+  };
+}
+
 /** The texts of the fluctuations that remain when means are removed. */
 export function fluctuationsOf(texts: readonly string[], { remove = "mean" }: MemberValues): readonly string[] {
   return remove === "none" ? texts : texts.map((text) => `fluc(${text})`);

@@ -12,7 +12,7 @@ import { checkFilterUsed, compileWhat, namesOf, whatTexts } from "../../question
 import { checkTransforms } from "../../transforms.js";
 import { type AnalysedNodes, type AxisNumber, derivedOf, framesIn, LETTERS } from "../analysed-nodes.js";
 import { analysisOf, type Tabled, tabled } from "../analysis.js";
-import { aboutTexts, checkNumbers } from "../reductions.js";
+import { aboutTexts, checkNumbers, coordinatesOf } from "../reductions.js";
 import { frequencySpectrum } from "./frequencies.js";
 import { lineSpectrum } from "./line-spectra.js";
 import { onlyWhat } from "./spectral-quantities.js";
@@ -65,26 +65,18 @@ async function spectrumOfFrames(context: Context, question: MemberValues): Promi
   checkSize(plan, most);
   const derived = derivedOf(nodes, plan.columns);
   const sums = await sum({ plan, frames: nodes.frames, times: nodes.base.times, derived }, nodes);
-  for (const one of sums) for (let i = 0; i < one.length; i++) one[i] = (one[i] as number) / nodes.frames.length;
+  for (const one of sums) for (let i = 0; i < one.length; i++) one[i] = one[i] / nodes.frames.length;
   const cross = terms.find((one) => one.startsWith("cross:"))?.slice("cross:".length);
   const body = {
     ...{ weights: nodes.weights, frames: framesIn(nodes) },
     ...aboutTexts(cross === undefined ? [what.text] : [what.text, cross], nodes),
     ...describeSums(plan, sums, terms, firstWavenumber(plan), dataset.viscosity),
-    ...(plan.kind === "plane" ? { coordinates: { [letterOf(plan)]: [...alongAxis(plan, nodes)] } } : {}),
+    ...(plan.kind === "plane" ? coordinatesOf({ ...nodes.base, kept: [0, 1, 2, 3].map((a) => a === plan.axis) }) : {}),
   };
   return tabled(body, {
     ...{ what: whatTexts([what]), ...analysis.time, kind, remove: undefined },
     axis: axis === undefined ? undefined : [axis],
   });
-}
-
-function letterOf({ axis }: SpectrumPlan): string {
-  return LETTERS[axis as 0];
-}
-
-function alongAxis({ axis }: SpectrumPlan, { base }: AnalysedNodes): Float64Array {
-  return base.coordinates[axis as 0];
 }
 
 function planOf(wanted: Wanted, dataset: Dataset, { base }: AnalysedNodes): SpectrumPlan {
@@ -177,19 +169,17 @@ function describeSums(
   nu: number | undefined,
 ): GroupAnswer {
   const bins = binsOf(plan);
-  const of = (term: SpectrumTerm) => sums[plan.terms.indexOf(term)] as Float64Array;
+  const of = (term: SpectrumTerm) => sums[plan.terms.indexOf(term)];
   const parts = (values: Float64Array) =>
     Array.from({ length: values.length / bins }, (_, g) => [...values.subarray(g * bins, (g + 1) * bins)]);
   const listed = (values: Float64Array) => (plan.kind === "plane" ? parts(values) : [...values]);
-  const spacings = plan.periods.flatMap((period, a) =>
-    plan.transformed[a] ? [period / (plan.nodes[a] as number)] : [],
-  );
+  const spacings = plan.periods.flatMap((period, a) => (plan.transformed[a] ? [period / plan.nodes[a]] : []));
   const nyquist = Math.PI / Math.max(...spacings);
   const energies = plan.kind === "line" ? totalOf(parts(of("energy"))) : listed(of("energy"));
   const transfer = plan.terms.includes("transfer") ? of("transfer") : new Float64Array(0);
   const members: GroupAnswer = {
     kind: plan.kind,
-    ...(plan.axis === null ? {} : { axis: letterOf(plan) }),
+    ...(plan.axis === null ? {} : { axis: LETTERS[plan.axis] }),
     k: Array.from({ length: bins }, (_, n) => n * unit),
     E: energies,
     ...(plan.kind === "line" && plan.components === 3 ? { components: parts(of("energy")) } : {}),
@@ -206,7 +196,7 @@ function describeSums(
 }
 
 function totalOf(parts: readonly (readonly number[])[]): number[] {
-  return (parts[0] ?? []).map((_, n) => parts.reduce((sum, one) => sum + (one[n] as number), 0));
+  return (parts[0] ?? []).map((_, n) => parts.reduce((sum, one) => sum + one[n], 0));
 }
 
 /** Pi(n) = - sum of T(m) over m <= n. */
