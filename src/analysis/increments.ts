@@ -1,4 +1,5 @@
 /** Sums powers of increments of a velocity or a scalar over all pairs of nodes along an axis. */
+import { type Bins, binOf } from "./histogram.js";
 import { isKnown, type LeftOut } from "./moments.js";
 import { binaryLogs, sumOfPowers } from "./real-powers.js";
 
@@ -10,6 +11,8 @@ export interface IncrementOptions {
   /** Powers of absolute increments along the axis, whole or not. */
   readonly absolute: readonly number[];
   readonly periodic: boolean;
+  /** Bins of increments; absent: no histograms. */
+  readonly histogram?: Bins | undefined;
 }
 
 /** For each separation, the pairs, their weight, those with a NaN or an infinity, and the sums of each term. */
@@ -20,6 +23,9 @@ export interface Increments {
   readonly infinite: Float64Array;
   /** Sums by separation, then by term, in the order of `termsOf`. */
   readonly sums: Float64Array;
+  /** Increments and their weights by separation, along the axis, then across it; by bin, then below and above all. */
+  readonly counts: Float64Array;
+  readonly weights: Float64Array;
 }
 
 /**
@@ -42,7 +48,7 @@ export function termsOf(columns: number, orders: readonly number[], absolute: re
 export function incrementsOf(
   columns: readonly Float64Array[],
   shape: readonly [number, number, number],
-  { axis, separations, orders, absolute, periodic }: IncrementOptions,
+  { axis, separations, orders, absolute, periodic, histogram }: IncrementOptions,
   weights: Float64Array | null = null,
 ): Increments {
   const terms = termsOf(columns.length, orders, absolute).length;
@@ -59,6 +65,9 @@ export function incrementsOf(
   const ofLine = new Float64Array(terms);
   const [distances, logs] = [new Float64Array(length), new Float64Array(length)];
   const leftOut = separations.map(() => ({ missing: 0, infinite: 0 }));
+  const size = histogram === undefined ? 0 : histogram.bins + 2;
+  const lists = isVector ? 2 : 1;
+  const [counts, inBins] = [0, 1].map(() => new Float64Array(separations.length * lists * size));
   separations.forEach((separation, s) => {
     const starts = periodic ? length : Math.max(0, length - separation);
     for (let line = 0; line < lines; line++) {
@@ -69,9 +78,14 @@ export function incrementsOf(
         const a = start + i * stride;
         const end = i + separation;
         const b = start + (end < length ? end : end - length) * stride;
-        if (addPair(ordered, a, b, orders, absolute.length, ofLine))
+        if (addPair(ordered, a, b, orders, absolute.length, ofLine)) {
           distances[known++] = Math.abs(ordered[0][b] - ordered[0][a]);
-        else if (isKnown(needed, a, leftOut[s]) && isKnown(needed, b, leftOut[s])) leftOut[s].infinite++;
+          for (let c = 0; histogram !== undefined && c < needed.length; c++) {
+            const at = (s * lists + Math.min(c, 1)) * size + slotOf(histogram, ordered[c][b] - ordered[c][a]);
+            counts[at]++;
+            inBins[at] += weights === null ? 1 : weights[start];
+          }
+        } else if (isKnown(needed, a, leftOut[s]) && isKnown(needed, b, leftOut[s])) leftOut[s].infinite++;
       }
       if (absolute.length > 0) binaryLogs(distances, known, logs);
       for (let k = 0; k < absolute.length; k++) ofLine[k] = sumOfPowers(logs, known, absolute[k]);
@@ -81,8 +95,13 @@ export function incrementsOf(
       for (let t = 0; t < terms; t++) sums[s * terms + t] += w * ofLine[t];
     }
   });
-  const counts = (name: keyof LeftOut) => Float64Array.from(leftOut, (one) => one[name]);
-  return { pairs, weight, missing: counts("missing"), infinite: counts("infinite"), sums };
+  const of = (name: keyof LeftOut) => Float64Array.from(leftOut, (one) => one[name]);
+  return { pairs, weight, missing: of("missing"), infinite: of("infinite"), sums, counts, weights: inBins };
+}
+
+/** The bin of an increment, the number of bins below all, one more above all. */
+function slotOf({ bins, range: [from, to] }: Bins, value: number): number {
+  return value < from ? bins : value > to ? bins + 1 : binOf(from, to, bins, value);
 }
 
 /** Adds whole powers of a number to the sums from `at` on. */

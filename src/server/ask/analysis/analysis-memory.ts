@@ -60,8 +60,10 @@ export function numbersOf(reduction: AnyReduction): number {
       return (
         2 * (reduction.prefixes[0]?.length ?? 0) * 2 ** (reduction.widths[reduction.prefixes[0]?.[0]?.length ?? 0] ?? 0)
       );
-    case "increments":
-      return reduction.separations.length * (10 + 10 * reduction.orders.length + reduction.absolute.length);
+    case "increments": {
+      const { separations, orders, absolute, histogram } = reduction;
+      return separations.length * (10 + 10 * orders.length + absolute.length + 4 * (histogram?.bins ?? 0));
+    }
     default:
       return 10;
   }

@@ -1,8 +1,10 @@
 /** Answers `structure_functions`: moments of increments between nodes along axes, or between points. */
 import { compileExpression, compileScalar, componentsIn } from "../../../analysis/expression.js";
+import type { Bins } from "../../../analysis/histogram.js";
 import { type Increments, incrementsOf, termsOf } from "../../../analysis/increments.js";
 import type { Moments } from "../../../analysis/moments.js";
-import { type AnyReduction, added, type GroupAnswer } from "../../../analysis/reductions.js";
+import { nested } from "../../../analysis/nested.js";
+import { type AnyReduction, added, edgesOf, type GroupAnswer } from "../../../analysis/reductions.js";
 import { isStaggered } from "../../../engine/contract/dataset.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
@@ -13,7 +15,7 @@ import { boxIn, boxOfAll } from "../question/where.js";
 import { type AxisNumber, framesIn, LETTERS, pointNodes, regionNodes, requireEveryNode } from "./analysed-nodes.js";
 import { type Analysis, analysisOf, type Tabled, tabled } from "./analysis.js";
 import { withMeans } from "./means.js";
-import { aboutTexts, Columns } from "./reductions.js";
+import { aboutTexts, Columns, checkNumbers } from "./reductions.js";
 import { AGAINST, withSlopes } from "./self-similarity.js";
 import { onlyWhat } from "./spectra/spectral-quantities.js";
 
@@ -24,10 +26,8 @@ type Separations = { readonly [K in "nodes" | "lengths"]: Extract<RequestedSepar
 type Increment = AnyReduction & { readonly kind: "increments" };
 
 /** The computation along one axis. */
-interface Along<S> {
+interface Along<S> extends Pick<Increment, "orders" | "absolute" | "histogram"> {
   readonly separations: S;
-  readonly orders: readonly number[];
-  readonly absolute: readonly number[];
   readonly axis: AxisNumber;
   readonly columns: readonly string[];
 }
@@ -35,12 +35,14 @@ interface Along<S> {
 /** Averages over all pairs of nodes along each axis, across whole periods, or over random pairs. */
 export async function structure_functions(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
-  const { orders = USUAL_ORDERS, absolute = [], separations: given, terms } = question;
+  const { orders = USUAL_ORDERS, absolute = [], separations: given, terms, bins, range } = question;
   const what = onlyWhat(question, dataset);
   const isInvalid = orders.some((order) => !Number.isInteger(order) || order < 1 || order > 16);
   if (isInvalid) throw wrong("orders", "expected whole numbers from 1 to 16");
   const invalid = absolute.find((p) => !(p > 0 && p <= 16));
   if (invalid !== undefined) throw wrong("absolute", `expected powers above 0 and up to 16, not ${invalid}`);
+  if ((bins === undefined) !== (range === undefined)) throw wrong("bins", "histograms have bins and range");
+  const histogram = bins === undefined || range === undefined ? undefined : { bins, range };
   const axis = question.axis ?? LETTERS.filter((_, a) => dataset.axes[a as 0].coordinates === null);
   checkFilterUsed(question, compileWhat([what], namesOf(question, dataset)));
   const isAtNodes = given === undefined || "nodes" in given;
@@ -48,7 +50,8 @@ export async function structure_functions(context: Context, question: MemberValu
   const plain = analysisOf(context, question, isAtNodes ? regionNodes : pointNodes);
   const { analysis, about } = isAtNodes ? await withMeans(plain, [what.text], LETTERS) : { analysis: plain, about: {} };
   const separations = given ?? { nodes: doubledWithin(Math.min(...axis.map((one) => extentOf(analysis, one)))) };
-  const body = { ...about, ...(await increments(what.text, axis, { orders, absolute }, separations, analysis)) };
+  const powers = { orders, absolute, histogram };
+  const body = { ...about, ...(await increments(what.text, axis, powers, separations, analysis)) };
   return tabled(body, {
     ...{ what: whatTexts([what]), ...analysis.time, axis, orders },
     separations: "nodes" in separations ? separations.nodes : separations,
@@ -67,7 +70,7 @@ function doubledWithin(nodes: number): readonly number[] {
 async function increments(
   text: string,
   letters: readonly ("x" | "y" | "z")[],
-  { orders, absolute }: Pick<Increment, "orders" | "absolute">,
+  { orders, absolute, histogram }: Pick<Increment, "orders" | "absolute" | "histogram">,
   separations: RequestedSeparations,
   analysis: Analysis,
 ): Promise<GroupAnswer> {
@@ -80,6 +83,8 @@ async function increments(
       `nodes along ${stretched} are not evenly spaced, so a separation in nodes is no length there; give lengths`,
     );
   const { shape } = compileExpression(text, nodes.base.names, "what");
+  const rowCount = letters.length * (isAtNodes ? separations.nodes : separations.lengths).length;
+  checkNumbers(4 * rowCount * (histogram?.bins ?? 0), analysis.most);
   if (shape === "tensor") throw wrong("what", "increments are of a vector or a scalar, not of a tensor");
   const rows: GroupAnswer[] = [];
   // One axis after another: sums of pairs along one axis are dropped before the next.
@@ -91,7 +96,7 @@ async function increments(
     const beside = isKnown ? [`u.${letter}`] : [];
     const columns = shape === "vector" ? componentsIn(text, shape) : [text, ...beside];
     const powers = absolute.length === 0 ? [] : [...new Set([...absolute, AGAINST])];
-    const along = { orders, absolute: powers, axis, columns };
+    const along = { orders, absolute: powers, histogram, axis, columns };
     const found = await (isAtNodes
       ? overNodes({ ...along, separations }, analysis)
       : overPairs({ ...along, separations }, analysis));
@@ -99,6 +104,7 @@ async function increments(
   }
   return {
     ...{ weights: isAtNodes ? nodes.weights : "points", frames: framesIn(nodes), ...aboutTexts([text], nodes) },
+    ...(histogram === undefined ? {} : { edges: edgesOf(histogram.range, histogram.bins) }),
     separations: rows.map((row) => requestedTerms(question, row)),
   };
 }
@@ -116,7 +122,7 @@ function requestedTerms({ terms }: MemberValues, answer: GroupAnswer): GroupAnsw
 const PAIRS_TOGETHER = 1024;
 
 async function overNodes(
-  { separations, orders, absolute, axis, columns: texts }: Along<Separations["nodes"]>,
+  { separations, orders, absolute, histogram, axis, columns: texts }: Along<Separations["nodes"]>,
   { nodes, dataset, question, reduce }: Analysis,
 ): Promise<readonly GroupAnswer[]> {
   requireEveryNode(nodes);
@@ -125,9 +131,9 @@ async function overNodes(
     throw wrong("separations", `the region has ${count} nodes along ${letter}`);
   const columns = new Columns(nodes);
   const of = texts.map((column) => columns.of(column, "what"));
-  const along = { axis, separations: separations.nodes, orders, absolute, periodic: nodes.wraps[axis] };
+  const along = { axis, separations: separations.nodes, orders, absolute, histogram, periodic: nodes.wraps[axis] };
   const reduction: Increment = { kind: "increments", of, ...along };
-  const ordered = [axis, ...[0, 1, 2].filter((c) => c !== axis)].map((c) => of[c] as number); // Longitudinal first.
+  const ordered = [axis, ...[0, 1, 2].filter((c) => c !== axis)].map((c) => of[c]); // Longitudinal first.
   const means =
     of.length === 3 && question.remove !== "none"
       ? ordered.map((c) => ({ kind: "moments", of: c, order: 1 }) as const)
@@ -144,7 +150,7 @@ async function overNodes(
 
 /** Interpolates at points and, for each length, at points that far along the axis. */
 async function overPairs(
-  { separations, orders, absolute, axis, columns }: Along<Separations["lengths"]>,
+  { separations, orders, absolute, histogram, axis, columns }: Along<Separations["lengths"]>,
   { question, dataset, nodes, evaluate, slices }: Analysis,
 ): Promise<readonly GroupAnswer[]> {
   const { lengths, pairs, seed } = separations;
@@ -154,11 +160,10 @@ async function overPairs(
   const room = extent.map(
     (length, a) => length - (a === axis && !(nodes.wraps[a] && isWhole) ? Math.max(...lengths) : 0),
   );
-  if ((room[axis] as number) < 0)
-    throw wrong("separations.lengths", `the region is ${extent[axis]} long along ${LETTERS[axis]}`);
+  if (room[axis] < 0) throw wrong("separations.lengths", `the region is ${extent[axis]} long along ${LETTERS[axis]}`);
   const points = await randomPoints(slices, pairs, seed, origin, room);
   const shifted = new Float32Array(points);
-  const ordered = columns.length === 3 ? [columns[axis] as string, ...columns.filter((_, c) => c !== axis)] : columns;
+  const ordered = columns.length === 3 ? [columns[axis], ...columns.filter((_, c) => c !== axis)] : columns;
   const compiled = ordered.map((text) => compileScalar(text, nodes.base.names, "what"));
   const options = { ...pointOptions(question), temporalInterpolation: "None" as const };
   const sums: Increments[] = [];
@@ -166,16 +171,14 @@ async function overPairs(
     const first = await evaluate(compiled, points, { ...options, time });
     for (const [s, length] of lengths.entries()) {
       await slices.each(pairs, (from, to) => {
-        for (let i = 3 * from + axis; i < 3 * to; i += 3) shifted[i] = (points[i] as number) + length;
+        for (let i = 3 * from + axis; i < 3 * to; i += 3) shifted[i] = points[i] + length;
       });
       const second = await evaluate(compiled, shifted, { ...options, time });
       await slices.each(
         pairs,
         (from, to) => {
-          const values = first.map((column, c) =>
-            interleave(column.subarray(from, to), (second[c] as Float64Array).subarray(from, to)),
-          );
-          const pair = { axis: 0, separations: [1], orders, absolute, periodic: false } as const;
+          const values = first.map((column, c) => interleave(column.subarray(from, to), second[c].subarray(from, to)));
+          const pair = { axis: 0, separations: [1], orders, absolute, histogram, periodic: false } as const;
           const one = incrementsOf(values, [2, to - from, 1], pair);
           const known = sums[s];
           sums[s] = known === undefined ? one : added(known, one);
@@ -190,7 +193,7 @@ async function overPairs(
       sums[s] as Increments,
       0,
       columns.length,
-      { orders, absolute },
+      { orders, absolute, histogram },
       question.remove === "none" ? [] : "ends",
     ),
   }));
@@ -198,7 +201,7 @@ async function overPairs(
 
 function interleave(a: Float64Array, b: Float64Array): Float64Array {
   const out = new Float64Array(2 * a.length);
-  for (let i = 0; i < a.length; i++) [out[2 * i], out[2 * i + 1]] = [a[i] as number, b[i] as number];
+  for (let i = 0; i < a.length; i++) [out[2 * i], out[2 * i + 1]] = [a[i], b[i]];
   return out;
 }
 
@@ -208,22 +211,26 @@ function interleave(a: Float64Array, b: Float64Array): Float64Array {
  * both ends of the pairs; none if empty
  */
 function termsAt(
-  { pairs, weight, sums, missing, infinite }: Increments,
+  { pairs, weight, sums, missing, infinite, ...inBins }: Increments,
   s: number,
   columns: number,
-  { orders, absolute }: Pick<Increment, "orders" | "absolute">,
+  { orders, absolute, histogram }: Pick<Increment, "orders" | "absolute" | "histogram">,
   removed: readonly number[] | "ends",
 ): GroupAnswer {
   const terms = termsOf(columns, orders, absolute);
   // L, N, M: powers of the longitudinal and both transverse increments; A: of absolute ones; LL, NN: products of ends.
-  const sum = (term: string): number => sums[s * terms.length + terms.indexOf(term)] as number;
-  const mean = (term: string): number => sum(term) / (weight[s] as number);
+  const sum = (term: string): number => sums[s * terms.length + terms.indexOf(term)];
+  const mean = (term: string): number => sum(term) / weight[s];
   const powers = (value: (order: number) => number, of = orders) => Object.fromEntries(of.map((p) => [p, value(p)]));
   const absoluteMeans = absolute.length === 0 ? {} : { absolute: powers((p) => mean(`A${p}`), absolute) };
   const head = { pairs: pairs[s], missing: missing[s], infinite: infinite[s] };
+  const lists = columns < 3 ? ["scalar"] : ["longitudinal", "transverse"];
+  const pdf =
+    histogram && Object.fromEntries(lists.map((name, l) => [name, pdfOf(histogram, inBins, s * lists.length + l)]));
+  const more = { ...absoluteMeans, ...(pdf && { pdf }) };
   if (columns < 3) {
     const yaglom = columns === 2 ? { yaglom: sum("yaglom") / sum("yaglomWeight") } : {};
-    return { ...head, scalar: powers((order) => mean(`L${order}`)), ...yaglom, ...absoluteMeans };
+    return { ...head, scalar: powers((order) => mean(`L${order}`)), ...yaglom, ...more };
   }
   // <(a - m)(b - m)> = <a b> - m <a + b> + m^2.
   const without = (component: number): number => {
@@ -238,6 +245,23 @@ function termsAt(
     mixed: mean("mixed"),
     R_LL: mean("LL") + without(0),
     R_NN: mean("NN") + (without(1) + without(2)) / 2,
-    ...absoluteMeans,
+    ...more,
+  };
+}
+
+/** The density of increments in bins, with the counts of bins and of those below and above them; `list`: its number. */
+function pdfOf(
+  { bins, range: [from, to] }: Bins,
+  { counts, weights }: Pick<Increments, "counts" | "weights">,
+  list: number,
+) {
+  const own = [counts, weights].map((all) => all.subarray(list * (bins + 2), (list + 1) * (bins + 2)));
+  const total = own[1].reduce((sum, w) => sum + w, 0);
+  const density = [...own[1].subarray(0, bins)].map((w) => (w * bins) / (total * (to - from)));
+  return {
+    density: nested(density, [bins]),
+    counts: [...own[0].subarray(0, bins)],
+    below: own[0][bins],
+    above: own[0][bins + 1],
   };
 }
