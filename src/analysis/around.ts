@@ -1,6 +1,6 @@
-/** Sums of quantities at offsets around events, the nodes of a part at which a condition holds. */
+/** Sums of quantities at offsets around events: the nodes of a part at which a condition holds, or some nodes. */
 import type { Three } from "./fragments.js";
-import { groupsOf, type PartBox, type PartStates, type ReductionPlan, weightsIn } from "./plan.js";
+import { groupsOf, type PartBox, type PartStates, placeOf, type ReductionPlan, weightsIn } from "./plan.js";
 import type { AnyReduction, Around } from "./reductions.js";
 
 /** Most offsets along an axis whose values are held together. */
@@ -15,16 +15,22 @@ type Evaluate = (columns: readonly string[], count: Three) => readonly Float64Ar
  */
 export function sumsAround(
   plan: ReductionPlan,
-  { of, on, lags }: AnyReduction & { kind: "around" },
+  { of, on, lags, at: listed }: AnyReduction & { kind: "around" },
   box: PartBox,
   stride: Three,
   evaluate: Evaluate,
 ): PartStates[0] {
   const sizes = lags.map((lag) => 2 * lag + 1);
   const offsets = sizes[0] * sizes[1] * sizes[2];
-  const weights = weightsIn(plan, box);
+  const weights = listed === undefined ? weightsIn(plan, box) : null;
   const [nx, ny] = box.count;
-  const isEvent = evaluate([plan.columns[on]], box.count)[0].map((value) => Number(Number.isFinite(value)));
+  const isEvent = new Float64Array(nx * ny * box.count[2]);
+  if (listed === undefined) isEvent.set(evaluate([plan.columns[on]], box.count)[0].map((one) => Number(0 * one === 0)));
+  for (const { node, frame } of listed ?? []) {
+    const [i, j, k] = placeOf(plan.extent, node).map((n, a) => n - box.from[a]);
+    const isInside = [i, j, k].every((n, a) => n >= 0 && n < box.count[a]);
+    if (frame === box.frame && isInside) isEvent[(k * ny + j) * nx + i] = 1;
+  }
   const nodes: number[][] = [];
   const states = Array.from(groupsOf(plan, box), ([group, [i, j, k], [wide, deep, high]]): [number, Around] => {
     const own: number[] = [];

@@ -51,12 +51,15 @@ export function groupExtent({ extent, kept }: ReductionPlan): Four {
   return extent.map((n, a) => (kept[a] ? n : 1)) as unknown as Four;
 }
 
+/** The number of a node of the region along x, y and z. */
+export function placeOf([nx, ny]: Four, node: number): PartBox["from"] {
+  return [node % nx, Math.floor(node / nx) % ny, Math.floor(node / (nx * ny))];
+}
+
 /** Coordinates of a node of the region, or of a point. */
 export function placeIn({ extent, coordinates, points }: ReductionPlan, node: number): readonly number[] {
   if (points !== undefined) return [...points.subarray(3 * node, 3 * node + 3)];
-  const [nx, ny] = extent;
-  const at = [node % nx, Math.floor(node / nx) % ny, Math.floor(node / (nx * ny))];
-  return coordinates.map((along, a) => along[at[a]]);
+  return placeOf(extent, node).map((n, a) => coordinates[a][n]);
 }
 
 /** Squared distance of two positions, the shorter way on periodic axes; infinite for positions of two groups. */

@@ -42,8 +42,10 @@ export type AnyReduction =
   | ({ readonly kind: "structures" } & StructureOptions)
   | ({ readonly kind: "digits" } & DigitsOptions)
   | ({ readonly kind: "frequencies" } & FrequencyOptions)
-  /** Events are the nodes where column `on` is known; offsets reach up to `lags` nodes along x, y and z. */
-  | { readonly kind: "around"; readonly on: number; readonly of: readonly number[]; readonly lags: MarkedBox["from"] };
+  | ({ readonly kind: "around"; readonly of: readonly number[]; readonly lags: MarkedBox["from"] } & AroundEvents);
+
+/** Events: the nodes where column `on` is known, or the nodes `at`, which weigh 1. */
+type AroundEvents = { readonly on: number; readonly at?: readonly FrameNode[] };
 
 /** Number, weight and weighted sum of the known values of each column at each offset, x fastest. */
 export interface Around {

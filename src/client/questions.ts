@@ -14,7 +14,7 @@ import { askWhole, bodyOf, checkType } from "./plain-http.js";
 type Ranged = number | string;
 
 /** What a member of a type may be. */
-interface Inputs {
+interface Inputs extends Readonly<Record<"number" | "integer", number>> {
   readonly what: string | readonly string[];
   readonly points:
     | string
@@ -35,14 +35,13 @@ interface Inputs {
   readonly filter: string | { readonly kind: "gaussian" | "sharp" | "tophat" | "box"; readonly width: number };
   readonly condition: string;
   readonly texts: string | readonly string[];
-  readonly number: number;
-  readonly integer: number;
   readonly integers: readonly number[];
   readonly numbers: number | readonly number[];
   readonly pair: readonly [number, number];
   readonly level: number | "auto";
   readonly scale: string;
   readonly reductions: readonly Readonly<Record<string, unknown>>[];
+  readonly events: "centres" | Readonly<Record<string, unknown>>;
   readonly separations:
     | readonly number[]
     | { readonly lengths: readonly number[]; readonly pairs?: number; readonly seed?: number };

@@ -26,6 +26,7 @@ export type MemberType =
   | "level"
   | "scale"
   | "reductions"
+  | "events"
   | "separations"
   | "region"
   | "boolean";
@@ -368,7 +369,8 @@ export const MEMBERS = {
     type: "integer",
     minimum: 1,
     maximum: 65_536,
-    description: "Number of bins for histograms over range: of increments, or in dispersion without these of what at each time.",
+    description:
+      "Number of bins for histograms over range: of increments, or in dispersion without these of what at each time.",
     defaultText: "no histograms",
     example: "50",
   },
@@ -412,6 +414,13 @@ export const MEMBERS = {
     description: "Subtract the mean, the mean of each frame, or nothing.",
     defaultText: "mean; none for shells, planes, and lines of periodic boxes without over and cross",
     example: "none",
+  },
+  events: {
+    type: "events",
+    description:
+      'Events other than the nodes where the condition holds, each with weight 1: centres, those of structures of at least so many nodes (least); or {"highest": q, "count": n, "apart": r}, or lowest, nodes of extremes, with a condition those where it holds.',
+    defaultText: "the nodes where the condition holds",
+    example: '{"highest":"Q","count":10,"apart":0.5}',
   },
   lag: {
     type: "integers",
@@ -483,7 +492,8 @@ export const MEMBERS = {
   },
   range: {
     type: "pair",
-    description: "Values of the first and the last colour; in dispersion and structure_functions, the outer edges of the bins.",
+    description:
+      "Values of the first and the last colour; in dispersion and structure_functions, the outer edges of the bins.",
     defaultText: "the range of the values in the plane",
     example: "-1,1",
   },
@@ -786,14 +796,17 @@ export const CALLS = {
   around: {
     summary: "Means around events",
     description:
-      "Mean and count of what at each offset, in nodes, from the nodes where the condition holds, also across periodic boundaries; beyond open boundaries values are missing. Positions along stretched axes are not averaged: the answer has one mean for each.",
+      "Mean and count of what at each offset, in nodes, from each event, also across periodic boundaries; beyond open boundaries values are missing. Events are the nodes where the condition holds, which weigh their cells, or events or points, which weigh 1 each. Positions along stretched axes are not averaged: the answer has one mean for each.",
     kind: "table",
     members: [
       "what",
       ...BOX,
       ...STORED,
       ...NODE_MEMBERS,
+      "points",
       "where",
+      "events",
+      "least",
       "lag",
       "orient",
       "method",
@@ -804,7 +817,7 @@ export const CALLS = {
       "format",
       "job",
     ],
-    required: ["where"],
+    required: [],
     formats: TABLE,
     example: { where: "Q > 4*rms(Q)", what: "p", lag: "1,0,0", time: "0.6" },
   },

@@ -601,10 +601,10 @@ class Calls(Asking):
             increments: Powers of Lagrangian increments of what, q(t0 + lag) - q(t0); for non-integer powers,
                 of their absolute values. Default: none.
             origins: Start times t0 of increments: the start, or all records. Default: start.
-            bins: Number of bins for histograms over range: of increments, or without these of what at each
-                time. Default: no histograms.
-            range: Values of the first and the last colour; in dispersion, the outer edges of the bins.
-                Default: the range of the values in the plane.
+            bins: Number of bins for histograms over range: of increments, or in dispersion without these of
+                what at each time. Default: no histograms.
+            range: Values of the first and the last colour; in dispersion and structure_functions, the outer
+                edges of the bins. Default: the range of the values in the plane.
             level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
                 then count; in grid also auto, the coarsest level that is fine enough for the samples.
                 Default: 0.
@@ -897,7 +897,10 @@ class Calls(Asking):
         frame: Any = None,
         derivatives: Optional[str] = None,
         filter: Optional[str] = None,
+        points: Any = None,
         where: Optional[str] = None,
+        events: Any = None,
+        least: Optional[int] = None,
         lag: Any = None,
         orient: Optional[str] = None,
         method: Optional[str] = None,
@@ -909,9 +912,10 @@ class Calls(Asking):
     ) -> Table:
         """Means around events.
 
-        Mean and count of what at each offset, in nodes, from the nodes where the condition holds, also across
-        periodic boundaries; beyond open boundaries values are missing. Positions along stretched axes are not
-        averaged: the answer has one mean for each.
+        Mean and count of what at each offset, in nodes, from each event, also across periodic boundaries;
+        beyond open boundaries values are missing. Events are the nodes where the condition holds, which weigh
+        their cells, or events or points, which weigh 1 each. Positions along stretched axes are not averaged:
+        the answer has one mean for each.
 
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
@@ -940,9 +944,19 @@ class Calls(Asking):
                 method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             filter: Filter for filter(e) and tau, as KIND:WIDTH: gaussian, sharp or tophat (applied to whole
                 frames), or box (the mean over a cube around each point).
+            points: Rows of x, y, z (and t with time=each): a JSON list, text such as 1,2,3;4,5,6, a body of
+                CSV, npy or float32 octets (with the other members in the address), or in Python an array; or
+                {"input": ID} for an uploaded input; or n random points in the box x, y, z: {"random": n,
+                "seed": 0}, {"pairs": n, "distance": r, "seed": 0} or {"tetrads": n, "distance": r, "seed":
+                0}. Rows may also be grouped into pairs (two consecutive rows) or tetrads (four).
             where: Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms (about zero; of
                 fluctuations: rms(fluc(e))) are over the region; statistics leaves out, and counts, the nodes
-                that fail it. Required.
+                that fail it.
+            events: Events other than the nodes where the condition holds, each with weight 1: centres, those
+                of structures of at least so many nodes (least); or {"highest": q, "count": n, "apart": r}, or
+                lowest, nodes of extremes, with a condition those where it holds. Default: the nodes where the
+                condition holds.
+            least: Minimum number of nodes of a listed structure. Default: 1.
             lag: Nodes on each side of an event: one number, or one each for x, y and z. Default: 4; 0 along
                 stretched axes.
             orient: Rotates offsets, vectors and tensors at each event to the eigenvectors of the strain rate
@@ -969,7 +983,7 @@ class Calls(Asking):
         return self._call(
             "around",
             what,
-            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "where": where, "lag": lag, "orient": orient, "method": method, "over": over, "mean_time": mean_time, "weights": weights, "level": level, "units": units},
+            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "points": points, "where": where, "events": events, "least": least, "lag": lag, "orient": orient, "method": method, "over": over, "mean_time": mean_time, "weights": weights, "level": level, "units": units},
         )
 
     def structure_functions(
@@ -992,6 +1006,8 @@ class Calls(Asking):
         axis: Any = None,
         orders: Any = None,
         absolute: Any = None,
+        bins: Optional[int] = None,
+        range: Any = None,
         separations: Any = None,
         remove: Optional[str] = None,
         level: Any = None,
@@ -1040,6 +1056,10 @@ class Calls(Asking):
             orders: Powers of increments, or of the separations of pairs. Default: 2, 3; for pairs 2.
             absolute: Powers p > 0 of absolute increments, integer or not: <|d|^p>, for a vector of the
                 longitudinal increment, with its local slope against <|d|^3>. Default: none.
+            bins: Number of bins for histograms over range: of increments, or in dispersion without these of
+                what at each time. Default: no histograms.
+            range: Values of the first and the last colour; in dispersion and structure_functions, the outer
+                edges of the bins. Default: the range of the values in the plane.
             separations: Separations in nodes, as a list, or {lengths, pairs, seed} for pairs of random
                 points. Default: 1, 2, 4, … up to half the nodes.
             remove: Subtract the mean, the mean of each frame, or nothing. One of mean, frame, none. Default:
@@ -1057,7 +1077,7 @@ class Calls(Asking):
         return self._call(
             "structure_functions",
             what,
-            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "method": method, "derivatives": derivatives, "filter": filter, "weights": weights, "terms": terms, "axis": axis, "orders": orders, "absolute": absolute, "separations": separations, "remove": remove, "level": level, "units": units},
+            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "method": method, "derivatives": derivatives, "filter": filter, "weights": weights, "terms": terms, "axis": axis, "orders": orders, "absolute": absolute, "bins": bins, "range": range, "separations": separations, "remove": remove, "level": level, "units": units},
         )
 
     def structures(

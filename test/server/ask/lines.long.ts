@@ -124,6 +124,52 @@ describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}
     60_000,
   );
 
+  it.each(["periodic", "channel", "duct"])(
+    "has means around extremes, points and centres on the %s grid",
+    async (name) => {
+      const kind = KINDS.find((one) => one.name === name) as GridKind;
+      const [x, , z] = (made.get(kind) as MadeGrid).axes as [number[], number[], number[]];
+      const lowest = { events: { lowest: "p", count: 6, apart: 1 }, frame: 1 };
+      const centres = { events: "centres", where: "p > rms(p)", least: 4, frame: 2 };
+      const points = ["1,0.25,2", "4,0.25,0.5", "2.5,-0.5,3.25"].map((row) => row.split(",").map(Number));
+      const { results } = await question(name, "statistics", {
+        reduce: { extremes: "p", count: 6, apart: 1 },
+        frame: 1,
+      });
+      const { structures } = await question(name, "structures", { where: "p > rms(p)", least: 4, frame: 2 });
+      const cases: (readonly [Members, number[][]])[] = [
+        [lowest, results[0].lowest.map((one: AnyAnswer) => one.at)],
+        [{ points, method: "Lag4" }, points],
+        [{ ...centres, method: "Lag4" }, structures.map((one: AnyAnswer) => one.centre)],
+      ];
+      for (const [members, events] of cases) {
+        const answer = await question(name, "around", { what: "u.x*p", lag: [1, 0, 2], ...members });
+        const { coordinates, mean, count } = answer.results[0];
+        const places: (number | null)[] = coordinates.y ?? [null];
+        const isInside = (at: number[]) =>
+          kind.periodic[2] || (Number(at[2]) >= 0 && Number(at[2]) <= Number(z.at(-1)));
+        for (const [j, y] of places.entries())
+          for (const [k, i] of [
+            [0, 0],
+            [2, 1],
+            [3, 2],
+          ] as [number, number][]) {
+            const r = [(i - 1) * Number(x[1]), 0, (k - 2) * Number(z[1])];
+            const at = events
+              .filter((one) => y === null || one[1] === y)
+              .map((one) => one.map((c, a) => c + Number(r[a])));
+            const own = { what: "u.x*p", points: at.filter(isInside), method: "Lag4", frame: members.frame ?? "all" };
+            const [there] =
+              own.points.length === 0 ? [{ mean: null, count: 0 }] : (await question(name, "statistics", own)).results;
+            const at0 = (list: AnyAnswer) => (coordinates.y === undefined ? list : list[j])[k][0][i];
+            expect([at0(count), at0(mean) ?? 0]).toEqual([there.count, expect.closeTo(there.mean ?? 0, 5)]);
+          }
+        expect(answer.events).toBe(events.length * (members.frame === undefined ? 4 : 1));
+      }
+    },
+    60_000,
+  );
+
   it.each(["strain", "omega"] as const)("has means around events in the axes of %s", async (orient) => {
     const members = { frame: 1, where: "norm(omega) > 1.5*rms(norm(omega))" };
     const what = "p, u, S";
@@ -200,7 +246,7 @@ describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}
     const kind = GRID_KINDS.find((one) => one.name === name) as GridKind;
     const separations = [1, 2, 4, 6];
     const members = { what: "u", axis: "x,z", orders: "2", separations, absolute: [1, 2.5, 3], frame: [0, 2] };
-    const answer = await question(name, "structure_functions", members);
+    const answer = await question(name, "structure_functions", { ...members, bins: 7, range: "-0.75,1" });
     const increment = (c: number, axis: string, n: number) => `(np.abs(shift(u[${c}],'${axis}',${n})-u[${c}])[[0,2]])`;
     const W = { x: "w[0]", z: "w[2][:,None,None]" };
     const known = "(lambda f, w: (np.nan_to_num(f)*w*~np.isnan(f)).sum()/(w*~np.isnan(f)).sum())";
@@ -208,7 +254,29 @@ describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}
       `${known}(${increment(axis === "x" ? 0 : 2, axis, n)}**${p}, (weight/${W[axis]})[[0,2]])`;
     const means = (["x", "z"] as const).flatMap((axis) => separations.map((n) => mean(axis, n)));
     const requests = [1, 2.5, 3].map((p) => `[${means.map((of) => of(p)).join(",")}]`);
+    const pdfs = (
+      [
+        ["x", 0, 1, 2],
+        ["z", 2, 0, 1],
+      ] as const
+    ).flatMap(([axis, ...of]) =>
+      separations.map((n) => {
+        const list = (some: readonly number[], text: (c: number) => string) =>
+          `np.array([${some.map(text).join(",")}])`;
+        const signed = (c: number) => `(shift(u[${c}],'${axis}',${n})-u[${c}])[[0,2]]`;
+        const all = [of.slice(0, 1), of.slice(1)].map((some) => {
+          const [d, w] = [list(some, signed), list(some, () => `(weight/${W[axis]}+0*p)[[0,2]]`)];
+          return `(lambda d, w: [*(np.histogram(d, 7, (-0.75,1), weights=w)[0]/(w[~np.isnan(d)].sum()*0.25)), *np.histogram(d, 7, (-0.75,1))[0], (d < -0.75).sum(), (d > 1).sum()])(${d},${w})`;
+        });
+        return `[${all.join(",")}]`;
+      }),
+    );
+    requests.push(`[${pdfs.join(",")}]`);
     const [expected = []] = askNumpy<number[][][]>(SCRIPT, { grids: [{ grid: made.get(kind), requests }] });
+    const pdf = answer.separations.map(({ pdf: { longitudinal, transverse } }: AnyAnswer) =>
+      [longitudinal, transverse].map((one) => [...one.density, ...one.counts, one.below, one.above]),
+    );
+    near(pdf, expected.pop(), `${name} PDFs`);
     const S = [1, 2.5, 3].map((p) => answer.separations.map((one: AnyAnswer) => one.absolute[p]));
     near(S, expected, `${name} absolute`);
     for (const [r, { slope, nodes }] of answer.separations.entries()) {

@@ -6,6 +6,10 @@ export const QUANTITY = Type.String({ description: "A quantity: a name or an exp
 const bins = Type.Integer({ minimum: 1, maximum: 65_536 });
 const range = Type.Tuple([Type.Number(), Type.Number()], { description: "First and last edge; bins are half open." });
 const auto = Type.Literal("auto", { description: "From the least to the largest value; takes another pass." });
+const picked = {
+  count: Type.Integer({ minimum: 1, maximum: 1000 }),
+  apart: Type.Optional(Type.Number({ minimum: 0, default: 0, description: "Least distance of two of them." })),
+};
 const closed = { additionalProperties: false } as const;
 
 /** Reductions by the member that names them. */
@@ -33,13 +37,12 @@ export const REDUCTIONS = {
     },
     closed,
   ),
-  extremes: Type.Object(
-    {
-      extremes: QUANTITY,
-      count: Type.Integer({ minimum: 1, maximum: 1000 }),
-      apart: Type.Optional(Type.Number({ minimum: 0, default: 0, description: "Least distance of two of them." })),
-    },
-    closed,
-  ),
+  extremes: Type.Object({ extremes: QUANTITY, ...picked }, closed),
 } as const;
+
+/** Extremes as events. */
+export const EVENTS = Type.Object(
+  { highest: Type.Optional(QUANTITY), lowest: Type.Optional(QUANTITY), ...picked },
+  closed,
+);
 export type ReductionKind = keyof typeof REDUCTIONS;

@@ -24,9 +24,12 @@ const DESCRIBED = 128;
 /** Most labelled nodes per number of an answer: both take about as many bytes. */
 const NODES_PER_NUMBER = 16;
 
-export async function structures(context: Context, question: MemberValues): Promise<Tabled> {
+export async function structures(
+  context: Context,
+  question: MemberValues,
+  plain = analysisOf(context, question),
+): Promise<Tabled> {
   const { where = "", connectivity = "26", least = 1, labels = false, what = [], track_overlap } = question;
-  const plain = analysisOf(context, question);
   const isTracked = plain.nodes.frames.length > 1;
   if (isTracked && labels) throw wrong("labels", "they are of one frame, and several are followed");
   if (!isTracked && track_overlap !== undefined) throw wrong("track_overlap", "it is of structures in several frames");
@@ -59,7 +62,11 @@ export async function structures(context: Context, question: MemberValues): Prom
     const ranked = await inSlices(joined.rank(least), slices);
     const { listed } = ranked;
     total += listed.length;
-    checkList(total, properties.length, most);
+    const numbersOf = total * (23 + 4 * properties.length);
+    if (numbersOf > most) {
+      const text = `The ${total} structures have ${numbersOf} numbers; at most ${most} are sent. Ask a larger least.`;
+      throw new LimitError("analysis.numbers", text);
+    }
     const described: GroupAnswer[] = [];
     await slices.each(
       listed.length,
@@ -115,12 +122,6 @@ async function inSlices<T>(work: Iterator<undefined, T>, slices: TimeSlices): Pr
   }
 }
 
-function checkList(listed: number, properties: number, most: number): void {
-  const numbers = listed * (23 + 4 * properties);
-  const text = `The ${listed} structures have ${numbers} numbers; at most ${most} are sent. Ask a larger least.`;
-  if (numbers > most) throw new LimitError("analysis.numbers", text);
-}
-
 function describeStructure(
   { nodes, volume, centre, low, high, wraps, inertia, properties }: ConnectedSet,
   texts: readonly string[],
@@ -129,7 +130,7 @@ function describeStructure(
   const placeOf = (node: number, a: number): number => {
     const along = base.coordinates[a as 0 | 1 | 2];
     const n = along.length;
-    return (along[node % n] as number) + Math.floor(node / n) * (base.periods[a as 0 | 1 | 2] as number);
+    return along[node % n] + Math.floor(node / n) * base.periods[a as 0 | 1 | 2];
   };
   const entries = properties.map(([known = 0, integral = 0, min, max], i) => [
     texts[i],
@@ -144,7 +145,6 @@ function describeStructure(
 function labelNumbers(fragments: Int32Array, { listed, starts, members }: RankedStructures): Int32Array {
   const numbers = new Int32Array(1 + members.length);
   for (const [i, structure] of listed.entries())
-    for (let at = starts[structure] as number; at < (starts[structure + 1] as number); at++)
-      numbers[(members[at] as number) + 1] = i + 1;
+    for (let at = starts[structure]; at < starts[structure + 1]; at++) numbers[members[at] + 1] = i + 1;
   return fragments.map((fragment) => numbers[fragment] ?? 0);
 }

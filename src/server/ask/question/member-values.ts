@@ -43,6 +43,11 @@ export type RequestedFilter = FieldFilter | { readonly kind: "box"; readonly wid
 export type RequestedSeparations =
   | { readonly nodes: readonly number[] }
   | { readonly lengths: readonly number[]; readonly pairs: number; readonly seed: number };
+/** Nodes of extremes: the highest, or the lowest values. */
+export type RequestedExtremes = Readonly<Partial<Record<"highest" | "lowest", string>>> & {
+  readonly count: number;
+  readonly apart?: number;
+};
 /** Ranges along x, y and z; null for a whole axis. */
 export type RequestedRegion = readonly (readonly [number, number] | null)[];
 export type RequestedScale = { readonly kind: "linear" | "log" } | { readonly kind: "symlog"; readonly linear: number };
@@ -69,6 +74,7 @@ interface ValueOf {
   readonly level: number | "auto";
   readonly scale: RequestedScale;
   readonly reductions: readonly Readonly<Record<string, unknown>>[];
+  readonly events: "centres" | RequestedExtremes;
   readonly separations: RequestedSeparations;
   readonly region: RequestedRegion;
   readonly boolean: boolean;

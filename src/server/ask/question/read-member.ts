@@ -27,8 +27,8 @@ export function splitList(text: string): string[] {
   let depth = 0;
   let from = 0;
   for (let i = 0; i < text.length; i++) {
-    if ("([{".includes(text[i] as string)) depth++;
-    else if (")]}".includes(text[i] as string)) depth--;
+    if ("([{".includes(text[i])) depth++;
+    else if (")]}".includes(text[i])) depth--;
     else if (text[i] === "," && depth === 0) {
       parts.push(text.slice(from, i));
       from = i + 1;
@@ -227,7 +227,7 @@ function readTimes(value: unknown, member: MemberName, call: CallName): Requeste
     const items = splitList(text);
     checkTimes(items.length, member);
     const list = items.map((one) => numberOf(one, member));
-    return list.length === 1 ? { at: list[0] as number } : { list };
+    return list.length === 1 ? { at: list[0] } : { list };
   }
   if (parts.length > 3) throw wrong(member, "expected first:last:step");
   const [first = 0, last = 0, step = null] = parts.map((part) => numberOf(part, member));
@@ -355,6 +355,7 @@ const READERS: Readonly<Record<MemberType, (value: unknown, name: MemberName, ca
   level: readLevel,
   scale: readScale,
   reductions: readReductions,
+  events: (value, name) => objectIn(value, name) ?? choiceOf(value, ["centres"], name),
   separations: readSeparations,
   region: readRegion,
   boolean: readBoolean,
