@@ -157,7 +157,7 @@ export function drawChart(
       grid: false,
       ticks: width / 90,
       ...(x.domain ? { domain: [...x.domain] } : {}),
-      ...(x.isLog ? { tickFormat: decadeFormat(clean.flatMap(({ points }) => points.map(([one]) => one))) } : {}),
+      tickFormat: x.isLog ? decadeFormat(clean) : (one: number) => plainNumber(one, 9),
     },
     y: {
       label: y.label,
@@ -167,7 +167,7 @@ export function drawChart(
       ticks: chosen.isLog && chosen.domain ? decades(chosen.domain) : height / 55,
       clamp: true,
       ...(chosen.domain ? { domain: [...chosen.domain] } : {}),
-      ...(y.isLog ? { tickFormat: powerOfTen } : isFlat ? { tickFormat: (one: number) => plainNumber(one) } : {}),
+      tickFormat: y.isLog ? powerOfTen : (one: number) => plainNumber(one, isFlat ? 4 : 9),
     },
     ...(joint === undefined ? {} : { color: { scheme: "inferno" } }),
     marks,
@@ -185,7 +185,8 @@ function decades([low, high]: readonly [number, number]): number[] {
 }
 
 /** Labels of a logarithmic axis: 1, 2 and 5 of each decade; only 1 if there are many decades. */
-function decadeFormat(values: readonly number[]): (value: number) => string {
+function decadeFormat(curves: readonly Curve[]): (value: number) => string {
+  const values = curves.flatMap(({ points }) => points.map(([one]) => one));
   const isShort = Math.max(...values) / Math.min(...values) < 1e3;
   return (value) => {
     const power = Math.floor(Math.log10(value) + 1e-9);
@@ -197,8 +198,7 @@ function decadeFormat(values: readonly number[]): (value: number) => string {
 
 function powerOfTen(value: number): string {
   const power = Math.round(Math.log10(value));
-  if (Math.abs(Math.log10(value) - power) > 1e-9) return "";
-  return `10${superscript(power)}`;
+  return Math.abs(Math.log10(value) - power) > 1e-9 ? "" : `10${superscript(power)}`;
 }
 
 function listenForBrush(

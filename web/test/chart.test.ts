@@ -11,7 +11,8 @@ vi.mock("@observablehq/plot", () => {
     drawn.push({ kind, data, options });
   };
   const names = ["dot", "line", "raster", "rectY", "ruleX", "ruleY", "text"];
-  return { ...Object.fromEntries(names.map((name) => [name, mark(name)])), plot: () => ({}) };
+  const plot = (options: Readonly<Record<string, unknown>>) => drawn.push({ kind: "plot", data: null, options });
+  return { ...Object.fromEntries(names.map((name) => [name, mark(name)])), plot };
 });
 
 const chartOf = (...curves: Chart["curves"]): Chart => ({ x: { label: "x" }, y: { label: "y" }, curves });
@@ -43,4 +44,16 @@ it("draws the dots of short curves in the colour of their curve", () => {
     [7, colourOf(1)],
     [3, colourOf(3)],
   ]);
+});
+
+it.each([
+  [3.989e-9, 3.989e-9, "3.989·10⁻⁹"],
+  [-0.0975451234, -0.0975451234, "−0.09755"],
+  [1000, 1100, "1020"],
+  [0, 1, "0.3"],
+])("writes ticks from %d to %d as the page writes numbers", (low, high, text) => {
+  const points = Array.from({ length: 12 }, (_, i): [number, number] => [i, i % 2 === 0 ? low : high]);
+  const [plot] = marksOf(chartOf({ label: "p", points }), "plot");
+  const { tickFormat } = plot?.options.y as { tickFormat(value: number): string };
+  expect(tickFormat(low === high ? low : low + (text === "0.3" ? 0.1 + 0.2 : 20))).toBe(text);
 });
