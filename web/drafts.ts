@@ -167,7 +167,6 @@ function draftView(one: Draft): TemplateResult {
   const notes = one.notes.map(({ question }) => question);
   const keys = keysOf(one.open);
   const doubts = look.filter((text) => text.includes("probably wrong"));
-  const isChanged = Object.keys(one.answers).length > 0;
   return html`<div class="panel">
     <h3>${one.file}: ${one.producer}</h3>
     <div class="rows"><span>Name of the dataset</span><input type="text" aria-label="Name of the dataset" .value=${one.name} @change=${(
@@ -202,7 +201,7 @@ function draftView(one: Draft): TemplateResult {
         ? html`<button aria-pressed=${series ? "true" : "false"} @click=${() => answer(id, { series: !series })}>All ${files} files as one dataset</button>`
         : nothing
     }${
-      isChanged
+      Object.keys(one.answers).length > 0
         ? html`<button @click=${() => answer(id, Object.fromEntries(Object.keys(one.answers).map((flag) => [flag, null])))}>Take answers back</button>`
         : nothing
     }<button class="primary" ?disabled=${!mayConfirm || pending.value > 0} @click=${() => confirm(one)}>Confirm</button>${

@@ -189,7 +189,11 @@ function captionOf(leftOut: string): string {
   const card = chartInStage(set);
   if (card !== null) return `${card.title}. ${set.title || set.name}; manifest ${set.digest.slice(0, 12)}.`;
   const { surface, colour, show, compare } = view.value;
-  const at = cross.value.map((one, a) => `${"xyz"[a]} = ${placeText(set.axes[a], one)}`).join(", ");
+  const at = set.axes
+    .flatMap((axis, a) =>
+      planesInView().includes(axis.name) ? [`${axis.name} = ${placeText(axis, cross.value[a])}`] : [],
+    )
+    .join(", ");
   const second = show === "compare" ? shownOf(view.value, true) : null;
   const when = `t = ${timeText(set, shown.time)}`;
   const compared = `${compare === "difference" ? "A − B of " : ""}A (${labelOf(view.value, false)}) and B (${labelOf(view.value, true)})`;

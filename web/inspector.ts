@@ -151,18 +151,7 @@ function comparePart(): TemplateResult | typeof nothing {
     ${oneOf("How to compare", COMPARISONS, now.compare, (how) => change({ compare: how }))}</section>`;
 }
 
-function panel(set: Dataset): TemplateResult {
-  switch (tab.value) {
-    case "Look":
-      return lookPanel(set);
-    case "Point":
-      return pointPanel(set);
-    case "Statistics":
-      return statisticsPanel(set);
-    default:
-      return particlesPanel(set);
-  }
-}
+const PANELS = { Look: lookPanel, Point: pointPanel, Statistics: statisticsPanel, Particles: particlesPanel };
 
 export function inspector(set: Dataset | null): TemplateResult {
   const stops = ["low", "half", "full"] as const;
@@ -174,6 +163,6 @@ export function inspector(set: Dataset | null): TemplateResult {
       ) => html`<button role="tab" id=${`tab-${name}`} aria-controls="panel" aria-selected=${tab.value === name ? "true" : "false"} tabindex=${tab.value === name ? 0 : -1}
         @click=${() => showTab(name)}>${name}</button>`,
     )}</div>
-    <div class="panel" id="panel" role="tabpanel" aria-labelledby=${`tab-${tab.value}`} tabindex="0">${set === null || view.value.what === null ? nothing : panel(set)}</div>
+    <div class="panel" id="panel" role="tabpanel" aria-labelledby=${`tab-${tab.value}`} tabindex="0">${set === null || view.value.what === null ? nothing : PANELS[tab.value](set)}</div>
   </aside>`;
 }

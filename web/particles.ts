@@ -109,27 +109,17 @@ export function particlesPanel(set: Dataset): TemplateResult {
   const rows = paths.value;
   const integrators = INTEGRATORS.map((name) => [name, name] as const);
   return html`<section><h2>Release</h2>${oneOf("Where", PLACES, from.value, into(from))}
-    ${
-      from.value === "points"
-        ? html`<textarea class="wide" rows="5" spellcheck="false" aria-label="Points" placeholder="x, y, z in each line" .value=${pasted.value}
-          @input=${(event: Event) => {
-            pasted.value = (event.target as HTMLTextAreaElement).value;
-          }}></textarea>`
-        : nothing
-    }
+    <textarea ?hidden=${from.value !== "points"} class="wide" rows="5" spellcheck="false" aria-label="Points" placeholder="x, y, z in each line" .value=${pasted.value}
+      @input=${(event: Event) => into(pasted)((event.target as HTMLTextAreaElement).value)}></textarea>
     <div class="rows">${
       from.value === "points"
         ? nothing
-        : html`<span>Particles</span>${numberField("Particles", count.value, (value) => {
-            count.value = Math.min(MOST, Math.max(1, Math.round(value)));
-          })}`
+        : html`<span>Particles</span>${numberField("Particles", count.value, (value) => into(count)(Math.min(MOST, Math.max(1, Math.round(value)))))}`
     }
     ${
       from.value !== "crosshair"
         ? nothing
-        : html`<span>Radius, of the box</span>${numberField("Radius", radius.value, (value) => {
-            radius.value = Math.max(0, value);
-          })}`
+        : html`<span>Radius, of the box</span>${numberField("Radius", radius.value, (value) => into(radius)(Math.max(0, value)))}`
     }
     <span>Integrator</span>${select("Integrator", integrators, integrator.value, (name) => {
       integrator.value = name as (typeof INTEGRATORS)[number];

@@ -36,7 +36,7 @@ function questionsOf(set: Dataset): Question[] {
   return [last, first]
     .filter((end) => Math.abs(end - one.time) > 1e-9 * (last - first))
     .map((end) => ({
-      ...{ dataset: set.name, call: "paths", what: view.value.what, points: [one.at] },
+      ...{ dataset: set.name, call: "paths", what: `${view.value.what}, ride = u`, points: [one.at] },
       ...{ time: `${one.time}:${end}`, step, every: 1, open_faces: "stop", integrator: "dopri5" },
       method: view.value.method,
     }));
@@ -50,23 +50,27 @@ effect(() => {
   setWants("ride", set === null ? [] : questions.map((question) => wantedAnswer(set, title(question), question, 8)));
 });
 
-/** The path in order of time: t, x, y, z and the quantity. */
+/** The path in order of time: t, x, y, z, the quantity, and the velocity. */
 function pathOf(set: Dataset): readonly (readonly number[])[] {
   const rows = questionsOf(set).flatMap((question) => store.entry<Rows>(keyOf(set, question)).answer?.rows ?? []);
   return rows
     .filter((row) => row[2] !== null)
-    .map((row) => [row[1], row[2], row[3], row[4], row.at(-1)].map((one) => one ?? Number.NaN))
+    .map((row) => [...row.slice(1, 5), ...row.slice(-4)].map((one) => one ?? Number.NaN))
     .toSorted(([a], [b]) => a - b);
 }
 
-/** The position on a path at a time, linear between records; null beyond its ends. */
+/** The position on a path at a time, cubic between records by their velocities; null beyond its ends. */
 export function placeAt(path: readonly (readonly number[])[], time: number): Vec3 | null {
   const slack = path.length === 0 ? 0 : 1e-6 * ((path.at(-1) as readonly number[])[0] - path[0][0]);
   const next = path.findIndex(([t]) => t >= time - slack / 1000);
   if (next < 0 || (next === 0 && path[0][0] > time + slack)) return null;
   const [a, b] = [path[Math.max(0, next - 1)], path[next]];
-  const part = b[0] > a[0] ? Math.min(1, Math.max(0, (time - a[0]) / (b[0] - a[0]))) : 1;
-  return [1, 2, 3].map((i) => a[i] + part * (b[i] - a[i])) as unknown as Vec3;
+  const step = b[0] - a[0];
+  const part = step > 0 ? Math.min(1, Math.max(0, (time - a[0]) / step)) : 1;
+  return [1, 2, 3].map((i) => {
+    const [rise, from, to] = [b[i] - a[i], step * a[i + 4], step * b[i + 4]];
+    return a[i] + part * (from + part * (3 * rise - 2 * from - to + part * (from + to - 2 * rise)));
+  }) as unknown as Vec3;
 }
 
 effect(() => {
@@ -81,11 +85,13 @@ effect(() => {
   queueMicrotask(() => change({ cross: at, centre: centreAt(set, at) }, how));
 });
 
-function stripOf(set: Dataset): TemplateResult {
+function stripOf(set: Dataset, isPending: boolean): TemplateResult {
   const path = pathOf(set);
-  if (library.value === null || path.length === 0)
+  if (library.value === null || path.length === 0 || isPending)
     return html`<p class="quiet" role="status">Following the particle</p>`;
   const { what, time } = view.value;
+  if (placeAt(path, time ?? 0) === null)
+    return html`<p class="error">The particle is followed from t = ${timeText(set, path[0][0])} to ${timeText(set, (path.at(-1) as readonly number[])[0])} only: there it has left, or values are missing.</p>`;
   const { symbol } = quantityOf(what ?? "");
   const points = path.map((row): [number, number] => [row[0], row[4]]);
   const chart = { x: { label: "t" }, y: { label: symbol }, curves: [{ label: symbol, points }], mark: time ?? 0 };
@@ -99,10 +105,19 @@ export function ridePart(set: Dataset): TemplateResult | typeof nothing {
   if (!hasVelocity(set) || set.times.length < 2) return nothing;
   const isOn = mounted.value !== null;
   const entries = questionsOf(set).map((question) => store.entry<Rows>(keyOf(set, question)));
-  const isVector = entries.some(({ answer }) => (answer?.columns.length ?? 0) > 8);
+  const isVector = entries.some(({ answer }) => (answer?.columns.length ?? 0) > 11);
   const failed = isVector ? { message: ONE } : entries.find(({ error }) => error !== null)?.error;
   return html`<section><h2>Ride</h2><div class="chips">
       <button aria-pressed=${isOn ? "true" : "false"} @click=${setting(mounted, isOn ? null : { at: cross.value, time: view.value.time ?? set.times[0] })}>${isOn ? "Get off" : "Ride the particle at the crosshair"}</button></div>
     ${failed == null ? nothing : html`<p class="error">${failed.message}</p>`}
-    ${isOn ? (isVector ? nothing : stripOf(set)) : html`<p class="quiet">Play or move time: every view stays with the particle.</p>`}</section>`;
+    ${
+      isOn
+        ? isVector
+          ? nothing
+          : stripOf(
+              set,
+              entries.some(({ isPending }) => isPending),
+            )
+        : html`<p class="quiet">Play or move time: every view stays with the particle.</p>`
+    }</section>`;
 }

@@ -32,13 +32,14 @@ export function barTicks(range: Range): number[] {
   return ticks.filter((value) => value >= low && value <= high && (scale !== "log" || value > 0)).sort((a, b) => a - b);
 }
 
-/** Ticks of an axis with their texts: inside the box along open axes, modulo the period along others. */
+/** Ticks of an axis with their texts: inside the box along open axes, modulo a period that has several along others. */
 export function axisTicks({ first, last, length, periodic }: Axis, from: number, to: number, count: number) {
   const isPi = inPi(length) !== null;
   const all = ticksOf(from, to, count, isPi);
+  const turns = periodic && !(all[1] - all[0] > length / 2);
   return all.flatMap((tick) => {
     if (!periodic && (tick < first - 1e-9 * length || tick > last + 1e-9 * length)) return [];
-    const turned = periodic ? tick - Math.floor((tick - first) / length + 1e-9) * length : tick;
+    const turned = turns ? tick - Math.floor((tick - first) / length + 1e-9) * length : tick;
     const inside = Math.abs(turned) < 1e-12 * length ? 0 : turned;
     return [{ tick, text: (isPi ? inPi(inside) : null) ?? plainNumber(inside, digitsOf(all)) }];
   });

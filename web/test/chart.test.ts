@@ -54,6 +54,6 @@ it.each([
 ])("writes ticks from %d to %d as the page writes numbers", (low, high, text) => {
   const points = Array.from({ length: 12 }, (_, i): [number, number] => [i, i % 2 === 0 ? low : high]);
   const [plot] = marksOf(chartOf({ label: "p", points }), "plot");
-  const { tickFormat } = plot?.options.y as { tickFormat(value: number): string };
+  const { tickFormat } = (plot as (typeof drawn)[number]).options.y as { tickFormat(value: number): string };
   expect(tickFormat(low === high ? low : low + (text === "0.3" ? 0.1 + 0.2 : 20))).toBe(text);
 });

@@ -64,6 +64,12 @@ it.each([2e-6, 3e-12, 7e9])("ticks of a box of %d are told apart, and are no mul
   }
 });
 
+it("ticks of a period that is shorter than their step go on beyond it", () => {
+  const axis = { ...north, first: 0, last: 0.45, length: 0.5, spacing: 0.05, periodic: true };
+  expect(axisTicks(axis, 0, 3.4, 4).map(({ text }) => text)).toEqual(["0", "1", "2", "3"]);
+  expect(axisTicks(axis, 0.3, 1.2, 9).map(({ text }) => text)).toContain("0.1");
+});
+
 it("bars have two labels or more, whatever their range", () => {
   for (let end = 1; end < 10; end += 0.07)
     for (const range of [
