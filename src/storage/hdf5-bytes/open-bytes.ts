@@ -16,8 +16,6 @@ export const ROOM_BYTES = 5 * BLOCK_BYTES;
 /** Bytes of the longest superblock, and of one of version 2 or 3 with its checksum. */
 const SUPERBLOCK_BYTES = 96;
 const LATER_SUPERBLOCK = 48;
-/** Sizes of addresses and of lengths, in one word: 8 bytes each. */
-const SIZES_OF_8 = 0x0808;
 /** The version of superblocks whose marks count, and the marks of a file that is being written. */
 const MARKED = 3;
 const WRITTEN_TO = 0x05;
@@ -89,8 +87,9 @@ export class OpenBytes {
     if (at === undefined) throw new DataError(`it has a superblock of version ${version}, which is not read`);
     const isLater = version >= 2;
     if (isLater) checkSum(this.read(0, LATER_SUPERBLOCK));
-    if (block.getUint16(at.sizes, true) !== SIZES_OF_8)
-      throw new DataError(`it has addresses of ${block.getUint8(at.sizes)} bytes, not 8 (H5Pset_sizes)`);
+    const [addresses, lengths] = [block.getUint8(at.sizes), block.getUint8(at.sizes + 1)];
+    if (addresses !== 8 || lengths !== 8)
+      throw new DataError(`it has addresses of ${addresses} bytes and lengths of ${lengths}, not 8 (H5Pset_sizes)`);
     if (version === MARKED && (block.getUint8(at.marks) & WRITTEN_TO) !== 0)
       throw new DataError(
         `its writer did not close it: \`h5clear -s ${this.path}\`, once nothing writes to it any more`,

@@ -18,7 +18,7 @@ describe("a file does not open", () => {
   it.each([
     ["cache-image.h5", "it has a metadata cache image, which is not read: h5repack IN OUT writes it without"],
     ["family.h5", "it is one of several files that a driver of HDF5 wrote together: h5repart joins those of a family"],
-    ["addresses-of-4-bytes.h5", "it has addresses of 4 bytes, not 8 (H5Pset_sizes)"],
+    ["addresses-of-4-bytes.h5", "it has addresses of 4 bytes and lengths of 4, not 8 (H5Pset_sizes)"],
   ])("%s: %s", (name, reason) => {
     const path = fixture(name);
     expect(() => openHdf5(path)).toThrow(`${path} does not open as an HDF5 file: ${reason}.`);
