@@ -76,9 +76,10 @@ export const OPEN_PMD: ProducerRow = {
     const { velocity = "" } = meshesIn(contents);
     if (!componentsOf(velocity).includes(path) || contents.dataset(path) !== null) return null;
     const lead = componentsOf(velocity).find((other) => contents.dataset(other) !== null) ?? path;
-    const shapes = [contents.numberList(path, "shape", AXIS_NAMES.length), contents.dataset(lead)?.shape];
-    if (shapes[0]?.join() !== shapes[1]?.join())
-      throw new DataError(`${path} has the shape ${shapes[0]?.join(" x ")}, and ${lead} ${shapes[1]?.join(" x ")}`);
+    const stated = contents.numberList(path, "shape", AXIS_NAMES.length)?.join(" x ");
+    const shape = contents.dataset(lead)?.shape.join(" x ");
+    const own = stated === undefined ? "states no shape" : `has the shape ${stated}`;
+    if (stated !== shape) throw new DataError(`${path} ${own}, and ${lead} has the shape ${shape}`);
     const [value = null, ...others] = inAll(contents, path).map((one) => constantAt(contents, one));
     if (others.some((other) => other !== value))
       throw new DataError(`${path} is constant, but not the same in all iterations, which is not served`);

@@ -354,10 +354,12 @@ describe("openPMD", () => {
   it.each([
     ["value", 0.75, "is constant, but not the same in all iterations"],
     ["unitSI", 2, "is constant, but not the same in all iterations"],
-    ["shape", 7, "has the shape 7 x 5 x 6, and /data/0/meshes/v/x 4 x 5 x 6"],
-  ])("is refused for a constant component with another %s", async (name, value, problem) => {
-    const path = await edited("openpmd-constant.h5", `constant-${name}`, (file) => {
-      if (name === "shape") setNumbers(file, "/data/0/meshes/v/z", name, [value, 5, 6]);
+    ["shape", 7, "has the shape 7 x 5 x 6, and /data/0/meshes/v/x has the shape 4 x 5 x 6"],
+    ["shape", 0, "states no shape, and /data/0/meshes/v/x has the shape 4 x 5 x 6"],
+  ])("is refused for a constant component with another %s (%d)", async (name, value, problem) => {
+    const path = await edited("openpmd-constant.h5", `constant-${name}-${value}`, (file) => {
+      if (value === 0) (file.get("/data/0/meshes/v/z") as Group).delete_attribute("shape");
+      else if (name === "shape") setNumbers(file, "/data/0/meshes/v/z", name, [value, 5, 6]);
       else setNumbers(file, "/data/100/meshes/v/z", name, [value]);
     });
     expect(() => openConfirmed(path, CHUNK_BYTES)).toThrow(problem);
