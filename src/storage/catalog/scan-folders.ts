@@ -255,11 +255,11 @@ const isListedStore = (folder: string): boolean => orElse(() => folderKind(readd
 
 /**
  * Describes a dataset by a separate descriptor, which may read the data folders and its own; of the folder of a file
- * that is served alone, only the files of the descriptor that claims it.
+ * that is served alone, only the files of the descriptor that claims it or is it.
  */
 function describeAlone(location: string, state: string, roots: readonly string[], alone: readonly string[]) {
   const claimed = [...claimedBy([location])];
-  const named = alone.filter((file) => claimed.includes(file));
+  const named = alone.includes(location) ? claimed : alone.filter((file) => claimed.includes(file));
   const own = claimed.filter((path) => named.some((file) => isIn(dirname(file), path)));
   const folder = realPath(dirname(location));
   const beside = alone.some((file) => dirname(file) === folder) ? [] : [dirname(location)];

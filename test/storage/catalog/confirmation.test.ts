@@ -152,11 +152,12 @@ describe("a confirmation", () => {
     expect(scan(home).problems[0]?.message).toContain("/X has other values than when it was confirmed");
   });
 
-  it("is taken for a single file that is served alone", async () => {
+  it("is taken for a single file that is served alone, or is given itself", async () => {
     const home = folder("single");
     for (const name of ["u.h5", "v.h5"]) await writeHdf5(join(home, name), field(0));
     for (const name of ["u.h5", "v.h5"]) confirm(home, name);
-    expect(scan(join(home, "u.h5")).datasets.map(({ name }) => name)).toEqual(["u"]);
+    for (const given of ["u.h5", "u.dataset.json"])
+      expect(scan(join(home, given)).datasets.map(({ name }) => name)).toEqual(["u"]);
   });
 });
 
