@@ -9,8 +9,8 @@ export function failureText(error: unknown): string {
   if (!(error instanceof DataError) || !(error.cause instanceof Error)) return text;
   const isKnown = error.cause instanceof DataError || "code" in error.cause;
   const reason = failureText(error.cause);
-  // A text with a colon already gives its reason.
-  return isKnown && !text.includes(": ") && !text.includes(reason) ? `${text} ${reason}` : text;
+  // A text with a colon already gives its reason, unless the colon is that of a name.
+  return isKnown && !/: (?!.* cannot be read)/.test(text) && !text.includes(reason) ? `${text} ${reason}` : text;
 }
 
 /** The faults of a refusal, one on each line below the prefix `fieldprobe: `, with a hint. */
