@@ -109,35 +109,6 @@ describe("statistics", () => {
   });
 });
 
-describe("spectrum", () => {
-  it("has energy, transfer and scales", async () => {
-    const { E, transfer, flux, kind } = await question("spectrum", { terms: ["transfer", "flux"] });
-    expect(kind).toBe("shell");
-    expect(E.slice(1, 4).map((one: number) => Number(one.toPrecision(6)))).toEqual([0.3, 0.13, 0.0244605]);
-    expect(transfer[1]).toBeCloseTo(-0.0610185, 7);
-    expect(transfer[2]).toBeCloseTo(0.0253809, 7);
-    expect(flux.at(-1)).toBeCloseTo(0, 9);
-  });
-
-  it("is of lines along an axis", async () => {
-    const { E, axis } = await question("spectrum", { what: "u.x", kind: "line" });
-    expect(axis).toBe("x");
-    expect(E.slice(0, 3).map((one: number) => Number(one.toPrecision(7)))).toEqual([0.1816899, 0.09335137, 0.01411223]);
-  });
-});
-
-describe("structure_functions", () => {
-  it("are exact over nodes", async () => {
-    const { separations } = await question("structure_functions", { separations: "1,2,4,8" });
-    const along = (axis: string) =>
-      separations
-        .filter((one: { axis: string }) => one.axis === axis)
-        .map((one: AnyAnswer) => Number(one.longitudinal[2].toPrecision(9)));
-    expect(along("x")).toEqual([0.00680387645, 0.0262059706, 0.0917695167, 0.247508106]);
-    expect(along("z")).toEqual([0.00629676897, 0.024267502, 0.0849836106, 0.227821171]);
-  });
-});
-
 describe("find", () => {
   it("has the nodes of a condition, largest first, and how many there are", async () => {
     const { rows, columns, total } = await question("find", {
