@@ -4,7 +4,7 @@ import { chooseBricking } from "../bricks/bricking.js";
 import type { Dataset, FieldName, FieldPart, FieldSource, Subject, TimeAxis, Walls } from "../dataset/dataset.js";
 import { AXIS_NAMES, KNOWN_FIELDS } from "../dataset/dataset.js";
 import type { AxisDescription, Descriptor, FieldDescription } from "../dataset/descriptor.js";
-import { componentsIn, frameCount, guessesOf, partsIn } from "../dataset/descriptor.js";
+import { componentsIn, frameCount, guessesOf, partsIn, unitsOf } from "../dataset/descriptor.js";
 import { placeOf, STEP_PLACE } from "../dataset/files.js";
 import { isField, type Packing, packingOf } from "../dataset/packing.js";
 import { ReadBuffer } from "../dataset/read-buffer.js";
@@ -105,13 +105,6 @@ function inOrder({ fields }: Descriptor): [FieldName, FieldDescription][] {
   };
   const all = Object.entries(fields).filter((entry): entry is [string, FieldDescription] => entry[1] !== undefined);
   return all.sort((a, b) => place(a) - place(b) || (a[0] < b[0] ? -1 : 1));
-}
-
-function unitsOf({ units, fields }: Descriptor): Record<string, string> {
-  const own = Object.entries(fields).flatMap(([name, field]) =>
-    field?.unit === undefined ? [] : [[name, field.unit]],
-  );
-  return Object.fromEntries([...own, ...Object.entries(units)]);
 }
 
 function readAxes(descriptor: Descriptor, verification: Verification) {

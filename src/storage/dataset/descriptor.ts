@@ -8,6 +8,7 @@ import { AXIS_NAMES, claimText, KNOWN_FIELDS, MOST_FIELDS, OPEN_FACES, SUBJECTS 
 import { countValues } from "./documents.js";
 import { STEP_PLACE } from "./files.js";
 import type { Refused } from "./scan.js";
+import { contradictionOf, factorBetween } from "./units.js";
 
 export const NAME_PATTERN = /^[A-Za-z0-9_.-]{1,64}$/;
 
@@ -299,7 +300,20 @@ function consistency(descriptor: Descriptor): string[] {
   }
   if (descriptor.forcing.kind === "stored" && descriptor.fields.force === undefined)
     problems.push("$.forcing.kind: stored needs the field force");
+  for (const [name, unit = ""] of Object.entries(descriptor.units))
+    if (contradictionOf(descriptor.fields[name]?.unit ?? "", unit))
+      problems.push(`$.fields.${name}.unit: $.units says ${unit}`);
+  const { length = "", velocity = "", time: unit = factorBetween(velocity, "m s-1") && "s" } = unitsOf(descriptor);
+  const known = factorBetween(velocity, "m s-1") ?? factorBetween(length, "m") ?? factorBetween(unit || "", "s");
+  if (known && length && unit && contradictionOf(velocity, `${length}/${unit}`))
+    problems.push(`$.units: ${velocity} is not ${length} over ${unit}: state units that fit, or none`);
   return problems;
+}
+
+/** The units of a descriptor, by what they measure. */
+export function unitsOf({ units, fields }: Descriptor): Record<string, string> {
+  const own = Object.entries(fields).flatMap(([name, field]) => (field?.unit ? [[name, field.unit]] : []));
+  return Object.fromEntries([...own, ...Object.entries(units)]);
 }
 
 export function partsIn<Field extends object>(

@@ -6,18 +6,17 @@ interface Unit {
   readonly powers: string;
 }
 
-/** Source: UDUNITS-2, udunits2-prefixes.xml. */
+/** None first, since `min` is a minute. Source: UDUNITS-2, udunits2-prefixes.xml. */
 const PREFIXES: readonly (readonly [prefix: string, factor: number])[] = Object.entries({
+  "": 1,
   ...{ p: 1e-12, n: 1e-9, u: 1e-6, µ: 1e-6, m: 1e-3, c: 1e-2, da: 10, d: 0.1, h: 1e2, k: 1e3, M: 1e6, G: 1e9, T: 1e12 },
   ...{ pico: 1e-12, nano: 1e-9, micro: 1e-6, milli: 1e-3, centi: 1e-2, deci: 0.1 },
   ...{ deca: 10, hecto: 1e2, kilo: 1e3, mega: 1e6, giga: 1e9, tera: 1e12 },
 });
 type Powers = readonly [m: number, kg: number, s: number, K: number, A: number];
-const [LENGTH, MASS, TIME]: readonly Powers[] = [
-  [1, 0, 0, 0, 0],
-  [0, 1, 0, 0, 0],
-  [0, 0, 1, 0, 0],
-];
+const LENGTH: Powers = [1, 0, 0, 0, 0];
+const MASS: Powers = [0, 1, 0, 0, 0];
+const TIME: Powers = [0, 0, 1, 0, 0];
 const SPEED: Powers = [1, 0, -1, 0, 0];
 const FORCE: Powers = [1, 1, -2, 0, 0];
 const PRESSURE: Powers = [-1, 1, -2, 0, 0];
@@ -59,11 +58,8 @@ const UNITS: ReadonlyMap<string, readonly [factor: number, ...Powers]> = new Map
 /** Whether two texts name different units; an empty one names none. Two that are not known differ as texts do. */
 export function contradictionOf(a: string, b: string): boolean {
   if (a === b || a === "" || b === "") return false;
-  const [first, second] = [unitOf(a), unitOf(b)];
-  if (first === null || second === null)
-    return first !== second || a.toLowerCase().replace(/\s/g, "") !== b.toLowerCase().replace(/\s/g, "");
-  const isSame = first.powers === second.powers && Math.abs(first.factor / second.factor - 1) < 1e-9;
-  return !isSame;
+  if (unitOf(a) !== null || unitOf(b) !== null) return Math.abs((factorBetween(a, b) ?? 0) - 1) > 1e-9;
+  return a.toLowerCase().replace(/\s/g, "") !== b.toLowerCase().replace(/\s/g, "");
 }
 
 /** The number that turns values in one unit into another; null if one is not known, or they are of two kinds. */
@@ -113,14 +109,10 @@ export function unitText(text: string): string | null {
 }
 
 function unitNamed(name: string): readonly [number, ...number[]] | null {
-  const plain = UNITS.get(name) ?? UNITS.get(singular(name));
-  if (plain !== undefined) return plain;
   for (const [prefix, factor] of PREFIXES) {
     const rest = name.slice(prefix.length);
     const base = UNITS.get(rest) ?? UNITS.get(singular(rest));
-    if (!name.startsWith(prefix) || base === undefined) continue;
-    const [own, ...powers] = base;
-    return [factor * own, ...powers];
+    if (name.startsWith(prefix) && base !== undefined) return [factor * base[0], ...base.slice(1)];
   }
   return null;
 }

@@ -40,7 +40,7 @@ function askAbove(contents: Contents, path: string, findings: Findings): void {
     const system = SYSTEMS.find(([name]) => name.test(units));
     if (system !== undefined) return speed === null || Math.abs(speed.factor / system[1] - 1) > 1e-9;
     const isLength = unitOf(units)?.powers === unitOf("m")?.powers;
-    return isLength ? factorBetween(`${units} s-1`, own) !== 1 : contradictionOf(own, units);
+    return contradictionOf(own, isLength ? `${units} s-1` : units);
   };
   const above = unitsAbove(contents, path).find(({ units }) => isOther(units));
   if (above === undefined) return;
