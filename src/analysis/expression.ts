@@ -50,6 +50,7 @@ export interface Expression {
   readonly shape: Shape;
   /** Unit of the values: "1" for a number, null if it depends on units that are not stated. */
   readonly unit: string | null;
+  readonly dimension: UnitPowers;
   /** Inputs that it reads. */
   readonly inputs: readonly InputKey[];
   /** Inputs that it reads, and inputs of the expressions in these inputs. */
@@ -74,6 +75,7 @@ export function compileExpression(text: string, names: Names, member = "expressi
     text,
     shape: part.shape,
     unit: unitIn(part.dimension),
+    dimension: part.dimension,
     inputs: [...inputs],
     reads: [...reads],
     evaluate: part.run,

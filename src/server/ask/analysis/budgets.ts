@@ -2,6 +2,9 @@
  * Budgets of the Reynolds stresses R_ij = <u_i' u_j'> and of k = R_ii / 2, each term a mean of an expression:
  * dR_ij/dt = production + dissipation + pressure strain + pressure, turbulent and viscous diffusion + convection.
  */
+import { commonOf, dimensionOfUnit } from "../../../analysis/dimensions.js";
+import { compileExpression } from "../../../analysis/expression.js";
+import type { Names } from "../../../analysis/names.js";
 import type { GroupAnswer } from "../../../analysis/reductions.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { timesOf } from "../../http/describe.js";
@@ -9,29 +12,22 @@ import { wrong } from "../faults.js";
 import type { Expanded } from "./distributions.js";
 
 /** The terms in the order of answers, named after the files of Moser, Kim and Mansour. */
-const TERMS = ["dissip", "produc", "p-strain", "p-diff", "t-diff", "v-diff", "convection", "d/dt"] as const;
-type Term = (typeof TERMS)[number];
+const TERMS = ["dissip", "produc", "p-strain", "p-diff", "t-diff", "v-diff", "convection", "d/dt"];
 const LETTERS = ["x", "y", "z"] as const;
 
 /** The expressions of the terms. Throws RequestError for quantities without a budget. */
-function expressionsOf(
-  name: string,
-  dataset: Dataset,
-  frames: readonly number[],
-): Readonly<Partial<Record<Term, string>>> {
+function expressionsOf(name: string, dataset: Dataset, frames: readonly number[]): Readonly<Record<string, string>> {
   const { viscosity } = dataset;
   if (viscosity === undefined) throw wrong("reduce", "a budget needs nu, and the dataset states no viscosity");
   for (const field of ["velocity", "pressure"])
     if (dataset.fields[field] === undefined) throw wrong("reduce", `a budget needs the ${field}, which is not stored`);
   const stored = timesOf(dataset.time);
   const [first = 0, last = 0] = [Math.min(...frames), Math.max(...frames)];
-  const unit = dataset.units.time === undefined ? "" : `[${dataset.units.time}]`;
-  const rate = (of: string): { readonly "d/dt"?: string } =>
-    last === first
-      ? {}
-      : {
-          "d/dt": `(field(${of}, ${last}) - field(${of}, ${first}))/${stored[last] - stored[first]}${unit}`,
-        };
+  const { time = "" } = dataset.units;
+  const unit = dimensionOfUnit(time) === undefined ? " + 0*t" : `[${time}]`;
+  const step = stored[last] - stored[first];
+  const rate = (of: string): Readonly<Record<string, string>> =>
+    last === first ? {} : { "d/dt": `(field(${of}, ${last}) - field(${of}, ${first}))/(${step}${unit})` };
   if (name === "k") {
     const k = "dot(fluc(u),fluc(u))/2";
     return {
@@ -62,15 +58,19 @@ function expressionsOf(
 }
 
 /** A budget from the means of its terms, and their sum. Throws RequestError. */
-export function budgetOf(name: string, dataset: Dataset, frames: readonly number[]): Expanded {
+export function budgetOf(name: string, dataset: Dataset, frames: readonly number[], names: Names): Expanded {
   const of = expressionsOf(name, dataset, frames);
   const terms = TERMS.filter((term) => of[term] !== undefined);
+  const added = terms.map((term) => compileExpression(of[term], names, "reduce"));
+  const units = [...new Set(added.flatMap(({ unit }) => unit ?? []))].join(" and ");
+  if (commonOf(added.map(({ dimension }) => dimension)) === undefined)
+    throw wrong("reduce", `terms in ${units} have no sum: ask them by hand with p over a density, or units=ignore`);
   return {
     rows: terms.map((term) => ({ moments: of[term], order: 1 })),
     finish(results, _analysis, scale) {
       const members = terms.map((term, i) => [term, timesScale(results[i]?.mean, scale)] as const);
       const zero = timesScale(results[0]?.mean, 0);
-      const sum = members.reduce((sums, [term, mean]) => added(sums, mean, term === "d/dt" ? -1 : 1), zero);
+      const sum = members.reduce((sums, [term, mean]) => sumOf(sums, mean, term === "d/dt" ? -1 : 1), zero);
       const { coordinates } = results[0] as GroupAnswer;
       const place = coordinates === undefined ? {} : { coordinates };
       return { budget: name, of, ...place, ...Object.fromEntries(members), sum };
@@ -84,7 +84,7 @@ function timesScale(value: unknown, scale: number): unknown {
   return typeof value === "number" ? scale * value : null;
 }
 
-function added(a: unknown, b: unknown, sign: number): unknown {
-  if (Array.isArray(a)) return a.map((one, i) => added(one, (b as unknown[])[i], sign));
+function sumOf(a: unknown, b: unknown, sign: number): unknown {
+  if (Array.isArray(a)) return a.map((one, i) => sumOf(one, (b as unknown[])[i], sign));
   return typeof a === "number" && typeof b === "number" ? a + sign * b : null;
 }

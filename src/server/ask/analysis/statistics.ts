@@ -77,10 +77,11 @@ export async function statistics(context: Context, question: MemberValues): Prom
 
 /** The reductions that a row needs, and how its result follows from theirs. Throws RequestError. */
 function expand(row: Row, index: number, { over = DIRECTIONS, where }: MemberValues, nodes: AnalysedNodes): Expanded {
+  const { base, transforms, publicFrames } = nodes;
   if (row.quantiles !== undefined) return quantiles(row, index);
   if (row.budget !== undefined)
-    return budgetOf(String(row.budget), nodes.transforms.dataset, over.includes("t") ? nodes.publicFrames : [0]);
-  return higherMoments(row, index, nodes.base.names, where) ?? { rows: [row], finish: ([only]) => only as GroupAnswer };
+    return budgetOf(String(row.budget), transforms.dataset, over.includes("t") ? publicFrames : [0], base.names);
+  return higherMoments(row, index, base.names, where) ?? { rows: [row], finish: ([only]) => only as GroupAnswer };
 }
 
 /** The quantities of a reduction. */

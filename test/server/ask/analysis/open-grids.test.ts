@@ -119,13 +119,16 @@ describe("units", () => {
     });
     const place = (path: string, ...last: string[]) => ({ file: "box.h5", path, dimensions: [..."tzyx", ...last] });
     const fields = { velocity: place("/u", "c"), pressure: place("/p") };
-    writeDescriptor(folder, { ...descriptor("box", { fields }), units });
+    writeDescriptor(folder, { ...descriptor("box", { fields }), units, viscosity: 0.5 });
     const other = await serveTestData([folder]);
     const answer = async (body: object) => {
       const response = await askOf(other, { dataset: "box", call: "statistics", frame: [0], ...body });
       return (await response.json()) as { detail?: string; units?: object; results: readonly Moments[] };
     };
     expect((await answer(asked)).detail).toContain("sin takes a number without unit, not m: divide by");
+    const budget = { reduce: ["budget:k"], over: ["x", "z"] };
+    expect((await answer(budget)).detail).toContain("terms in m²/s³ and Pa/s have no sum: ask them by hand");
+    expect((await answer({ ...budget, units: "ignore" })).results).toHaveLength(1);
     const known = {
       p: "Pa",
       "p/1.2[kg/m3] + dot(u,u)/2": "m²/s²",
