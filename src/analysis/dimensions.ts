@@ -36,7 +36,10 @@ export function dimensionOfInput(key: InputKey, units: Units): UnitPowers {
   if (key === "t") return measured(units, { time: 1 });
   if (key === "x" || key === "y" || key === "z") return measured(units, { length: 1 });
   const [kind, field] = key.split(":") as [InputKind, FieldName];
-  const of = measured(units, field === "force" ? { velocity: 1, time: -1 } : { [field]: 1 });
+  const of = measured(
+    units,
+    field === "force" && units.force === undefined ? { velocity: 1, time: -1 } : { [field]: 1 },
+  );
   const power = kind === "filteredProducts" || kind === "filteredStress" ? 2 : 1;
   return productOf(powerOf(of, power), measured(units, { length: -LENGTHS[kind] }));
 }

@@ -7,7 +7,7 @@ export const MEASURES = {
   time: { time: 1 },
   velocity: { velocity: 1 },
   pressure: { pressure: 1 },
-  acceleration: { velocity: 1, time: -1 },
+  force: { force: 1 },
   stress: { velocity: 2 },
   rate: { time: -1 },
   rateSquared: { time: -2 },
@@ -89,10 +89,14 @@ export function multiplyUnit(product: Map<string, number>, unit: string, power: 
     product.set(name, (product.get(name) ?? 0) + power * of);
 }
 
-/** The unit of a measure in the units that a dataset states; empty if it has none. */
+/** The unit of a measure in the units that a dataset states; empty if it has none, or depends on one that is not stated. */
 export function unitOf({ units }: { readonly units: Readonly<Record<string, string>> }, measure: Measure): string {
   const product = new Map<string, number>();
-  for (const [base, power] of Object.entries(MEASURES[measure])) multiplyUnit(product, units[base] ?? "1", power);
+  const isRate = measure === "force" && units.force === undefined;
+  for (const [base, power] of Object.entries(isRate ? { velocity: 1, time: -1 } : MEASURES[measure])) {
+    if (units[base] === undefined) return "";
+    multiplyUnit(product, units[base], power);
+  }
   return unitText(product);
 }
 
@@ -178,7 +182,7 @@ const DERIVATIVE = { methods: DERIVATIVES, method: "Fd4Lag4" } as const;
 const FILTERED = { methods: [], method: null } as const;
 const VELOCITY = { ...VALUE, operation: "GetVelocity", measure: "velocity" } as const;
 const PRESSURE = { ...VALUE, operation: "GetVelocityAndPressure", measure: "pressure" } as const;
-const FORCE = { ...VALUE, operation: "GetForce", measure: "acceleration" } as const;
+const FORCE = { ...VALUE, operation: "GetForce", measure: "force" } as const;
 const GRADIENT = { methods: GRADIENTS, method: "Fd4Lag4", operation: "GetVelocityGradient" } as const;
 const LAPLACIAN = { ...DERIVATIVE, operation: "GetVelocityLaplacian", measure: "velocityLaplacian" } as const;
 const MAGNETIC = { ...VALUE, operation: "GetMagneticField", measure: "magnetic" } as const;

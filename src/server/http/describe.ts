@@ -18,7 +18,7 @@ import { type Measure, unitOf } from "../../shared/quantities.js";
 const ABOUT_FIELDS: Readonly<Record<KnownField, { readonly measure: Measure; readonly title: string }>> = {
   velocity: { measure: "velocity", title: "Velocity" },
   pressure: { measure: "pressure", title: "Pressure" },
-  force: { measure: "acceleration", title: "Force" },
+  force: { measure: "force", title: "Force" },
   magnetic: { measure: "magnetic", title: "Magnetic field" },
   potential: { measure: "potential", title: "Vector potential" },
   density: { measure: "density", title: "Density" },
