@@ -15,6 +15,7 @@ import { addVary, sendChunks } from "../http/send-answer.js";
 import { isFresh } from "../http/validators.js";
 import { around } from "./analysis/around.js";
 import { dispersion } from "./analysis/dispersion.js";
+import { withGivenNames } from "./analysis/given-names.js";
 import { correlation } from "./analysis/spectra/line-spectra.js";
 import { spectrum } from "./analysis/spectra/spectrum.js";
 import { statistics } from "./analysis/statistics.js";
@@ -82,7 +83,8 @@ async function runCall(context: Context, call: CallName, question: MemberValues,
   const source = isLevel ? life.dataset(requireLevel(service.engine.levels(dataset), dataset, level).name) : dataset;
   const formatted = { ...question, format };
   if (callOf(call).kind !== "table") checkAlone(question.what?.length ?? 1, format);
-  const { answer, found } = await HANDLERS[call]({ ...context, dataset: source }, formatted);
+  const { answer: own, found } = await HANDLERS[call]({ ...context, dataset: source }, formatted);
+  const answer = own.kind === "table" ? { ...own, body: withGivenNames(own.body, question, source) } : own;
   // The answer repeats the question with its defaults filled in.
   const restated = { ...restate(call, formatted, found), ...(await statedPoints(context, question)), format };
   const members = Object.entries(restated).toSorted(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b));

@@ -109,6 +109,22 @@ describe("calls", () => {
     expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([400, text]);
   });
 
+  it.each([
+    ["around", { where: "p > 1", lag: 0 }],
+    ["correlation", { axis: "x" }],
+    ["spectrum", {}],
+    ["spectrum", { kind: "frequency", frame: "0:4" }],
+    ["spectrum", { kind: "line", over: "y,z" }],
+    ["statistics", { where: "p > 0" }],
+    ["structure_functions", { separations: "1" }],
+    ["structures", { where: "2*u.x > 2" }],
+  ])("keep the name that a quantity is given: %s %j", async (call, members) => {
+    const question = { dataset: "isotropic32", call, what: "q = 2*u.x", frame: 2, ...members };
+    const answer = await jsonOf(await ask(service, question));
+    const of = answer.results?.[0].of ?? Object.keys(answer.structures?.[0].properties ?? { q: 1 })[0];
+    expect([answer.question.what, answer.formulas, of]).toEqual([["q = 2*u.x"], { q: "2*u.x" }, "q"]);
+  });
+
   it("take a name for what it meant where it was given", async () => {
     const question = { dataset: "isotropic32", call: "values", points: [[1, 2, 3]], time: 0.4 };
     const rows = async (what: string) =>

@@ -4,7 +4,6 @@ import type { GroupAnswer } from "../../../analysis/reductions.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
-import type { Quantity } from "../question/what.js";
 import { checkFilterUsed, compileWhat, namesOf, pointDerivatives, usualWhat, whatTexts } from "../question/what.js";
 import { type AnalysedNodes, DIRECTIONS, keptAxes, regrouped } from "./analysed-nodes.js";
 import { analysisOf, analysisOfPoints, type Tabled, tabled } from "./analysis.js";
@@ -12,8 +11,9 @@ import { budgetOf } from "./budgets.js";
 import { countsOf, whereHolds } from "./conditions.js";
 import { type Expanded, higherMoments, quantiles } from "./distributions.js";
 import { signsOf, symmetryOf } from "./fold.js";
+import { renamed } from "./given-names.js";
 import { courantOf, withMeans } from "./means.js";
-import { type Row, reduceRows } from "./reductions.js";
+import { aboutTexts, type Row, reduceRows } from "./reductions.js";
 import { wallUnitsOf } from "./wall-units.js";
 
 /** Members of reductions that hold quantities. */
@@ -45,8 +45,7 @@ export async function statistics(context: Context, question: MemberValues): Prom
     throw wrong("fold", "it is of nodes, and of all along its axis");
   const fold = symmetry && { axis: symmetry.axis, signsOf: (text: string) => signsOf(text, names, symmetry) };
   const quantities = compileWhat(what, namesOf(question, dataset));
-  const named = columnNames(quantities.filter((_, q) => what[q]?.isNamed));
-  const held = where === undefined ? null : whereHeld(rows, where, nodes, named);
+  const held = where === undefined ? null : whereHeld(rows, where, nodes);
   if (held === null && question.reduce === undefined) checkFilterUsed(question, quantities);
   const [count, leftOut] = where === undefined ? [] : await countsOf(analysis, nodes, [where, `!(${where})`]);
   const beside = {
@@ -64,9 +63,10 @@ export async function statistics(context: Context, question: MemberValues): Prom
   const results: GroupAnswer[] = [];
   for (const one of expanded)
     results.push(await one.finish(found.splice(0, one.rows.length), { ...analysis, nodes }, scale));
-  const body = renamed({ ...reduced, ...wall?.about, results }, held?.names ?? named) as GroupAnswer;
+  const plainly = held === null ? {} : aboutTexts([...held.names.values()], nodes);
+  const body = { ...reduced, ...plainly, ...wall?.about, results };
   return tabled(
-    { ...beside, ...body },
+    { ...beside, ...(held === null ? body : (renamed(body, held.names) as GroupAnswer)) },
     {
       ...(question.reduce === undefined ? { what: whatTexts(what) } : {}),
       ...{ ...analysis.time, over },
@@ -99,12 +99,11 @@ function memberOf(text: string, { reduce, where }: MemberValues): string {
   return kind === undefined ? "reduce" : `reduce[${row}].${kind}`;
 }
 
-/** The reductions restricted to a condition, and the names of their columns in the answer. Throws RequestError. */
+/** The reductions restricted to a condition, and their columns without it. Throws RequestError. */
 function whereHeld(
   rows: readonly Row[],
   condition: string,
   { base }: AnalysedNodes,
-  named: ReadonlyMap<string, string>,
 ): { readonly rows: readonly Row[]; readonly names: ReadonlyMap<string, string> } {
   const names = new Map<string, string>();
   const one = (value: unknown, hasComponents: boolean): string => {
@@ -112,7 +111,7 @@ function whereHeld(
     const { shape } = compileExpression(text, base.names, "reduce");
     if (shape !== "scalar" && !hasComponents) throw wrong("where", `${text} is a ${shape}; ask components, or norm`);
     const held = shape === "scalar" ? whereHolds(condition, text) : `(${whereHolds(condition, "1")}) * (${text})`;
-    const components = componentsIn(text, shape).map((component) => named.get(component) ?? component);
+    const components = componentsIn(text, shape);
     for (const [i, component] of componentsIn(held, shape).entries()) names.set(component, components[i]);
     return held;
   };
@@ -125,19 +124,4 @@ function whereHeld(
     return Object.fromEntries(entries) as Row;
   });
   return { rows: held, names };
-}
-
-/** The column of each component of quantities. */
-export function columnNames(quantities: readonly Quantity[]): ReadonlyMap<string, string> {
-  return new Map(quantities.flatMap(({ components, columns }) => components.map((one, c) => [one, columns[c]])));
-}
-
-/** Replaces texts in the strings and names of an answer. */
-export function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
-  if (names.size === 0) return value;
-  if (typeof value === "string") return names.get(value) ?? value;
-  if (Array.isArray(value))
-    return value.length > 0 && typeof value[0] === "number" ? value : value.map((one) => renamed(one, names));
-  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [names.get(name) ?? name, renamed(one, names)]));
 }

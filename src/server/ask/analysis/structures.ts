@@ -15,7 +15,6 @@ import { type AnalysedNodes, DIRECTIONS, framesIn, LETTERS, requireEveryNode } f
 import { analysisOf, type Tabled, tabled } from "./analysis.js";
 import { withMeans } from "./means.js";
 import { aboutTexts, Columns } from "./reductions.js";
-import { columnNames, renamed } from "./statistics.js";
 import { trackedStructures } from "./tracked-structures.js";
 
 /** Structures described between two checks of the clock. */
@@ -80,16 +79,10 @@ export async function structures(
     const { missing, infinite } = joined;
     return { counts: { nodes: ranked.nodes, missing, infinite, count: listed.length }, described, numbers };
   };
-  const { formulas, units, ...more } = aboutTexts(columns.texts, nodes);
   const answered = (found: GroupAnswer): GroupAnswer => ({
     ...{ where, ...about },
-    ...(renamed(
-      {
-        ...{ formulas: without(formulas, where), units: without(units, where), frames: framesIn(nodes) },
-        ...{ ...more, connectivity: Number(connectivity), weights: nodes.weights, ...found },
-      },
-      columnNames(quantities),
-    ) as GroupAnswer),
+    ...{ ...aboutTexts(properties, nodes), frames: framesIn(nodes) },
+    ...{ connectivity: Number(connectivity), weights: nodes.weights, ...found },
   });
   if (isTracked) {
     const found = { ...analysis.time, track_overlap: track_overlap ?? 0 };
@@ -99,11 +92,6 @@ export async function structures(
   const body = answered({ ...counts, structures: described });
   const grid = numbers === null ? {} : { labels: labelGrid(numbers, nodes) };
   return { answer: { kind: "table", body, ...grid }, found: analysis.time };
-}
-
-function without(members: unknown, name: string): object {
-  const { [name]: _, ...rest } = (members ?? {}) as Record<string, unknown>;
-  return rest;
 }
 
 function labelGrid(values: Int32Array, { base, transforms }: AnalysedNodes): GridAnswer {

@@ -14,14 +14,13 @@ import { type Samples, samplesIn } from "../question/where.js";
 import { timeText } from "../restate.js";
 import { fillValues, unitOf } from "./values.js";
 
-function coordinatesOf({ count, origin, spacing }: SampleAxis): Float64Array {
-  return Float64Array.from({ length: count }, (_, i) => origin + i * spacing);
-}
-
 /** Dimensions of samples, and the positions along the axes that are none. */
 export function gridOf({ grid, axes }: Samples, { dataset }: Context): Pick<GridAnswer, "dims" | "scalars"> {
   const unit = unitOf(dataset, "length");
-  const along = (one: SampleAxis): GridDimension => ({ name: one.axis, coordinates: coordinatesOf(one), unit });
+  const along = ({ axis, count, origin, spacing }: SampleAxis): GridDimension => ({
+    ...{ name: axis, unit },
+    coordinates: Float64Array.from({ length: count }, (_, i) => origin + i * spacing),
+  });
   return {
     dims: axes.map(along),
     scalars: grid

@@ -86,7 +86,7 @@ export async function frequencySpectrum(context: Context, question: MemberValues
     results: [{ of: texts.join(", "), ...members }],
   };
   return tabled(body, {
-    ...{ ...pairText(question, texts), ...analysis.time, over, axis: axis.length === 0 ? undefined : axis },
+    ...{ ...pairText(question, dataset), ...analysis.time, over, axis: axis.length === 0 ? undefined : axis },
     ...{ segment, overlap: segment - options.step, window, detrend },
   });
 }

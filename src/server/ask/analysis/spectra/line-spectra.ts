@@ -139,7 +139,7 @@ export async function lineSpectrum(context: Context, question: MemberValues, kin
   if (along.length > 1 && question.normalise === "wavelength")
     throw wrong("normalise", "wavelengths are along one axis");
   const body = lineMembers(texts, await sumModes(texts, along, analysis), analysis);
-  return tabled(body, { ...pairText(question, texts), ...analysis.time, over: averagedOver(analysis), kind, axis });
+  return tabled(body, { ...pairText(question, dataset), ...analysis.time, over: averagedOver(analysis), kind, axis });
 }
 
 function lineMembers(texts: readonly string[], summed: SummedModes, { question, nodes }: Analysis): GroupAnswer {
@@ -195,7 +195,7 @@ export async function correlation(context: Context, question: MemberValues): Pro
   if (axis.length > 2) throw wrong("axis", "a correlation is along one axis, or over the plane of two");
   const along = axis.map((one) => LETTERS.indexOf(one) as AxisNumber);
   const body = await correlate(texts, along, analysis);
-  return tabled(body, { ...pairText(question, texts), ...analysis.time, over: averagedOver(analysis), axis });
+  return tabled(body, { ...pairText(question, context.dataset), ...analysis.time, over: averagedOver(analysis), axis });
 }
 
 async function correlate(

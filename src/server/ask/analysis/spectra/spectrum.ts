@@ -62,7 +62,8 @@ async function spectrumOfFrames(context: Context, question: MemberValues): Promi
   if (odd !== undefined)
     throw wrong("terms", `expected some of transfer, flux, dissipation, helicity and cross:q, not ${odd}`);
   const plan = planOf({ text: what.text, kind: kind as SpectrumPlan["kind"], axis, terms }, dataset, nodes);
-  checkSize(plan, most);
+  const columns = plan.terms.length + (plan.kind === "line" ? plan.components : 0);
+  checkNumbers(groupsOf(plan) * binsOf(plan) * columns, most);
   const derived = derivedOf(nodes, plan.columns);
   const sums = await sum({ plan, frames: nodes.frames, times: nodes.base.times, derived }, nodes);
   for (const one of sums) for (let i = 0; i < one.length; i++) one[i] = one[i] / nodes.frames.length;
@@ -153,11 +154,6 @@ function axisOf({ kind, axis }: Wanted, { axes }: Dataset): SpectrumPlan["axis"]
   const open = ([0, 1, 2] as const).filter((a) => !axes[a].periodic);
   if (open.length !== 1) throw wrong("axis", "the axis across the planes must be given: x, y or z");
   return open[0] as 0 | 1 | 2;
-}
-
-function checkSize(plan: SpectrumPlan, most: number): void {
-  const numbers = groupsOf(plan) * binsOf(plan) * (plan.terms.length + (plan.kind === "line" ? plan.components : 0));
-  checkNumbers(numbers, most);
 }
 
 /** The members of an answer, as numbers by bin. */
