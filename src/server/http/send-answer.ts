@@ -1,10 +1,10 @@
 /** Sends answers to the socket, whole or in chunks, compressed if worthwhile; gives a refused sender time to read. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { isIP } from "node:net";
 import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createGzip } from "node:zlib";
 import type { FastifyReply } from "fastify";
+import { isLoopbackHost } from "../../shared/config.js";
 import { acceptsGzip } from "./negotiate.js";
 import type { ReaderPace } from "./policies/reader-pace.js";
 import type { TimeSlices } from "./policies/time-slices.js";
@@ -241,10 +241,5 @@ function ignoreLeaving(error: NodeJS.ErrnoException): void {
 
 function mayCompress(reply: FastifyReply, gzip: "auto" | "on" | "off"): boolean {
   if (gzip === "off" || !acceptsGzip(reply.request.headers["accept-encoding"])) return false;
-  return gzip === "on" || !isLoopback(reply.request.socket.remoteAddress ?? "");
-}
-
-function isLoopback(address: string): boolean {
-  const plain = address.replace(/^::ffff:/, "");
-  return plain === "::1" || (isIP(plain) === 4 && plain.startsWith("127."));
+  return gzip === "on" || !isLoopbackHost((reply.request.socket.remoteAddress ?? "").replace(/^::ffff:/, ""));
 }
