@@ -104,6 +104,10 @@ describe("calls", () => {
     [{ time: [] }, "time: an item is missing."],
     [{ time: 0.4, mean_time: [] }, "mean_time: an item is missing."],
     [{ time: [[0.4]] }, "time: [0.4] is not a number."],
+    [
+      { time: 0.4, what: "speed = norm(u), p = u.x" },
+      "what: p is a quantity of isotropic32: take another name for u.x.",
+    ],
   ])("refuse %j", async (members, text) => {
     const answer = await ask(service, { dataset: "isotropic32", call: "nodes", what: "fluc(p)", ...members });
     expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([400, text]);
@@ -129,10 +133,10 @@ describe("calls", () => {
     const question = { dataset: "isotropic32", call: "values", points: [[1, 2, 3]], time: 0.4 };
     const rows = async (what: string) =>
       ((await (await ask(service, { ...question, what })).json()) as { rows: number[][] }).rows[0]?.slice(3);
-    const [p] = (await rows("p")) as [number];
-    const [a, doubled, b, c] = (await rows("a = p, p = 2*p, b = a, c = p")) as [number, number, number, number];
-    expect([a, b, c]).toEqual([p, p, doubled]);
-    expect(Math.fround(doubled)).toBe(Math.fround(2 * Math.fround(p)));
+    const [t] = (await rows("t")) as [number];
+    const [a, doubled, b, c] = (await rows("a = t, t = 2*t, b = a, c = t")) as [number, number, number, number];
+    expect([a, b, c]).toEqual([t, t, doubled]);
+    expect(Math.fround(doubled)).toBe(Math.fround(2 * Math.fround(t)));
   });
 
   it.each(CALL_NAMES.map((call) => ({ call })))("$call means the same by GET and by JSON", async ({ call }) => {

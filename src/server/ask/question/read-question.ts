@@ -1,5 +1,5 @@
 /** Reads the members of a question from a query string, a body, or both, and reports all faults at once. */
-import { nearestName } from "../../../analysis/names.js";
+import { formulaOf, nameList, namesFor, nearestName } from "../../../analysis/names.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { CALL_NAMES, type CallName, callOf, MEMBERS, type MemberName, memberOf } from "../../../shared/calls.js";
 import { excerpt } from "../../../shared/errors.js";
@@ -69,6 +69,16 @@ function unknownMember(name: string, call: CallName): Error {
   return error;
 }
 
+/** Refuses names given to other quantities than those that the dataset has by them, as in `p = u.x`. */
+function checkGivenNames({ what = [] }: MemberValues, dataset: Dataset, faults: Faults): void {
+  const known = nameList(namesFor(dataset)).filter((name) => !/^[xyzt]$/.test(name));
+  for (const { name, text, isNamed } of what) {
+    const same = [name, formulaOf(name)].map((one) => one?.replaceAll(" ", ""));
+    if (isNamed && known.includes(name) && !same.includes(text.replaceAll(" ", "")))
+      faults.add(wrong("what", `${name} is a quantity of ${dataset.name}: take another name for ${excerpt(text)}`));
+  }
+}
+
 /** Reads the members of a call. Throws RequestError with everything that is wrong. */
 export function readQuestion(call: CallName, given: GivenMembers, dataset: Dataset): MemberValues {
   const faults = new Faults();
@@ -88,6 +98,7 @@ export function readQuestion(call: CallName, given: GivenMembers, dataset: Datas
     }
   if (values.time !== undefined && values.frame !== undefined)
     faults.add(wrong("frame", "give time or frame, not both"));
+  checkGivenNames(values as MemberValues, dataset, faults);
   faults.raise();
   return values as MemberValues;
 }
