@@ -52,11 +52,11 @@ const AXIS = Type.Object({
   edges: Type.Optional(Type.Array(Type.Number(), { description: "Edges of the cells around the nodes, if stated." })),
 });
 
+const NAMES = { name: Type.String(), title: Type.String(), aliases: Type.Array(Type.String()) };
+
 /** A dataset in a list. */
 const SUMMARY = Type.Object({
-  name: Type.String(),
-  title: Type.String(),
-  aliases: Type.Array(Type.String()),
+  ...NAMES,
   nodes: Type.Array(Type.Integer()),
   times: Type.Object({ count: Type.Integer(), first: Type.Number(), last: Type.Number() }),
   fields: Type.Array(Type.String()),
@@ -73,9 +73,7 @@ export const CATALOGUE = Type.Object({
 });
 
 export const DESCRIPTION = Type.Object({
-  name: Type.String(),
-  title: Type.String(),
-  aliases: Type.Array(Type.String()),
+  ...NAMES,
   digest: Type.String({ description: "SHA-256 that identifies the data." }),
   axes: Type.Array(AXIS),
   times: Type.Object({

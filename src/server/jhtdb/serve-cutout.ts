@@ -111,17 +111,14 @@ function checkSize(
   }
 }
 
-function datasetOf(life: RequestLife, name: string | undefined): Dataset {
-  if (name === undefined) throw refuse("dataset", "dataset is missing.");
-  return life.dataset(name);
-}
-
 /** Serves a cutout. Nothing is sent before the first numbers are ready, so most failures still get their own status. */
 export function serveCutout(service: Service, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const caller = { name: "values", token: tokenIn(request.query, "token") };
   const steps = async (life: RequestLife): Promise<FastifyReply> => {
     const texts = readCutoutTexts(request.query);
-    const dataset = datasetOf(life, texts.get("dataset"));
+    const name = texts.get("dataset");
+    if (name === undefined) throw refuse("dataset", "dataset is missing.");
+    const dataset = life.dataset(name);
     const query = readCutoutQuery(texts, dataset, timesOf(dataset.time).length);
     const { operation } = query;
     request.facts.operation = operation.name;

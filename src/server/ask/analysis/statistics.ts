@@ -44,16 +44,12 @@ export async function statistics(context: Context, question: MemberValues): Prom
   if (symmetry !== null && (isDrawn || nodes.base.extent[symmetry.axis] < dataset.axes[symmetry.axis].nodes))
     throw wrong("fold", "it is of nodes, and of all along its axis");
   const fold = symmetry && { axis: symmetry.axis, signsOf: (text: string) => signsOf(text, names, symmetry) };
-  const quantities = compileWhat(what, namesOf(question, dataset));
   const held = where === undefined ? null : whereHeld(rows, where, nodes);
-  if (held === null && question.reduce === undefined) checkFilterUsed(question, quantities);
+  if (held === null && question.reduce === undefined)
+    checkFilterUsed(question, compileWhat(what, namesOf(question, dataset)));
   const [count, leftOut] = where === undefined ? [] : await countsOf(analysis, nodes, [where, `!(${where})`]);
-  const beside = {
-    ...(where === undefined ? {} : { where }),
-    ...about,
-    ...(where === undefined ? {} : { held: count, left_out: leftOut }),
-    ...(isDrawn ? {} : await courantOf(texts, analysis)),
-  };
+  const courant = isDrawn ? {} : await courantOf(texts, analysis);
+  const beside = { where, ...about, held: count, left_out: leftOut, ...courant };
   if (u_tau !== undefined && units !== "plus") throw wrong("u_tau", "it is for units=plus");
   const wall = units === "plus" && !isDrawn ? await wallUnitsOf(plain) : null;
   const own = new Set(expanded.flatMap((one) => (one.isOwn ? one.rows : [])));

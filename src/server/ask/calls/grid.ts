@@ -47,9 +47,6 @@ export async function samplePoints(
   return points;
 }
 
-/** The answer of a plan that is not divided into parts. */
-const NOTHING: GridAnswer = { kind: "grid", dims: [], scalars: [], quantities: [] };
-
 export async function grid(context: Context, question: MemberValues): Promise<CallAnswer<GridAnswer>> {
   const { life, dataset } = context;
   const what = question.what ?? usualWhat(dataset);
@@ -60,7 +57,8 @@ export async function grid(context: Context, question: MemberValues): Promise<Ca
   const { times, isList } = timesIn(question, dataset);
   const count = pointsOf(samples.grid);
   const isWhole = context.part === null || level !== null;
-  if (context.part instanceof DryRun && level !== null) return { answer: NOTHING, found: {} };
+  if (context.part instanceof DryRun && level !== null)
+    return { answer: { ...gridOf(samples, context), kind: "grid", quantities: [] }, found: {} };
   if (isWhole) {
     checkFits(context, count, times.length, "samples");
     await life.reserveGeneratedPoints(count, times.length * DRAWN_RECORDS);

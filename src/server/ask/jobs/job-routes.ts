@@ -185,7 +185,11 @@ async function answerResult(
     .header("content-disposition", `attachment; filename="${result.name}"`);
   if (isHeld(request, etag)) return reply.code(304).send();
   const [first, last] = requestedRange(request, reply, etag, size);
-  if (request.method === "HEAD" || size === 0) return sendHead(reply);
+  if (request.method === "HEAD" || size === 0) {
+    const headers = reply.getHeaders() as Record<string, string>;
+    reply.hijack().raw.writeHead(reply.statusCode, headers).end();
+    return reply;
+  }
   const path = jobs.results.fileOf(result.name);
   const { fileParts } = api;
   return sendResult(
@@ -207,12 +211,6 @@ async function sendResult(service: Service, reply: FastifyReply, parts: AsyncIte
     reply.log.error({ err: error }, "a result could not be sent to its end");
     raw.destroy();
   }
-  return reply;
-}
-
-function sendHead(reply: FastifyReply): FastifyReply {
-  const headers = reply.getHeaders() as Record<string, string>;
-  reply.hijack().raw.writeHead(reply.statusCode, headers).end();
   return reply;
 }
 
