@@ -205,7 +205,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   "src/cluster": 1_650,
   "src/engine": 9_466,
   "src/events": 4_175,
-  "src/float32": 371,
+  "src/float32": 369,
   "src/jobs": 2_504,
   "src/kernels": 9_247,
   "src/server": 19_528,

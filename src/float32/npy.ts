@@ -54,20 +54,9 @@ export function npyHeader(shape: readonly number[], numbers = "<f4"): Uint8Array
 
 export function npyNumbers({ type, width, little }: NpyLayout, bytes: Uint8Array): (index: number) => number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const readers: Readonly<Record<string, (at: number) => number>> = {
-    f4: (at) => view.getFloat32(at, little),
-    f8: (at) => view.getFloat64(at, little),
-    i1: (at) => view.getInt8(at),
-    u1: (at) => view.getUint8(at),
-    i2: (at) => view.getInt16(at, little),
-    u2: (at) => view.getUint16(at, little),
-    i4: (at) => view.getInt32(at, little),
-    u4: (at) => view.getUint32(at, little),
-    i8: (at) => Number(view.getBigInt64(at, little)),
-    u8: (at) => Number(view.getBigUint64(at, little)),
-  };
-  const read = readers[type] as (at: number) => number;
-  return (index) => read(width * index);
+  const kind = { f: "Float", i: "Int", u: "Uint" }[type[0] as "f" | "i" | "u"];
+  const read = `get${width === 8 && kind !== "Float" ? "Big" : ""}${kind}${8 * width}` as "getFloat64";
+  return (index) => Number(view[read](width * index, little));
 }
 
 /** Rows of points: places rounded to float32, then times if a row has four numbers. Throws Error. */

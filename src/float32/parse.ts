@@ -27,7 +27,8 @@ export function parseFloat32(text: string): number | undefined {
   const mirrored = 2 * double - single;
   if (Math.fround(mirrored) !== mirrored && mirrored < 2 ** 128 && mirrored > -(2 ** 128)) return single;
   const below = floatBelow(magnitude);
-  const above = floatAbove(below);
+  /** The next float32; 2^128 after the largest. */
+  const above = below + 2 ** (Math.max(-126, floorLog2(below)) - 23);
   if (magnitude !== (below + above) / 2) return single;
   const digits = `${match[2] ?? ""}${match[3] ?? ""}${match[4] ?? ""}`;
   const exponent = Number(match[5] ?? 0) - (match[3] ?? match[4] ?? "").length;
@@ -42,11 +43,6 @@ function floatBelow(magnitude: number): number {
   const exponent = Math.max(-126, floorLog2(magnitude));
   const gap = 2 ** (exponent - 23);
   return Math.floor(magnitude / gap) * gap;
-}
-
-/** The float32 after a non-negative one; 2^128 after the largest. */
-function floatAbove(single: number): number {
-  return single + 2 ** (Math.max(-126, floorLog2(single)) - 23);
 }
 
 function floorLog2(magnitude: number): number {

@@ -2,6 +2,8 @@
 import { parseFloat32 } from "./parse.js";
 
 const [COMMAS, SEMICOLONS, TABS, BLANKS] = [/\s*,\s*/, /\s*;\s*/, / *\t */, /\s+/];
+/** A cell in quotes, or the beginning of one. */
+const QUOTED = /(?<=^|[,;\s])"(?:[^"]|"")*"/g;
 /** Longest line, in letters. */
 export const LONGEST_LINE = 4096;
 /** A word that is meant as a number, so that its line is not a header: `1`, `"2"`, `0x10`, `nan`. */
@@ -41,7 +43,18 @@ export function encodingOf([first, second]: Uint8Array): "utf-8" | "utf-16le" | 
   return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0) ? "utf-16be" : "utf-8";
 }
 
-const separatorOf = (text: string): RegExp => (text.includes(",") ? COMMAS : text.includes(";") ? SEMICOLONS : BLANKS);
+function separatorOf(text: string): RegExp {
+  const unquoted = text.includes('"') ? text.replace(QUOTED, "") : text;
+  return unquoted.includes(",") ? COMMAS : unquoted.includes(";") ? SEMICOLONS : BLANKS;
+}
+
+/** The cells of a line; a separator in quotes is none. */
+function cellsOf(text: string, separator: RegExp): string[] {
+  if (!text.includes('"')) return text.split(separator);
+  const quoted: string[] = [];
+  const marked = text.replace(QUOTED, (part) => `\uE000${quoted.push(part) - 1}\uE000`);
+  return marked.split(separator).map((cell) => cell.replace(/\uE000(\d+)\uE000/g, (_, at) => quoted[at] as string));
+}
 
 /** Columns by a header; null for a comment that names none. Throws Error if it is open which cell is which number. */
 function columnsOf(header: string): Columns | null {
@@ -49,7 +62,7 @@ function columnsOf(header: string): Columns | null {
   const text = header.replace(/^[#%]+\s*/, "");
   const separator = separatorOf(text) === BLANKS && text.includes("\t") ? TABS : separatorOf(text);
   const [units, unread]: [ColumnUnit[], string[]] = [[], []];
-  const cells = text.split(separator).map((cell) => {
+  const cells = cellsOf(text, separator).map((cell) => {
     const [, letter, digit, time, velocity, unit] = COLUMN.exec(cell.replace(/^["']|["']$/g, "").trim()) ?? [];
     const name = (letter ?? time ?? velocity)?.toLowerCase() ?? (digit && "xyz".charAt(Number(digit)));
     if (name !== undefined && unit !== undefined) units.push({ name, unit: unit.trim() });
@@ -71,7 +84,7 @@ function columnsOf(header: string): Columns | null {
 /** The cells of a row; none if it has not as many as the header, by whose separator it is split if that occurs in it. */
 function cellsAt({ count, at, separator }: Columns, text: string, cells: readonly string[]): string[] {
   const isFree = [BLANKS, separatorOf(text)].includes(separator) || !separator.test(text);
-  const row = isFree && cells.length === count ? cells : text.split(separator);
+  const row = isFree && cells.length === count ? cells : cellsOf(text, separator);
   return row.length === count ? at.map((column) => row[column] as string) : [];
 }
 
@@ -118,8 +131,8 @@ export class PointLines {
     if (text === "") return;
     if (this.#line === 1) this.#firstLine = text;
     const isComment = COMMENT.test(text);
-    const cells = text.split(separatorOf(text));
-    const isHeader = isComment || (this.#line === 1 && !cells.some((cell) => NUMBER_LIKE.test(cell)));
+    const cells = cellsOf(text, separatorOf(text));
+    const isHeader = isComment || !cells.some((cell) => NUMBER_LIKE.test(cell));
     if (isHeader && this.#width === 0 && this.#columns === null) {
       this.#columns = columnsOf(text);
       return;

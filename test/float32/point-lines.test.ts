@@ -35,6 +35,9 @@ describe("lines of points", () => {
     expect(csv("# Y X Z\n2 1 3\n2, 1, 3\n2;1; 3\n")).toEqual([1, 2, 3, 1, 2, 3, 1, 2, 3]);
     expect(csv("name\tx\ty\tz\nsite 2\t1\t2\t3\n")).toEqual([1, 2, 3]);
     expect(csv("pos_x,pos_z,pos_y\n1,3,2")).toEqual([1, 2, 3]);
+    expect(csv('"z","name","y","x"\n3,"a, ""b"", c",2,1\n6,5" pipe,5,"4"')).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(csv('x;y;z;"a;b"\n1;2;3;"c, d"\n4;5;6;7')).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(csv("# made by a.m\n\nx , y , z\n1 , 2,3")).toEqual([1, 2, 3]);
     expect(csv("VX,vz,vy,t,x,y,z\n5,7,6,0.1,1,2,3")).toEqual([1, 2, 3, 0.1, 5, 6, 7]);
   });
 
@@ -125,6 +128,7 @@ describe("lines of points", () => {
     ["1,2,NaN\n", "line 1"],
     ["1 2 3\n4,5,6\n7 8\n", "line 3"],
     ['"1,5","2","3"\n', "line 1"],
+    ['x,y,z\n"1,5","2","3"\n', "line 2"],
     ['"1","","3"\n', "line 1"],
     ["nan,nan,nan\n1,2,3\n", "line 1"],
     ["1,5;2,5;3,5\n", "line 1"],
