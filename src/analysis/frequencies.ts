@@ -1,5 +1,5 @@
 /**
- * Sums spectra of series in time at the nodes of a part, or of lines of nodes along a periodic axis.
+ * Sums spectra of series in time, or of nodes along an open axis, or in time of lines along a periodic axis.
  * A segment of n times, less its mean or line, times its window w, has U = (1/n) sum u w exp(-i omega t), along an axis
  * of m nodes (1/(m n)) sum u w exp(-i(k x - omega t)); its energy is |U|^2 / mean(w^2).
  * Source: Welch, IEEE Trans. Audio Electroacoustics 15 (1967) 70.
@@ -8,8 +8,10 @@ import { isKnown, type LeftOut } from "./moments.js";
 import { Transform } from "./transform.js";
 
 export interface FrequencyOptions {
-  /** Columns: all times of the first series, then all times of the next. */
+  /** Columns: all times of the first series, then all times of the next; with `line`, one for each series. */
   readonly of: readonly number[];
+  /** The axis whose nodes take the place of times; absent: none. */
+  readonly line?: 0 | 1 | 2 | undefined;
   readonly times: number;
   /** Times of a segment, and times from the start of one segment to the start of the next. */
   readonly length: number;
@@ -42,11 +44,15 @@ export function modesIn({ axis, nodes, length }: FrequencyOptions): readonly [al
   return axis === null ? [1, (length >> 1) + 1] : [(nodes >> 1) + 1, length];
 }
 
+/** Number of series. */
+export function seriesIn({ of, times, line }: FrequencyOptions): number {
+  return line === undefined ? of.length / times : of.length;
+}
+
 /** Number of sums of a state. */
 export function frequencySums(options: FrequencyOptions): number {
   const [along, inTime] = modesIn(options);
-  const series = options.of.length / options.times;
-  return (series + (options.isPair ? 2 : 0)) * along * inTime + (options.axis === null ? 0 : 3 * along);
+  return (seriesIn(options) + (options.isPair ? 2 : 0)) * along * inTime + (options.axis === null ? 0 : 3 * along);
 }
 
 /** Overwrites `out` with n numbers from `at` on, less their mean or their line of least squares, times the window. */
@@ -73,9 +79,9 @@ export function frequenciesOf(
   weights: Float64Array | null,
   shape: readonly [number, number, number],
 ): Frequencies {
-  const { axis, times, length, step, nodes, isPair } = options;
+  const { axis, times, length, step, nodes, isPair, line: open } = options;
   const sums = new Float64Array(frequencySums(options));
-  const [series, segments] = [columns.length / times, segmentsIn(options)];
+  const [series, segments] = [seriesIn(options), segmentsIn(options)];
   const [along, inTime] = modesIn(options);
   const bins = along * inTime;
   const hann = (j: number): number => (1 - Math.cos((2 * Math.PI * j) / length)) / 2;
@@ -92,7 +98,8 @@ export function frequenciesOf(
   const factors = Float64Array.from({ length: bins }, (_, b) =>
     (axis === null ? isSingle(b, length) : isSingle(Math.floor(b / inTime), nodes)) ? 1 : 2,
   );
-  const stride = axis === null ? 1 : axis === 0 ? 1 : axis === 1 ? shape[0] : shape[0] * shape[1];
+  const [lined, reach, each, apart] = open === undefined ? [axis, nodes, columns.length, 1] : [open, times, 1, times];
+  const stride = lined === null || lined === 0 ? 1 : lined === 1 ? shape[0] : shape[0] * shape[1];
   const leftOut = { missing: 0, infinite: 0 };
   let [weight, count] = [0, 0];
   const [inT, inX] = [new Transform(length), new Transform(nodes)];
@@ -102,8 +109,8 @@ export function frequenciesOf(
     Array.from({ length: nodes }, (_, i) => parts.map((part) => part.subarray(i * length, (i + 1) * length))),
   );
   const [re, im] = [new Float64Array(nodes), new Float64Array(nodes)];
-  /** The values of all columns at each node of a line. */
-  const gathered = new Float64Array(nodes * columns.length);
+  /** The values of all series at each node of a line, or of each series along the open axis. */
+  const gathered = new Float64Array(nodes * series * times);
   const take = (w: number): void => {
     const scale = w / (segments * square * (nodes * length) ** 2);
     for (let segment = 0; segment < segments; segment += isPacked ? 2 : 1) {
@@ -111,7 +118,7 @@ export function frequenciesOf(
         modes[s][1].fill(0);
         for (let i = 0; i < nodes; i++) {
           const [own, imaginary] = rows[s][i];
-          const from = i * columns.length + s * times + segment * step;
+          const from = (i * series + s) * times + segment * step;
           segmentAt(gathered, from, options.detrend, window, own);
           if (isPacked && segment + 1 < segments) segmentAt(gathered, from + step, options.detrend, window, imaginary);
           inT.forward(own, imaginary);
@@ -163,12 +170,12 @@ export function frequenciesOf(
         [before, now] = [now, before];
       }
   };
-  const lines = (columns[0]?.length ?? 0) / nodes;
+  const lines = (columns[0]?.length ?? 0) / reach;
   for (let line = 0; line < lines; line++) {
-    const start = axis === null ? line : Math.floor(line / stride) * stride * nodes + (line % stride);
+    const start = Math.floor(line / stride) * stride * reach + (line % stride);
     let isWhole = true;
-    for (let i = 0; i < nodes; i++) {
-      for (let c = 0; c < columns.length; c++) gathered[i * columns.length + c] = columns[c][start + i * stride];
+    for (let i = 0; i < reach; i++) {
+      for (let c = 0; c < columns.length; c++) gathered[i * each + c * apart] = columns[c][start + i * stride];
       isWhole = isKnown(columns, start + i * stride, leftOut) && isWhole;
     }
     if (!isWhole) continue;

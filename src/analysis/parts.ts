@@ -48,7 +48,7 @@ function partEdge(plan: ReductionPlan): Three {
   const isCounted = reductions.length > 0 && reductions.every(({ kind }) => kind === "digits");
   const edge = isCounted ? ([64, 64, 64] as const) : PART;
   if (ofLines === undefined) return isEachNode(plan) ? [PART[0], PART[1], 8] : edge; // Each group crosses threads.
-  const { axis } = ofLines;
+  const axis = ofLines.kind === "frequencies" ? (ofLines.line ?? ofLines.axis) : ofLines.axis;
   // Series in time have a column for each time.
   const most = ofLines.kind === "increments" ? Infinity : COLUMN_NUMBERS / columns.length;
   if (axis === null) {

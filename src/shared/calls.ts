@@ -458,14 +458,15 @@ export const MEMBERS = {
   segment: {
     type: "integer",
     minimum: 2,
-    description: "Number of times per segment; frequency spectra are averaged over segments (Welch).",
-    defaultText: "all times",
+    description:
+      "Number of times per segment, or of nodes along an open axis of lines; spectra are averaged over segments (Welch).",
+    defaultText: "all times, or all nodes",
     example: "8",
   },
   overlap: {
     type: "integer",
     minimum: 0,
-    description: "Number of times shared by two successive segments.",
+    description: "Number of times, or nodes, shared by two successive segments.",
     defaultText: "half a segment",
     example: "4",
   },

@@ -91,27 +91,13 @@ describe("walls", () => {
     // Predictor 1.3 is limited to 1; the velocity there is -0.5; half of 0.8 (1 - 0.5) on top of 0.5.
     expectNear(trace(rising, 0.8, 1, [0, 0.5, 0], { axes }), [0.8, 0.7, 0], 1e-15);
     expect(seen).toEqual([0.5, 1]);
-    expect(
-      trace(
-        flow(() => [0, -9, 0]),
-        1,
-        3,
-        [0, 0, 0],
-        { axes },
-      ),
-    ).toEqual([0, -1, 0]);
+    const down = flow(() => [0, -9, 0]);
+    expect(trace(down, 1, 3, [0, 0, 0], { axes })).toEqual([0, -1, 0]);
   });
 
   it("limit positions with drag, and leave velocities", () => {
-    const { x, v } = drag(
-      flow(() => [0, 0, 0]),
-      1,
-      1,
-      1e9,
-      [0, 0.9, 0],
-      [0, 5, 0],
-      { axes },
-    );
+    const rest = flow(() => [0, 0, 0]);
+    const { x, v } = drag(rest, 1, 1, 1e9, [0, 0.9, 0], [0, 5, 0], { axes });
     expect(x[1]).toBe(1);
     expect(v[1]).toBeCloseTo(5, 6);
   });
@@ -132,15 +118,8 @@ describe("moving grids", () => {
       ];
       expectNear(a.x, b.x, 1e-12);
     }
-    const still = drag(
-      flow(() => [c, 0, 0]),
-      0.1,
-      10,
-      0.5,
-      [1, 0, 0],
-      null,
-      moving,
-    );
+    const along = flow(() => [c, 0, 0]);
+    const still = drag(along, 0.1, 10, 0.5, [1, 0, 0], null, moving);
     expectNear(still.x, [1 + c, 0, 0], 1e-12);
   });
 

@@ -793,9 +793,9 @@ class Calls(Asking):
                 mean; none for shells, planes, and lines of periodic boxes without over and cross.
             normalise: For lines, modes and frequencies: density E/dk, premultiplied k E/dk, or wavelength,
                 which adds wavelengths to the latter. Default: sums of modes.
-            segment: Number of times per segment; frequency spectra are averaged over segments (Welch).
-                Default: all times.
-            overlap: Number of times shared by two successive segments. Default: half a segment.
+            segment: Number of times per segment, or of nodes along an open axis of lines; spectra are
+                averaged over segments (Welch). Default: all times, or all nodes.
+            overlap: Number of times, or nodes, shared by two successive segments. Default: half a segment.
             window: Window of a segment: (1 - cos(2 pi j/n))/2, or 1. One of hann, none. Default: hann.
             detrend: Subtract from each segment its mean, its least-squares line, or nothing. One of constant,
                 linear, none. Default: constant.

@@ -307,6 +307,25 @@ describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}
     expect(results[2].values).toEqual([-2]);
   });
 
+  it.each(["open z 1", "open y 2", "duct z 1"])("has lines along an open axis, by segments: %s", async (text) => {
+    const [name = "", axis, step] = text.split(" ");
+    const members = { kind: "line", axis, over: axis === "z" ? "x,t" : "x,z,t", remove: "none", segment: 6 };
+    const answer = await question(name, "spectrum", { ...members, cross: "u.x,u.y*p", overlap: 6 - Number(step) });
+    const f = (of: string) => `np.moveaxis(${of}, ${axis === "z" ? 1 : 2}, -1)`;
+    const U = (of: string) =>
+      `(lambda s: np.fft.rfft((s - s.mean(-1, keepdims=True))*(1 - np.cos(2*np.pi*np.arange(6)/6))/2)/6)((lambda g: np.stack([g[..., i:i+6] for i in range(0, g.shape[-1] - 5, ${step})], -2))(${f(of)}))`;
+    const [A, B, over] = [U("u[0]"), U("u[1]*p"), axis === "z" ? "(0,2,3)" : "(0,1,2,3)"];
+    const mean = (of: string) =>
+      `(lambda c, w: np.array([1,2,2,1])/0.375*(c*w).sum(${over})/(w + 0*c).sum(${over}))(${of}, ${f("weight")}[..., :1, None])`;
+    const requests = [mean(`np.abs(${A})**2`), mean(`(np.conj(${A})*${B}).real`), mean(`(np.conj(${A})*${B}).imag`)];
+    const kind = GRID_KINDS.find((one) => one.name === name) as GridKind;
+    const [expected] = askNumpy<number[][][]>(SCRIPT, { grids: [{ grid: made.get(kind), requests }] });
+    const { E_aa, re, im, coordinates } = answer.results[0];
+    near([E_aa, re, im], expected, text);
+    const h = Number(made.get(kind)?.axes["xyz".indexOf(axis as "z")]?.[1]);
+    expect(coordinates.k[1]).toBeCloseTo((2 * Math.PI) / (6 * h), 12);
+  });
+
   it("asks again by its question, and as CSV", async () => {
     const members = { dataset: "channel", call: "correlation", what: "u.x", axis: "x,z", frame: 1 };
     const first = await ask(members).then((response) => response.text());

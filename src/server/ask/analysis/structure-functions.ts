@@ -20,7 +20,6 @@ import { AGAINST, withSlopes } from "./self-similarity.js";
 import { onlyWhat } from "./spectra/spectral-quantities.js";
 
 const TERMS = ["longitudinal", "transverse", "mixed", "R_LL", "R_NN", "scalar", "yaglom"] as const;
-const USUAL_ORDERS: readonly number[] = [2, 3];
 
 type Separations = { readonly [K in "nodes" | "lengths"]: Extract<RequestedSeparations, Readonly<Record<K, unknown>>> };
 type Increment = AnyReduction & { readonly kind: "increments" };
@@ -35,7 +34,7 @@ interface Along<S> extends Pick<Increment, "orders" | "absolute" | "histogram"> 
 /** Averages over all pairs of nodes along each axis, across whole periods, or over random pairs. */
 export async function structure_functions(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
-  const { orders = USUAL_ORDERS, absolute = [], separations: given, terms, bins, range } = question;
+  const { orders = [2, 3], absolute = [], separations: given, terms, bins, range } = question;
   const what = onlyWhat(question, dataset);
   const isInvalid = orders.some((order) => !Number.isInteger(order) || order < 1 || order > 16);
   if (isInvalid) throw wrong("orders", "expected whole numbers from 1 to 16");
@@ -49,7 +48,9 @@ export async function structure_functions(context: Context, question: MemberValu
   if (!isAtNodes && question.weights !== undefined) throw wrong("weights", "they are of nodes; pairs weigh 1 each");
   const plain = analysisOf(context, question, isAtNodes ? regionNodes : pointNodes);
   const { analysis, about } = isAtNodes ? await withMeans(plain, [what.text], LETTERS) : { analysis: plain, about: {} };
-  const separations = given ?? { nodes: doubledWithin(Math.min(...axis.map((one) => extentOf(analysis, one)))) };
+  const separations = given ?? {
+    nodes: doubledWithin(Math.min(...axis.map((one) => analysis.nodes.base.extent[LETTERS.indexOf(one)]))),
+  };
   const powers = { orders, absolute, histogram };
   const body = { ...about, ...(await increments(what.text, axis, powers, separations, analysis)) };
   return tabled(body, {
@@ -59,8 +60,6 @@ export async function structure_functions(context: Context, question: MemberValu
     ...(terms === undefined ? {} : { terms }),
   });
 }
-
-const extentOf = ({ nodes }: Analysis, letter: string): number => nodes.base.extent[LETTERS.indexOf(letter as "x")];
 
 /** 1, 2, 4 and so on, up to half of `nodes`. */
 function doubledWithin(nodes: number): readonly number[] {
@@ -177,7 +176,8 @@ async function overPairs(
       await slices.each(
         pairs,
         (from, to) => {
-          const values = first.map((column, c) => interleave(column.subarray(from, to), second[c].subarray(from, to)));
+          const ends = (c: number) => (_: unknown, i: number) => [first, second][i % 2][c][from + (i >> 1)];
+          const values = first.map((_, c) => Float64Array.from({ length: 2 * (to - from) }, ends(c)));
           const pair = { axis: 0, separations: [1], orders, absolute, histogram, periodic: false } as const;
           const one = incrementsOf(values, [2, to - from, 1], pair);
           const known = sums[s];
@@ -197,12 +197,6 @@ async function overPairs(
       question.remove === "none" ? [] : "ends",
     ),
   }));
-}
-
-function interleave(a: Float64Array, b: Float64Array): Float64Array {
-  const out = new Float64Array(2 * a.length);
-  for (let i = 0; i < a.length; i++) [out[2 * i], out[2 * i + 1]] = [a[i], b[i]];
-  return out;
 }
 
 /**

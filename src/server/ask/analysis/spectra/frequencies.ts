@@ -1,6 +1,12 @@
-/** Answers `spectrum` of frequencies, and of wavenumbers and frequencies along a periodic axis. */
+/** Answers `spectrum` of frequencies, of wavenumbers and frequencies along a periodic axis, and of open lines. */
 import { componentsIn } from "../../../../analysis/expression.js";
-import { type Frequencies, type FrequencyOptions, modesIn, segmentsIn } from "../../../../analysis/frequencies.js";
+import {
+  type Frequencies,
+  type FrequencyOptions,
+  modesIn,
+  segmentsIn,
+  seriesIn,
+} from "../../../../analysis/frequencies.js";
 import { nested } from "../../../../analysis/nested.js";
 import { isStaggered } from "../../../../engine/contract/dataset.js";
 import type { Context } from "../../context.js";
@@ -15,9 +21,10 @@ import { fluctuationsOf, pairMembers, pairOf, pairText, shapesOf } from "./spect
 /** The times of segments. Throws RequestError. */
 function segmentsOf({ segment, overlap, window = "hann", detrend = "constant" }: MemberValues, times: number) {
   const length = segment ?? times;
-  if (length < 2 || length > times) throw wrong("segment", `expected 2 to ${times} times, the times of the question`);
+  if (length < 2 || length > times)
+    throw wrong("segment", `expected 2 to ${times}, all times or nodes of the question`);
   const shared = overlap ?? Math.floor(length / 2);
-  if (shared >= length) throw wrong("overlap", `expected less than the ${length} times of a segment`);
+  if (shared >= length) throw wrong("overlap", `expected less than ${length}, the length of a segment`);
   return { times, length, step: length - shared, window, detrend };
 }
 
@@ -30,7 +37,7 @@ function stepOf(times: readonly number[]): number {
   return step;
 }
 
-/** Answers a spectrum of one quantity or a pair, averaged over segments in time. */
+/** Answers a spectrum of one quantity or a pair, averaged over segments in time, or along an open axis of `line`. */
 export async function frequencySpectrum(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
   const { normalise, kind, remove } = question;
@@ -40,36 +47,46 @@ export async function frequencySpectrum(context: Context, question: MemberValues
   if (question.terms !== undefined) throw wrong("terms", "terms are of shells, planes and lines");
   if (question.at !== undefined) throw wrong("at", "it is for lines, modes and correlations");
   if (kind === "frequency" && question.axis !== undefined) throw wrong("axis", "kind=wavenumber_frequency has an axis");
-  if (kind !== "frequency" && axis.length !== 1) throw wrong("axis", "expected one periodic axis");
+  if (kind !== "frequency" && axis.length !== 1) throw wrong("axis", "expected one axis");
   const texts = pairOf(question, dataset);
   // The axis that is transformed in addition to time; null for frequencies alone.
-  const along = kind === "frequency" ? null : (LETTERS.indexOf(axis[0] as "x") as AxisNumber);
+  const [number = null] = axis.map((one) => LETTERS.indexOf(one) as AxisNumber);
+  const along = kind === "line" ? null : number;
+  const line = kind === "line" && number !== null ? number : undefined;
   const { times } = plain.nodes.base;
-  const step = stepOf(times);
+  const samples = line === undefined ? times.length : dataset.axes[line].nodes;
+  const step = line === undefined ? stepOf(times) : dataset.axes[line].spacing;
+  if (line !== undefined && dataset.axes[line].coordinates !== null)
+    throw wrong("axis", `nodes along ${LETTERS[line]} are not evenly spaced`);
   if (along !== null && !dataset.axes[along].periodic) throw wrong("axis", `${LETTERS[along]} is not periodic`);
-  if (normalise === "wavelength") throw wrong("normalise", "of frequencies: density or premultiplied");
-  // Time is transformed, so it is not averaged over.
+  if (normalise === "wavelength") throw wrong("normalise", "of segments: density or premultiplied");
+  // What is transformed is not averaged over.
   const over: readonly Direction[] = [...(question.over ?? periodic).filter((one) => one !== "t"), "t"];
-  const own = fluctuationsOf(texts, question);
-  const removed = over.filter((one) => one !== "t" || remove !== "frame");
-  const { analysis, about } = await withMeans(plain, own, removed);
+  const fluctuations = fluctuationsOf(texts, question);
+  const isRemoved = (one: Direction) => one !== "t" || remove !== "frame";
+  const removed = [...over, ...(line === undefined ? [] : [LETTERS[line]])].filter(isRemoved);
+  const { analysis, about } = await withMeans(plain, fluctuations, removed);
   const { nodes } = analysis;
   const shapes = shapesOf(texts, nodes.base.names);
-  const series = own.flatMap((text, i) => componentsIn(text, shapes[i] as "scalar"));
-  const columns = series.flatMap((text) => nodes.publicFrames.map((frame) => `field(${text}, ${frame})`));
+  const series = fluctuations.flatMap((text, i) => componentsIn(text, shapes[i] as "scalar"));
+  const atTimes = series.flatMap((text) => nodes.publicFrames.map((frame) => `field(${text}, ${frame})`));
+  const columns = line === undefined ? atTimes : series;
   const options: FrequencyOptions = {
-    ...{ of: columns.map((_, c) => c), ...segmentsOf(question, times.length), isPair: texts.length === 2 },
-    ...{ axis: along, nodes: along === null ? 1 : dataset.axes[along].nodes },
+    ...{ of: columns.map((_, c) => c), ...segmentsOf(question, samples), isPair: texts.length === 2 },
+    ...{ line, axis: along, nodes: along === null ? 1 : dataset.axes[along].nodes },
   };
-  const kept = LETTERS.map((one, a) => a !== along && !over.includes(one));
+  const kept = LETTERS.map((one, a) => a !== number && !over.includes(one));
   const [nx, ny, nz] = nodes.base.extent;
+  // In time, all frames are columns of the first one.
+  const frames = line === undefined ? 1 : times.length;
   const base = {
     ...{ ...nodes.base, kept: [...kept, false] as unknown as AnalysedNodes["base"]["kept"] },
-    ...{ extent: [nx, ny, nz, 1] as const, times: times.slice(0, 1) },
+    ...{ extent: [nx, ny, nz, frames] as const, times: times.slice(0, frames) },
   };
   const reductions = [{ kind: "frequencies", ...options } as const];
   checkSize(reductions, base, analysis.most);
-  const merged = await analysis.reduce({ ...nodes, base, frames: nodes.frames.slice(0, 1) }, { columns, reductions });
+  const own = { ...nodes, base, frames: nodes.frames.slice(0, frames) };
+  const merged = await analysis.reduce(own, { columns, reductions });
   const speed = along === null ? 0 : await largest(`abs(u.${LETTERS[along]})`, plain);
   const scales = { step, spacing: along === null ? 0 : dataset.axes[along].spacing, speed };
   const states = merged.states(0) as readonly Frequencies[];
@@ -79,7 +96,7 @@ export async function frequencySpectrum(context: Context, question: MemberValues
   const { window, detrend, length: segment } = options;
   const body = {
     ...{ ...about, weights: nodes.weights, frames: framesIn(nodes), ...aboutTexts(texts, plain.nodes), segments },
-    unused: times.length - segment - (segments - 1) * options.step,
+    unused: samples - segment - (segments - 1) * options.step,
     ...(scales.spacing > 0 && !options.isPair && speed < Infinity
       ? courantMembers((speed * step) / scales.spacing, "convection velocities")
       : {}),
@@ -100,11 +117,7 @@ async function largest(text: string, analysis: Analysis): Promise<number> {
 }
 
 /** Steps of the times and of the nodes of the axis, and the largest velocity along it. */
-interface Scales {
-  readonly step: number;
-  readonly spacing: number;
-  readonly speed: number;
-}
+type Scales = Readonly<Record<"step" | "spacing" | "speed", number>>;
 
 /** The members of an answer. `places`: coordinates of the groups, the slowest first. */
 function frequencyMembers(
@@ -134,7 +147,7 @@ function frequencyMembers(
     });
   const plain = (values: Float64Array): unknown => nested([...values], shape);
   const scaled = (values: Float64Array): unknown => plain(values.map((one, i) => one * factor(i % bins)));
-  const [total, ...more] = Array.from({ length: options.of.length / options.times }, (_, s) => means(s));
+  const [total, ...more] = Array.from({ length: seriesIn(options) }, (_, s) => means(s));
   const isSingle = (i: number): boolean => states[Math.floor(i / bins)].count * segmentsIn(options) === 1;
   const groups = shape.slice(0, axis === null ? -1 : -2);
   const each = (value: (state: Frequencies) => unknown): unknown => nested(states.map(value), groups);
@@ -142,7 +155,8 @@ function frequencyMembers(
     ? pairMembers([total, more[0], means(2), means(3)], isSingle, scaled, plain)
     : { E: scaled(total.map((one, i) => more.reduce((sum, own) => sum + own[i], one))) };
   return {
-    ...{ coordinates: { ...places, ...(axis === null ? {} : { k }), omega }, ...energies },
+    coordinates: { ...places, ...(axis === null ? {} : { k }), [options.line === undefined ? "omega" : "k"]: omega },
+    ...energies,
     ...(axis === null || isPair ? {} : convection(states, k, step, speed, groups)),
     realisations: each((state) => state.count * segmentsIn(options)),
     missing: each((state) => state.missing),

@@ -229,7 +229,8 @@ async function correlate(
     const [n, h] = [plan.nodes[axis], plan.periods[axis] / plan.nodes[axis]];
     return [`r_${LETTERS[axis]}`, Array.from({ length: n }, (_, i) => h * (2 * i > n ? i - n : i))];
   });
-  const lengths = [...at, ...separations].map(([, list]) => list.length);
+  const coordinates = Object.fromEntries([...at, ...separations]);
+  const lengths = Object.values(coordinates).map(({ length }) => length);
   const ofPlaces = (list: readonly unknown[]): unknown => nested(list, lengths.slice(0, at.length));
   const [[, r]] = separations as [[string, number[]]];
   const integrals =
@@ -245,12 +246,7 @@ async function correlate(
           crossed: ofPlaces(integrals.map(({ crossed }) => crossed)),
         }),
     ...{ s_a: ofPlaces(sa), s_b: ofPlaces(sb), realisations },
-    results: [
-      {
-        ...{ of: texts.join(", "), coordinates: Object.fromEntries([...at, ...separations]) },
-        ...{ R: nested([...R], lengths), rho: nested([...rho], lengths) },
-      },
-    ],
+    results: [{ of: texts.join(", "), coordinates, R: nested([...R], lengths), rho: nested([...rho], lengths) }],
   };
 }
 

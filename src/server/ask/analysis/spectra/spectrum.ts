@@ -24,9 +24,11 @@ const OF_LINES = ["over", "cross", "at", "remove", "normalise", "mean_time"] as 
 export async function spectrum(context: Context, question: MemberValues): Promise<Tabled> {
   const { axes } = context.dataset;
   const { kind } = question;
-  if (kind === "frequency" || kind === "wavenumber_frequency") return frequencySpectrum(context, question);
+  const isOpenLine = kind === "line" && question.axis?.some((one) => !axes[LETTERS.indexOf(one) as 0].periodic);
+  if (kind === "frequency" || kind === "wavenumber_frequency" || isOpenLine)
+    return frequencySpectrum(context, question);
   const inTime = IN_TIME.find((name) => question[name] !== undefined);
-  if (inTime !== undefined) throw wrong(inTime, "it is for kind=frequency and kind=wavenumber_frequency");
+  if (inTime !== undefined) throw wrong(inTime, "it is for frequencies, and for lines along an open axis");
   const ofLines = OF_LINES.find((name) => question[name] !== undefined);
   const isOpen = axes.some(({ periodic }) => !periodic);
   if (kind === "modes" || (kind === "line" && question.terms === undefined && (isOpen || ofLines !== undefined)))
@@ -101,18 +103,12 @@ function planOf(wanted: Wanted, dataset: Dataset, { base }: AnalysedNodes): Spec
   }
   if (terms.includes("transfer"))
     columns.push("u.x * u.x", "u.x * u.y", "u.x * u.z", "u.y * u.y", "u.y * u.z", "u.z * u.z");
+  const { order, names, weights } = base;
   return {
-    kind,
-    axis,
-    transformed,
-    columns,
-    terms,
+    ...{ kind, axis, transformed, columns, terms, order, names, weights },
     nodes: [nx, ny, nz],
     components: shape === "vector" ? 3 : 1,
     periods: dataset.axes.map(({ nodes, spacing }) => nodes * spacing) as unknown as OfAxes<number>,
-    order: base.order,
-    names: base.names,
-    weights: base.weights,
   };
 }
 
