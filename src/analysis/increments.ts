@@ -65,6 +65,7 @@ export function incrementsOf(
   const ofLine = new Float64Array(terms);
   const [distances, logs] = [new Float64Array(length), new Float64Array(length)];
   const leftOut = separations.map(() => ({ missing: 0, infinite: 0 }));
+  const [from, to] = histogram?.range ?? [0, 0];
   const size = histogram === undefined ? 0 : histogram.bins + 2;
   const lists = isVector ? 2 : 1;
   const [counts, inBins] = [0, 1].map(() => new Float64Array(separations.length * lists * size));
@@ -81,7 +82,9 @@ export function incrementsOf(
         if (addPair(ordered, a, b, orders, absolute.length, ofLine)) {
           distances[known++] = Math.abs(ordered[0][b] - ordered[0][a]);
           for (let c = 0; histogram !== undefined && c < needed.length; c++) {
-            const at = (s * lists + Math.min(c, 1)) * size + slotOf(histogram, ordered[c][b] - ordered[c][a]);
+            const d = ordered[c][b] - ordered[c][a];
+            const bin = d < from ? size - 2 : d > to ? size - 1 : binOf(from, to, size - 2, d);
+            const at = (s * lists + Math.min(c, 1)) * size + bin;
             counts[at]++;
             inBins[at] += weights === null ? 1 : weights[start];
           }
@@ -97,11 +100,6 @@ export function incrementsOf(
   });
   const of = (name: keyof LeftOut) => Float64Array.from(leftOut, (one) => one[name]);
   return { pairs, weight, missing: of("missing"), infinite: of("infinite"), sums, counts, weights: inBins };
-}
-
-/** The bin of an increment, the number of bins below all, one more above all. */
-function slotOf({ bins, range: [from, to] }: Bins, value: number): number {
-  return value < from ? bins : value > to ? bins + 1 : binOf(from, to, bins, value);
 }
 
 /** Adds whole powers of a number to the sums from `at` on. */

@@ -146,12 +146,9 @@ export function presentName(name: string): string | undefined {
 
 /** The field with a name; undefined for other names. */
 export function fieldOfName(name: string, { fields }: Pick<Names, "fields">): FieldName | undefined {
-  const field = LETTERS[name] ?? name;
+  const field = name === "u" ? "velocity" : name === "p" ? "pressure" : name;
   return Object.hasOwn(fields, field) ? field : undefined;
 }
-
-/** The letters of velocity and pressure. */
-const LETTERS: Readonly<Record<string, FieldName>> = { u: "velocity", p: "pressure" };
 
 /** The formula of a name; undefined for inputs and for unknown names. */
 export function formulaOf(name: string): string | undefined {
