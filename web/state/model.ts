@@ -344,8 +344,10 @@ export function refusals(set: Dataset | null, now: View): (readonly [name: strin
 }
 
 /** A position in a dataset: in one period of periodic axes; along others it stays, so that none is replaced. */
-export const placeIn = ({ axes }: Dataset, place: Vec3): Vec3 =>
-  place.map((one, a) => (axes[a].periodic ? roundedOn(axes[a], wrapped(axes[a], one)) : one)) as unknown as Vec3;
+export function placeIn(set: Dataset, place: Vec3): Vec3 {
+  const inside = place.map((one, a) => (set.axes[a].periodic ? wrapped(set.axes[a], one) : one));
+  return takenIn(set, roundedIn(set, inside as unknown as Vec3));
+}
 
 export interface PicturePlan {
   readonly question: Question;

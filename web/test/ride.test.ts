@@ -1,6 +1,6 @@
-/** Where a particle is between the records of its path. */
+/** Where a particle is between the records of its path, and that the crosshair comes to rest there. */
 import { expect, it } from "vitest";
-import "./page.js";
+import { axisOf, model, setOf, show } from "./page.js";
 
 const { placeAt } = await import("../ride.js");
 
@@ -13,4 +13,29 @@ it("follows a circle between records by their velocities, and has no place beyon
     expect(z).toBe(0.5);
   }
   expect([-0.1, 1].map((time) => placeAt(path, time))).toEqual([null, null]);
+});
+
+it.each([
+  [0, 1],
+  [10, 1.3],
+  [-3, 9.99],
+  [70_000, 6],
+  [0, 0],
+])("puts the crosshair at a place that stays the same, in a box from %d of length %d", (first, length) => {
+  for (const periodic of [true, false]) {
+    const ends = { first, last: first + length, length, spacing: length / 4, periodic: periodic && length > 0 };
+    const set = {
+      ...setOf("box", [0, 1]),
+      axes: (["x", "y", "z"] as const).map((one) => ({ ...axisOf(one), ...ends })),
+    };
+    show(set as never, {});
+    for (let i = 0; i < 50; i++) {
+      const parts = [1, 3, 7].map((n) => (length * ((i * 0.618034) % 1)) / n);
+      const place = model.placeIn(set as never, parts.map((one) => first + one) as never);
+      model.change({ cross: place }, "drag");
+      expect(model.cross.peek()).toEqual(place);
+      const slack = 1e-8 * length + 1e-7 * Math.abs(first) + 1e-12;
+      for (const [a, one] of parts.entries()) expect(Math.abs(place[a as 0] - first - one)).toBeLessThan(slack);
+    }
+  }
 });
