@@ -220,6 +220,10 @@ describe("units that a dataset states", () => {
     expect(compile(text).unit).toBe(unit);
   });
 
+  it("are a field's own where it states one", () => {
+    expect(compile("force", { ...names, units: { ...units, force: "N" } } as typeof names).unit).toBe("N");
+  });
+
   it("are ignored if that is asked", () => {
     const ignored = { ...names, units: null };
     for (const text of ["u.x + p", "sin(2*pi*x)", "1[kg] + 2[m]", "p/1.2[kg/m3] + t"])

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { recordQuantity } from "../../src/server/zarr/record-quantity.js";
 import { operationOf, RECORDS } from "../../src/shared/operations.js";
-import { formulaText, MEASURES, QUANTITIES, type Quantity, unitFactors } from "../../src/shared/quantities.js";
+import { formulaText, MEASURES, QUANTITIES, type Quantity, unitFactors, unitOf } from "../../src/shared/quantities.js";
 import { fc } from "../support/property.js";
 
 type QuantityName = (typeof QUANTITIES)[number]["name"];
@@ -96,6 +96,15 @@ it("is finite for every quantity, of a record of its operation, and NaN without 
     expect(MEASURES[measure]).toBeDefined();
   }
   expect(new Set(QUANTITIES.map(({ name }) => name)).size).toBe(QUANTITIES.length);
+});
+
+it.each([
+  ["dissipation", { velocity: "m/s" }, ""],
+  ["dissipation", { velocity: "m/s", time: "s" }, "m²/s³"],
+  ["force", { velocity: "m/s", time: "s" }, "m/s²"],
+  ["force", { velocity: "m/s", time: "s", force: "N" }, "N"],
+] as const)("the unit of %s needs those of all its parts: %o", (measure, units, unit) => {
+  expect(unitOf({ units }, measure)).toBe(unit);
 });
 
 it.each([
