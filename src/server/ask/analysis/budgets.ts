@@ -5,7 +5,6 @@
 import { commonOf, dimensionOfUnit } from "../../../analysis/dimensions.js";
 import { compileExpression } from "../../../analysis/expression.js";
 import type { Names } from "../../../analysis/names.js";
-import type { GroupAnswer } from "../../../analysis/reductions.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { timesOf } from "../../http/describe.js";
 import { wrong } from "../faults.js";
@@ -71,9 +70,8 @@ export function budgetOf(name: string, dataset: Dataset, frames: readonly number
       const members = terms.map((term, i) => [term, timesScale(results[i]?.mean, scale)] as const);
       const zero = timesScale(results[0]?.mean, 0);
       const sum = members.reduce((sums, [term, mean]) => sumOf(sums, mean, term === "d/dt" ? -1 : 1), zero);
-      const { coordinates } = results[0] as GroupAnswer;
-      const place = coordinates === undefined ? {} : { coordinates };
-      return { budget: name, of, ...place, ...Object.fromEntries(members), sum };
+      const { coordinates } = results[0] as { readonly coordinates?: object };
+      return { budget: name, of, ...(coordinates && { coordinates }), ...Object.fromEntries(members), sum };
     },
   };
 }

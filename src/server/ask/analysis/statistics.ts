@@ -60,7 +60,9 @@ export async function statistics(context: Context, question: MemberValues): Prom
   for (const one of expanded)
     results.push(await one.finish(found.splice(0, one.rows.length), { ...analysis, nodes }, scale));
   const plainly = held === null ? {} : aboutTexts([...held.names.values()], nodes);
-  const body = { ...reduced, ...plainly, ...wall?.about, results };
+  // Budgets in u_tau^4/nu have no units.
+  const scaled = wall !== null && wanted.some((row) => "budget" in row) ? { ...wall.about, units: {} } : wall?.about;
+  const body = { ...reduced, ...plainly, ...scaled, results };
   return tabled(
     { ...beside, ...(held === null ? body : (renamed(body, held.names) as GroupAnswer)) },
     {

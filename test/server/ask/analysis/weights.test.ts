@@ -43,10 +43,12 @@ beforeAll(async () => {
       const lengths = { x: NX, y: nodes.length, z: NZ };
       const value = ({ y: j, c }: { y: number; c: number }) => (c === 0 ? 1 - (nodes[j] as number) ** 2 : 0);
       writeField(h5, "/u", { dimensions: ["z", "y", "x", "c"], lengths, type: "<d", value });
+      writeField(h5, "/p", { dimensions: ["z", "y", "x"], lengths, value: ({ x }) => x });
     });
     const axes = { x: axis(NX, 0.5), y, z: axis(NZ, 0.25) };
-    const fields = { velocity: field(file, "/u", "c") };
-    writeDescriptor(home, { ...descriptor(name, { fields }), axes, time: { count: 1 }, viscosity: 0.5 });
+    const fields = { velocity: field(file, "/u", "c"), pressure: field(file, "/p") };
+    const units = { length: "m", time: "s", velocity: "m/s", pressure: "J/kg" };
+    writeDescriptor(home, { ...descriptor(name, { fields }), axes, time: { count: 1 }, viscosity: 0.5, units });
     folders.push(home);
   }
   const home = folderIn(folder, "holes");
@@ -134,6 +136,7 @@ describe("Poiseuille flow, 1 - y^2 between walls at -1 and 1, whose bulk velocit
       const { wall_units } = await ask<{ wall_units: { y_plus: number[] } }>(name, "statistics", { ...body, u_tau: 3 });
       expect(wall_units.y_plus).toEqual(places.map((y) => expect.closeTo(((1 - Math.abs(y)) * 3) / 0.5, 12)));
     }
+    expect((await ask("wall", "statistics", { ...body, reduce: ["budget:k"] })).units).toEqual({});
     // The slope is 2 at the wall, 0 at the open end.
     const { wall_units } = await ask<{ wall_units: { u_tau: number; y_plus: number[] } }>("layer", "statistics", body);
     expect(wall_units.u_tau).toBeCloseTo(1, 9);
