@@ -235,7 +235,7 @@ export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: A
     const isUnlike = own !== null && own.value !== periodic?.value;
     const unlike = isUnlike ? [`${own.where} and ${periodic?.where} differ on whether ${axis} is periodic`] : [];
     const contradictions = [...clues.contradictions, ...unlike];
-    const edges = cellsOf(contents, table, clues, axis, findings);
+    const edges = cellsOf(shared, table, clues, axis);
     const found = { ...NO_CLUES, coordinates: { value, where }, periodic, walls, edges, contradictions };
     return [axis, axisOf(axis, nodes, found, contents, findings)];
   });
@@ -244,13 +244,8 @@ export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: A
 }
 
 /** The faces of the cells around coordinates: a table of edges, CF's `bounds`, or the ends of the box. */
-function cellsOf(
-  contents: Contents,
-  table: CoordinateTable,
-  { limits }: AxisClues,
-  axis: AxisName,
-  findings: Findings,
-): AxisClues["edges"] {
+function cellsOf(shared: SharedEvidence, table: CoordinateTable, clues: AxisClues, axis: AxisName): AxisClues["edges"] {
+  const { contents, tables, findings } = shared;
   const { path, along, isEdges } = table;
   const place = { file: contents.name, path };
   if (isEdges) return { value: contents.dataset(path) === null ? [...contents.numbers(path)] : place, where: path };
@@ -258,8 +253,14 @@ function cellsOf(
   const name = contents.attribute(path, "bounds");
   const bounds = typeof name === "string" ? join(parentOf(path), name) : path;
   const [length, ends] = contents.dataset(bounds)?.shape ?? [];
-  if (bounds === path || along !== null || length !== nodes.length || ends !== 2)
-    return edgesWithin([nodes[0], nodes[nodes.length - 1]], nodes.length, limits);
+  if (bounds === path || along !== null || length !== nodes.length || ends !== 2) {
+    const around = tables.find((other) => {
+      const edges = other.role === axis && other.isEdges ? contents.numbers(other.path) : [];
+      return edges.length === nodes.length + 1 && nodes.every((at, i) => (at - edges[i]) * (edges[i + 1] - at) >= 0);
+    });
+    if (around !== undefined) return cellsOf(shared, around, clues, axis);
+    return edgesWithin([nodes[0], nodes[nodes.length - 1]], nodes.length, clues.limits);
+  }
   const faces = facesOfBounds(contents.numbers(bounds));
   if (faces === null) findings.addWarning(`${bounds} is not used: its cells along ${axis} do not follow each other.`);
   return faces === null ? null : { value: faces, where: `${bounds}, the bounds of ${path}` };

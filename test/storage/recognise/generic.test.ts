@@ -43,6 +43,20 @@ const GRID: Answers = { spacing: [0.25, 0.25, 0.25], origin: [0, 0, 0], periodic
 
 describe("names of coordinates", () => {
   it.each([
+    ["between which they lie, which are the faces of cells", -0.0625, NODES.x + 1],
+    ["between which they do not lie", 0.5, 0],
+  ])("may be beside those of edges %s", async (_, from, count) => {
+    const fill = (file: File) => {
+      components(file);
+      for (const axis of AXES) table(file, axis, even(NODES[axis]));
+      table(file, "x_edges", even(NODES.x + 1, from));
+    };
+    const [x, y] = (await read(fill, { periodic: [], walls: [] })).axes;
+    expect([...(x.edges ?? [])]).toEqual([...even(count, from)]);
+    expect(y.edges).toBeFalsy();
+  });
+
+  it.each([
     ["xx", (axis: string) => axis + axis],
     ["xm", (axis: string) => `${axis}m`],
     ["x1", (axis: string) => `x${1 + "xyz".indexOf(axis)}`],
