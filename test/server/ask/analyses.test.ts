@@ -19,8 +19,6 @@ describe("statistics", () => {
     const [u, p] = results;
     expect(u.of).toEqual(["u.x", "u.y", "u.z"]);
     close(u.variance[0], 0.29170524861);
-    close(u.skewness[0], -0.138838522165);
-    close(u.flatness[0], 2.69488020799);
     close(p.variance, 0.15305113666757134);
   });
 
