@@ -89,6 +89,9 @@ export interface Outcome {
   readonly dataset: Dataset;
 }
 
+/** The number of a level that is asked as a dataset (`NAME@3`); 0 for other datasets. */
+export const levelNumber = ({ name }: Dataset): number => Number(/@(\d+)$/.exec(name)?.[1] ?? 0);
+
 /** A column of numbers side by side. */
 export function columnOf(name: string, values: Values, unit: string | null = null, stride = 1, offset = 0): Column {
   return { name, unit, values, stride, offset };

@@ -67,10 +67,10 @@ describe("levels over HTTP", () => {
   it(
     "are made by POST, with an expression of which each level is the mean",
     async () => {
-      const started = await ofLevels("POST", { what: "norm(omega)" });
+      const started = await ofLevels("POST", { what: "norm(omega), omega" });
       expect(started.status).toBe(202);
       const state = await whenMade(service, NAME);
-      expect(state).toMatchObject({ what: ["velocity", "pressure", "norm(omega)"], problem: null });
+      expect(state).toMatchObject({ what: ["velocity", "pressure", "norm(omega)", "omega"], problem: null });
       expect(state.levels.map((one: AnyAnswer) => one.cubes)).toEqual([
         [16, 16, 16],
         [8, 8, 8],
@@ -215,8 +215,8 @@ describe("a grid by levels", () => {
   });
 
   it("takes the mean of an expression that has levels of its own, else the expression of means", async () => {
-    const own = await gridOf({ what: "norm(omega), Q, u.x", level: 2, z: 3, samples: 4 });
-    expect(own.level_of).toEqual(["mean", "of means", "mean"]);
+    const own = await gridOf({ what: "norm(omega), Q, u.x, omega.x", level: 2, z: 3, samples: 4 });
+    expect(own.level_of).toEqual(["mean", "of means", "mean", "of means"]);
     const of = await nodes(`${NAME}@2`, "norm(omega)");
     // The vorticity of means is smaller than the mean of the vorticity.
     const mean = (values: number[]) => values.reduce((sum, one) => sum + one, 0) / values.length;
@@ -269,7 +269,13 @@ describe("a grid by levels", () => {
     expect(answer.question).toMatchObject({ dataset: NAME, level: 1 });
     expect(answer.data["u.x"]).toEqual((await nodes(`${NAME}@1`, "u.x"))[0]);
     const body = await jsonOf(await ask(service, { ...common, call: "statistics", what: "u.x", level: 2 }));
-    expect(JSON.stringify(body)).toContain('"level":2');
+    const means = { level: 2, spacing: Array(3).fill((4 * length) / nodes0), level_of: "of means" };
+    expect(body).toMatchObject({ ...means, question: { level: 2 } });
+    const grid = { dataset: `${NAME}@2`, what: "norm(omega)", z: 3, level: "auto" };
+    for (const members of [grid, { call: "values", what: "norm(omega)", level: 2, points: "1,2,3" }]) {
+      const of = await ask(service, { ...common, ...members });
+      expect([of.headers.get("fieldprobe-level"), await of.json()]).toEqual(["2", expect.objectContaining(means)]);
+    }
   });
 });
 

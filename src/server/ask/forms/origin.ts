@@ -1,7 +1,7 @@
 /** Origin of an answer: dataset, version, question, and the filter as applied. */
 import type { FieldFilter } from "../../../analysis/derived.js";
 import { version } from "../../../shared/build.js";
-import type { Outcome } from "../answer.js";
+import { levelNumber, type Outcome } from "../answer.js";
 import { widthsOf } from "../transforms.js";
 
 /** The origin as members of JSON. */
@@ -11,7 +11,12 @@ export function originOf({ question, dataset }: Outcome): Readonly<Record<string
   const filter = { kind, width: Number(text) } as FieldFilter;
   // The filter as applied: a top hat has a whole number of nodes.
   const acting = text === undefined ? {} : { filter: { ...filter, widths: widthsOf(filter, dataset) } };
-  return { dataset: dataset.name, version, manifest: dataset.digest, ...assumed, question, ...acting };
+  const own = levelNumber(dataset);
+  // A grid says what it takes from its level.
+  const level = own || (question.call === "grid" ? 0 : Number(question.level ?? 0));
+  const spacing = dataset.axes.map((axis) => (own === 0 ? 2 ** level : 1) * axis.spacing);
+  const ofLevel = level === 0 ? {} : { level, spacing, level_of: "of means" };
+  return { dataset: dataset.name, version, manifest: dataset.digest, ...assumed, question, ...ofLevel, ...acting };
 }
 
 /** The same as texts for a file, and what `find` has counted. */

@@ -17,7 +17,7 @@ import { archiveOf, gridFileOf, zarrOf } from "./array-files.js";
 import { arrayShape, blocksOf, bytesIn, chunksOf, onlyQuantity, rowsOf } from "./arrays.js";
 import { parquetColumns } from "./column-files.js";
 import { npyHeader, npzFile } from "./numpy-files.js";
-import { aboutOf, attributesOf } from "./origin.js";
+import { aboutOf, attributesOf, originOf } from "./origin.js";
 import { pictureOf, Range } from "./picture.js";
 import { sendWritten } from "./send-written.js";
 import { csvOf, jsonOf } from "./text-forms.js";
@@ -77,14 +77,18 @@ function rangeOf({ quantities }: GridAnswer): readonly [number, number] | null {
   return range.ends;
 }
 
-function tellHeaders({ answer }: Outcome, reply: FastifyReply): void {
+function tellHeaders(answered: Outcome, reply: FastifyReply): void {
+  const { answer } = answered;
   if (answer.kind === "table") return;
   const [first] = answer.quantities;
   if (first !== undefined) reply.header("fieldprobe-shape", arrayShape(answer, first).join(","));
   reply.header("fieldprobe-unit", encodeURIComponent(first?.unit ?? ""));
   const names = JSON.stringify(answer.quantities.flatMap(({ columns }) => columns));
   if (names.length < 4096 && /^[ -~]*$/.test(names)) reply.header("fieldprobe-columns", names);
-  for (const [name, value] of Object.entries({ total: answer.more?.total, level: answer.more?.level }))
+  for (const [name, value] of Object.entries({
+    total: answer.more?.total,
+    level: answer.more?.level ?? originOf(answered).level,
+  }))
     if (value !== undefined) reply.header(`fieldprobe-${name}`, String(value));
   if (answer.kind === "grid") {
     const range = rangeOf(answer);

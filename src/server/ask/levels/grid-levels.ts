@@ -4,6 +4,7 @@ import { frameShift } from "../../../engine/contract/positions.js";
 import { type LevelSet, nodeQuantity, type Query } from "../../../engine/contract/query.js";
 import { framesOf } from "../../../engine/contract/query-frames.js";
 import { RequestError } from "../../../shared/errors.js";
+import { levelNumber } from "../answer.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import type { MemberValues, RequestedQuantity } from "../question/member-values.js";
@@ -83,16 +84,13 @@ export function levelOf(
   const found = requireLevel(set, dataset, level);
   if (apart !== undefined) throw wrong("level", `${apart} has none: it does not lie on the nodes of ${dataset.name}`);
   if (jumping !== undefined) throw wrong("level", `${jumping} jumps at the seam of its periodic axis; take level=0`);
-  const fields = what.map(({ text }) => fieldNamed(set, text));
+  const fields = what.map(({ text }) => (hasField(set, fieldText(text)) ? fieldText(text) : null));
   const quantities = compileWhat(what, namesOf(question, found));
   return { level, set: set as LevelSet, dataset: found, quantities, fields };
 }
 
-/** The field of a level that a text names; null if levels have none. */
-function fieldNamed(set: LevelSet | null, text: string): string | null {
-  const name = { u: "velocity", p: "pressure" }[text] ?? text.replaceAll(/\s/g, "");
-  return hasField(set, name) ? name : null;
-}
+/** The field that a text may name. */
+const fieldText = (text: string): string => ({ u: "velocity", p: "pressure" })[text] ?? text.replaceAll(/\s/g, "");
 
 const hasField = (set: LevelSet | null, name: string): boolean =>
   set?.quantities.some(({ text }) => text === name) ?? false;
@@ -106,24 +104,17 @@ export function requireLevel(set: LevelSet | null, { name }: Dataset, level: num
   throw new RequestError("OutOfRange", `level: "${name}" has ${own}.`, { member: "level" });
 }
 
-/** Whether a quantity is a mean, or a component of one, or else an expression of means. */
-function originOf({ set }: GridLevel, { text }: Quantity): string {
-  return fieldNamed(set, text.trim().replace(/\.[xyz]$/, "")) === null ? "of means" : "mean";
-}
-
 /** What the answer says about its level. */
-export function aboutLevel(
-  level: GridLevel | null,
-  samples: Samples,
-  dataset: Dataset,
-): Readonly<Record<string, unknown>> {
+export function aboutLevel(level: GridLevel | null, samples: Samples, dataset: Dataset) {
   const k = level?.level ?? 0;
+  const isMean = ({ text }: Quantity, q: number): boolean =>
+    level?.fields[q] !== null || Object.hasOwn(dataset.fields, fieldText(text.replace(/\.[xyz]$/, "")));
   const spacings = spacingsIn(samples, dataset).map((d) => 2 ** k * d);
   const across = [0, 1, 2].filter((a) => !samples.axes.includes(samples.grid[2 - a] as SampleGrid[0]));
   return {
-    ...{ level: k, spacing: spacings },
+    ...{ level: k || levelNumber(dataset), spacing: spacings },
     ...(across.length === 1 ? { thickness: spacings[across[0]] } : {}),
-    ...(level === null ? {} : { level_of: level.quantities.map((one) => originOf(level, one)) }),
+    ...(level === null ? {} : { level_of: level.quantities.map((one, q) => (isMean(one, q) ? "mean" : "of means")) }),
   };
 }
 

@@ -108,11 +108,7 @@ describe("bad requests", () => {
       "derivatives: at nodes: expected one of Fd4",
     ],
     ["statistics", { points: { random: 9 }, weights: "volume" }, "weights: they are of nodes"],
-    [
-      "structure_functions",
-      { separations: { lengths: [1], pairs: 9 }, weights: "nodes" },
-      "weights: they are of nodes",
-    ],
+    ["structure_functions", { separations: { lengths: [1], pairs: 9 }, weights: "nodes" }, "weights: they are of "],
     ["structure_functions", { separations: { lengths: [1], pairs: 0 } }, "separations.pairs: "],
     ["structure_functions", { separations: { sizes: [1] } }, "separations.sizes: expected lengths, pairs and seed."],
     ["structure_functions", { what: ["A"], separations: [1] }, "not of a tensor"],
