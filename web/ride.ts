@@ -53,10 +53,13 @@ effect(() => {
 /** The path in order of time: t, x, y, z, the quantity, and the velocity. */
 function pathOf(set: Dataset): readonly (readonly number[])[] {
   const rows = questionsOf(set).flatMap((question) => store.entry<Rows>(keyOf(set, question)).answer?.rows ?? []);
-  return rows
-    .filter((row) => row[2] !== null)
-    .map((row) => [...row.slice(1, 5), ...row.slice(-4)].map((one) => one ?? Number.NaN))
-    .toSorted(([a], [b]) => a - b);
+  return (
+    rows
+      // Records after an exit have a place and no velocity.
+      .filter((row) => row[2] !== null && row.at(-1) !== null)
+      .map((row) => [...row.slice(1, 5), ...row.slice(-4)].map((one) => one ?? Number.NaN))
+      .toSorted(([a], [b]) => a - b)
+  );
 }
 
 /** The position on a path at a time, cubic between records by their velocities; null beyond its ends. */
