@@ -148,24 +148,17 @@ function lineView({ id, answers }: Draft, { about, red, question, answer: known,
   const despite = [answers.despite ?? []].flat();
   const hasField = /^[a-z-]+$/.test(flag);
   return html`<section class=${red ? "error" : ""}><p>${question}</p>${known === null ? nothing : html`<p class="quiet">${known}</p>`}
-    ${
-      hasField
-        ? html`<input type="text" class="wide" spellcheck="false" placeholder=${flag} aria-label=${`${flag}: ${question}`}
-        .value=${given === undefined ? "" : [given].flat().join(", ")} @change=${(event: Event) =>
-          answer(id, answerIn((event.target as HTMLInputElement).value, flag))} />`
-        : nothing
-    }
-    ${
-      red
-        ? html`<div class="chips"><button @click=${() => answer(id, { despite: [...despite, about] })}>Serve it despite this</button></div>`
-        : nothing
-    }</section>`;
+    <input type="text" ?hidden=${!hasField} class="wide" spellcheck="false" placeholder=${flag} aria-label=${`${flag}: ${question}`}
+      .value=${[given ?? []].flat().join(", ")} @change=${(event: Event) =>
+        answer(id, answerIn((event.target as HTMLInputElement).value, flag))} />
+    <div class="chips" ?hidden=${!red}><button @click=${() => answer(id, { despite: [...despite, about] })}>Serve it despite this</button></div></section>`;
 }
 
 function draftView(one: Draft): TemplateResult {
   const { id, what, problems, why, mind, assumed, look, unused, files, series, mayConfirm, command } = one;
   const notes = one.notes.map(({ question }) => question);
   const keys = keysOf(one.open);
+  const given = Object.keys(one.answers);
   const doubts = look.filter((text) => text.includes("probably wrong"));
   return html`<div class="panel">
     <h3>${one.file}: ${one.producer}</h3>
@@ -174,15 +167,11 @@ function draftView(one: Draft): TemplateResult {
     ) => answer(id, { name: (event.target as HTMLInputElement).value.trim() || null })} />
       ${what.map(({ label, text }) => html`<span class="quiet">${label}</span><span>${text}</span>`)}</div>
     ${bullets("It cannot be served", problems, "error")}${bullets("Mind", [...doubts, ...mind], "error")}
-    ${
-      one.open.length === 0
-        ? nothing
-        : html`<h3>Open</h3>${repeat(
-            one.open,
-            (_, i) => keys[i],
-            (line) => lineView(one, line),
-          )}`
-    }
+    <h3 ?hidden=${one.open.length === 0}>Open</h3>${repeat(
+      one.open,
+      (_, i) => keys[i],
+      (line) => lineView(one, line),
+    )}
     ${picture.value === null ? nothing : html`<img class="slice" src=${picture.value} alt="Middle plane of the first field" />`}
     ${bullets(
       "Look",
@@ -196,19 +185,10 @@ function draftView(one: Draft): TemplateResult {
       field.value = "";
     }} />
     <details ?open=${unused.length > 0 && unused.length <= 40}><summary>Not used (${unused.length})</summary>${bullets("", unused, "quiet")}</details>
-    <div class="chips">${
-      files > 1
-        ? html`<button aria-pressed=${series ? "true" : "false"} @click=${() => answer(id, { series: !series })}>All ${files} files as one dataset</button>`
-        : nothing
-    }${
-      Object.keys(one.answers).length > 0
-        ? html`<button @click=${() => answer(id, Object.fromEntries(Object.keys(one.answers).map((flag) => [flag, null])))}>Take answers back</button>`
-        : nothing
-    }<button class="primary" ?disabled=${!mayConfirm || pending.value > 0} @click=${() => confirm(one)}>Confirm</button>${
-      mayConfirm
-        ? nothing
-        : html`<span class="quiet">${problems.length > 0 ? "What cannot be served cannot be confirmed." : "Answer what is open first."}</span>`
-    }</div>
+    <div class="chips"><button ?hidden=${files < 2} aria-pressed=${series ? "true" : "false"} @click=${() => answer(id, { series: !series })}>All ${files} files as one dataset</button>
+      <button ?hidden=${given.length === 0} @click=${() => answer(id, Object.fromEntries(given.map((flag) => [flag, null])))}>Take answers back</button>
+      <button class="primary" ?disabled=${!mayConfirm || pending.value > 0} @click=${() => confirm(one)}>Confirm</button>
+      <span class="quiet" ?hidden=${mayConfirm}>${problems.length > 0 ? "What cannot be served cannot be confirmed." : "Answer what is open first."}</span></div>
     <section><div class="card-head"><h3>The same by command line</h3><button class="plain" @click=${() => void copy(command, "Command")}>Copy</button></div><pre role="group" tabindex="0" aria-label="Command">${command}</pre></section>
   </div>`;
 }

@@ -90,28 +90,32 @@ const label = (text: string, x: number, y: number, size: number, more: Attribute
 
 const DENSITY = 300 / 72;
 
-function planePart({ centre, pixel }: Figure, shown: FigurePane, frame: Frame): SVGElement {
+/** What a pane shows along one of its sides: the start and the length, and those of the part in the box of an open axis. */
+function spanOf({ centre, pixel }: Figure, { dataset, pane }: FigurePane, side: 0 | 1) {
+  const a = PLANE_AXES[(pane as PlanePane).plane][side];
+  const size = (side === 0 ? pane.rect.width : pane.rect.height) * pixel;
+  const from = centre[a] - size / 2;
+  const { periodic, first, last } = dataset.axes[a];
+  const low = periodic ? from : Math.max(first, from);
+  return { from, size, low, long: periodic ? size : Math.max(1e-12, Math.min(last, from + size) - low) };
+}
+
+/** The width of the longest of some texts. */
+const widthOf = (texts: readonly string[], text: number) =>
+  0.62 * text * Math.max(0, ...texts.map((one) => one.length));
+
+function planePart(figure: Figure, shown: FigurePane, frame: Frame, margin: number): SVGElement {
   const { x, y, width, height, text } = frame;
   const { dataset } = shown;
-  const pane = shown.pane as PlanePane;
   const group = element("g", {});
-  const [h, v] = PLANE_AXES[pane.plane];
-  let [left, below] = [centre[h] - (pane.rect.width / 2) * pixel, centre[v] - (pane.rect.height / 2) * pixel];
-  let [wide, high] = [pane.rect.width * pixel, pane.rect.height * pixel];
-  // The frame of an open axis ends with the box.
-  const clip = (a: number, from: number, size: number): [number, number] => {
-    const { periodic, first, last } = dataset.axes[a];
-    if (periodic) return [from, size];
-    const low = Math.max(first, from);
-    return [low, Math.max(1e-12, Math.min(last, from + size) - low)];
-  };
-  const whole = { left, below, wide, high };
-  [left, wide] = clip(h, left, wide);
-  [below, high] = clip(v, below, high);
-  const fx = x + ((left - whole.left) / whole.wide) * width;
-  const fw = (wide / whole.wide) * width;
-  const fh = (high / whole.high) * height;
-  const fy = y + height - ((below - whole.below) / whole.high) * height - fh;
+  const [h, v] = PLANE_AXES[(shown.pane as PlanePane).plane];
+  const [across, up] = [spanOf(figure, shown, 0), spanOf(figure, shown, 1)];
+  const { low: left, long: wide } = across;
+  const { low: below, long: high } = up;
+  const fx = x + ((left - across.from) / across.size) * width;
+  const fw = (wide / across.size) * width;
+  const fh = (high / up.size) * height;
+  const fy = y + height - ((below - up.from) / up.size) * height - fh;
   if (typeof shown.picture !== "string") {
     const [columns, rows] = [Math.round(fw * DENSITY), Math.round(fh * DENSITY)];
     const href = rasterOf(shown.picture, shown, [left, below, wide, high], columns, rows);
@@ -138,7 +142,7 @@ function planePart({ centre, pixel }: Figure, shown: FigurePane, frame: Frame): 
   }
   const names = [h, v].map((a) => "xyz"[a]);
   group.append(label(names[0], fx + fw / 2, fy + fh + 2.6 * text, text, { "text-anchor": "middle" }));
-  group.append(label(names[1], x - 3.2 * text, fy + fh / 2, text, { "text-anchor": "middle" }));
+  group.append(label(names[1], x - margin + text, fy + fh / 2, text, { "text-anchor": "middle" }));
   group.append(label(shown.title, fx, fy - 0.5 * text, text, { "font-weight": "bold" }));
   return group;
 }
@@ -191,7 +195,19 @@ export function figureSvg(figure: Figure, name: SizeName): SVGSVGElement {
     figure.panes.filter(({ pane }) => pane.rect.y === y),
   );
   const columns = Math.max(...rows.map((row) => row.length));
-  const [left, below, above, right] = [4.2 * text, 3.2 * text, 2 * text, 5.5 * text];
+  const ofPlanes = figure.panes.flatMap((shown) => {
+    if (shown.pane.kind !== "plane") return [];
+    const { low, long } = spanOf(figure, shown, 1);
+    return axisTicks(shown.dataset.axes[PLANE_AXES[shown.pane.plane][1]], low, low + long, 12).map((one) => one.text);
+  });
+  const ofBars = figure.panes.flatMap(({ bar: { range } }) => {
+    const ticks = barTicks(range);
+    return ticks.map((tick) => plainNumber(tick, digitsOf(ticks)));
+  });
+  const left = Math.max(4.2 * text, 2.2 * text + widthOf(ofPlanes, text));
+  const names = figure.panes.map(({ bar }) => bar.label);
+  const right = Math.max(5.5 * text, 2.6 * text + widthOf(ofBars, text), text + widthOf(names, text));
+  const [below, above] = [3.2 * text, 2 * text];
   const [{ pane }] = figure.panes;
   const aspect = pane.rect.height / pane.rect.width;
   let plot = (width - right) / columns - left;
@@ -206,7 +222,7 @@ export function figureSvg(figure: Figure, name: SizeName): SVGSVGElement {
     const y = top + r * (tall + above + below) + above;
     for (const [i, shown] of row.entries()) {
       const frame = { x: start + i * (plot + left) + left, y, width: plot, height: tall, text };
-      if (shown.pane.kind === "plane") svg.append(planePart(figure, shown, frame));
+      if (shown.pane.kind === "plane") svg.append(planePart(figure, shown, frame, left));
       else {
         const box = { x: frame.x, y, width: plot, height: tall };
         svg.append(element("image", { ...box, href: String(shown.picture), preserveAspectRatio: "none" }));
