@@ -26,7 +26,8 @@ let before: Element | null = null;
 
 /** The score of a text for a typed one: its letters in order, higher where words begin; null if they are not in it. */
 export function fitOf(typed: string, item: string): number | null {
-  const [wanted, given] = [typed, item].map((one) => one.toLowerCase().replaceAll("−", "-"));
+  const [wanted, given] = [typed, item].map((one) => one.toLowerCase().replaceAll("−", "-").replace(/ *= */, "="));
+  if (/^t=./.test(wanted)) return /^t=/.test(given) && +given.slice(2) === +wanted.slice(2) ? 200 : null;
   if (wanted === "") return 0;
   const whole = given.indexOf(wanted);
   if (whole >= 0) return 100 - whole / 10 + (whole === 0 || /\W/.test(given[whole - 1]) ? 50 : 0);
