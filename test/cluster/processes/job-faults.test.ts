@@ -148,7 +148,7 @@ describe.skipIf(NO_NATS)("jobs of a cluster", () => {
     program((root) => {
       const file = join(root, "dist/jobs/jetstream-queue.js");
       replace(file, "SILENCE_MS = 15_000", "SILENCE_MS = 3_000");
-      replace(file, "SIGN_MS = 5_000", "SIGN_MS = 1_000");
+      replace(file, "HEARTBEAT_MS = 5_000", "HEARTBEAT_MS = 1_000");
     });
   const anotherVersion = (): string =>
     program((root) => {
