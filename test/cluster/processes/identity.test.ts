@@ -23,7 +23,7 @@ const ANALYSES: readonly (readonly [call: string, body: object])[] = [
       frame: "all",
       reduce: [
         { moments: "ddot(S,S)" },
-        { covariance: ["u.x", "magnetic_x", "p"] },
+        { covariance: ["u.x", "magnetic.x", "p"] },
         { histogram: "u.x", bins: 20, range: "auto" },
         {
           joint: ["R", "Q"],
