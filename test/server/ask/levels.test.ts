@@ -432,7 +432,7 @@ it("says ranges and volume fractions of a frame from its histograms", async () =
     for (const { fraction, value } of above) near(value, 1 - fraction);
   }
   for (const [query, member] of [
-    ["what=omega", "what"],
+    ["what=Q", "what"],
     ["what=u&frame=99", "frame"],
   ]) {
     const answer = await fetch(`${service.url}/api/datasets/${NAME}/levels?${query}`);

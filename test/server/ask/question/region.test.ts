@@ -10,8 +10,6 @@ import { serveTestData } from "../../../support/service.js";
 
 const N = 32;
 const folder = scratchFolder();
-/** The number of that frame among all that are stored. */
-const STORED = 5;
 const SPACING = (2 * Math.PI) / N;
 await ready;
 const service = await serveTestData();
@@ -98,7 +96,7 @@ const CALLS: readonly {
       const path = join(folder, "cutout.h5");
       writeFileSync(path, await bytes(`nodes?what=p&frame=3&format=h5&${query(region)}`));
       const file = new File(path, "r");
-      const name = file.keys().includes("p") ? "p" : `Pressure_${String(STORED).padStart(4, "0")}`;
+      const name = file.keys().includes("p") ? "p" : "Pressure_0004";
       const { value } = file.get(name) as unknown as { value: Float32Array };
       file.close();
       return Float32Array.from(value);
