@@ -16,7 +16,7 @@ import type { Description } from "./verify.js";
 
 const DIFFERS = "not as it was confirmed: ";
 
-/** @param served times that were taken before, which are served on while what follows them waits */
+/** @param served times taken before: those of confirmed files are served on while others wait; later files may be rewritten */
 export function grown(
   description: Description,
   served: Float64Array = new Float64Array(),
@@ -131,7 +131,7 @@ function timesAfter(
   const { structure = {}, varies = [], timeTable = null } = descriptor.confirmed ?? {};
   const fresh = paths.some(isFresh) ? "it was written to within the last 30 s" : null;
   const still = beingWritten(paths, held) === undefined ? fresh : "a program is writing to it";
-  if (still !== null && served.length === 0) return waitsFor(still);
+  if (still !== null && (served.length === 0 || from === 0)) return waitsFor(still);
   const times = () => {
     const found = withFiles(paths, (file) => structureOf(file, descriptor, timeTable));
     const [other, ...others] = differences(structure, varies, found);

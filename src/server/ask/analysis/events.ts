@@ -94,7 +94,7 @@ export async function eventsOf(context: Context, column: string, analysis: Analy
   if (points !== undefined) {
     const { triples, count } = await pointsOf(context, question, 0, false);
     const all = Array.from({ length: count }, (_, i) => [...triples.subarray(3 * i, 3 * i + 3)]);
-    for (const frame of base.times.keys()) places.push(...all.map((at) => ({ at, frame })));
+    for (const frame of base.times.keys()) for (const at of all) places.push({ at, frame });
   } else if (events === "centres") {
     const { answer } = await structures(context, { ...question, what: [] }, analysis);
     for (const { centre, frame } of answer.body.structures as readonly GroupAnswer[])
@@ -113,8 +113,8 @@ export async function eventsOf(context: Context, column: string, analysis: Analy
     const own = places.filter(({ frame }) => frame === f);
     const at = Float32Array.from(own.flatMap((one) => one.at));
     const found = await evaluate(columns, at, { ...pointOptions(question), temporalInterpolation: "None", time });
-    const numbers = own.map((_, i) => found.map((list) => list[i]));
-    placed.push(...own.map((one, i) => ({ ...one, weight: 1, axes: framesOf(orient, numbers[i]) })));
+    const numbersOf = (i: number) => found.map((list) => list[i]);
+    for (const [i, one] of own.entries()) placed.push({ ...one, weight: 1, axes: framesOf(orient, numbersOf(i)) });
   }
   return placed;
 }

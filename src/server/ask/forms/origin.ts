@@ -12,9 +12,8 @@ export function originOf({ question, dataset }: Outcome): Readonly<Record<string
   // The filter as applied: a top hat has a whole number of nodes.
   const acting = text === undefined ? {} : { filter: { ...filter, widths: widthsOf(filter, dataset) } };
   const own = levelNumber(dataset);
-  // A grid says what it takes from its level.
   const level = own || (question.call === "grid" ? 0 : Number(question.level ?? 0));
-  const spacing = dataset.axes.map((axis) => (own === 0 ? 2 ** level : 1) * axis.spacing);
+  const spacing = dataset.axes.map((axis) => (axis.coordinates ? null : (own === 0 ? 2 ** level : 1) * axis.spacing));
   const ofLevel = level === 0 ? {} : { level, spacing, level_of: "of means" };
   return { dataset: dataset.name, version, manifest: dataset.digest, ...assumed, question, ...ofLevel, ...acting };
 }
