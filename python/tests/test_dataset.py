@@ -112,9 +112,10 @@ def test_times_may_be_repeated(dataset):
     assert dataset.values("p", {"random": 5}, time=[0.4, 0.4]).shape == (2, 5)
 
 
-def test_a_quantity_may_be_named_t(dataset):
+def test_t_names_the_time_and_nothing_else(dataset):
     points = [[1, 2, 3], [4, 5, 6]]
-    np.testing.assert_array_equal(dataset.values("t = p", points, time=0.4), dataset.values("p", points, time=0.4))
+    with pytest.raises(fieldprobe.ServiceError, match="t is a quantity of isotropic32"):
+        dataset.values("t = p", points, time=0.4)
     np.testing.assert_array_equal(dataset.values("t", points, time=0.5), [0.5, 0.5])
 
 

@@ -71,7 +71,7 @@ function unknownMember(name: string, call: CallName): Error {
 
 /** Refuses names given to other quantities than those that the dataset has by them, as in `p = u.x`. */
 function checkGivenNames({ what = [] }: MemberValues, dataset: Dataset, faults: Faults): void {
-  const known = nameList(namesFor(dataset)).filter((name) => !/^[xyzt]$/.test(name));
+  const known = nameList(namesFor(dataset));
   for (const { name, text, isNamed } of what) {
     const same = [name, formulaOf(name)].map((one) => one?.replaceAll(" ", ""));
     if (isNamed && known.includes(name) && !same.includes(text.replaceAll(" ", "")))
