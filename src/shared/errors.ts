@@ -188,6 +188,11 @@ export class DataError extends FieldprobeError {
   }
 }
 
+/** Content that is not of the version of the last scan: the next scan begins at once. */
+export function changedSinceScan(place: string): DataError {
+  return new DataError(`${place} has changed since the catalogue was read`, undefined, { retryAfter: 1 });
+}
+
 /** What `read` returns, or what `instead` makes of its DataError. */
 export function readOr<T, D>(read: () => T, instead: (error: DataError) => D): T | D {
   try {

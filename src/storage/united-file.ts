@@ -24,7 +24,7 @@ export function withFiles<T>(paths: readonly string[], use: (file: StoredFile) =
     return use(files.length === 1 ? (files[0] as StoredFile) : new UnitedFile(files));
   } catch (error) {
     if (!(error instanceof DataError) || paths.some((path) => error.message.includes(basename(path)))) throw error;
-    throw new DataError(`${paths.join(", ")}: ${error.message}`, error.cause);
+    throw new DataError(`${paths.join(", ")}: ${error.message}`, error.cause, error.context);
   } finally {
     for (const file of files) file.close();
   }

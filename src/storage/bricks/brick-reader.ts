@@ -1,6 +1,6 @@
 /** Reads bricks of a dataset: values of any stored order and type become float32 nodes in [z][y][x][c]. */
 import ndarray from "ndarray";
-import { BusyError, DataError } from "../../shared/errors.js";
+import { BusyError, changedSinceScan, DataError } from "../../shared/errors.js";
 import type { Dataset, FieldName, FieldPart, FieldSource, FileStamp, Triple } from "../dataset/dataset.js";
 import { fieldOf } from "../dataset/dataset.js";
 import { frameIn, isUnchanged, placeOf, realPath, statusOf } from "../dataset/files.js";
@@ -12,8 +12,6 @@ import { openFile } from "../open-file.js";
 import { copyBox, isInBlockOrder, type NodeBox, readBox, storedBox } from "./stored-box.js";
 
 const OPEN_FILES = 32;
-/** What every kind of store says of content that is not that of the last scan. */
-const CHANGED = "has changed since the catalogue was read";
 
 /** A dataset of an open file, its header checked against what the catalogue verified. */
 interface OpenPart {
@@ -149,10 +147,10 @@ class BrickFiles implements StoredBricks {
       if (error instanceof BusyError)
         throw new BusyError(`${this.#dataset.name}: its store does not answer.`, error.context.retryAfter, error);
       if (!(error instanceof DataError)) throw error;
-      const isPassing = error.message.includes(CHANGED);
+      const isPassing = error.context.retryAfter !== undefined;
       const until = isPassing ? " until its file, which has changed, is scanned again" : "";
       const text = `${this.#dataset.name}: ${field} of frame ${frame} cannot be read${until}.`;
-      throw new DataError(text, error, isPassing ? { retryAfter: 1 } : {});
+      throw new DataError(text, error, error.context);
     }
   }
 
@@ -174,16 +172,16 @@ class BrickFiles implements StoredBricks {
     const { file, record, opened } = this.#open(part, frame);
     const { path, stored, packing, index } = opened;
     if (this.#readWhole(file, opened, source, part, frame, box, out)) {
-      if (!isUnchanged(record)) throw changed(record);
+      if (!isUnchanged(record)) throw changedSinceScan(record.path);
       this.bytesRead += out.byteLength;
       return;
     }
     const sources = stored.virtual ? this.#sourcesOf(file, path) : [];
     const found = readBox(file, path, stored, part, frameIn(part, frame), nodes, box, packing, this.#buffer);
-    for (const source of sources) if (!isUnchanged(source)) throw changed(source);
+    for (const source of sources) if (!isUnchanged(source)) throw changedSinceScan(source.path);
     const gap = index?.unwritten(found) ?? null;
     // A file truncated under an open handle reads as zeros; but the change also shows in its status.
-    if (!isUnchanged(record)) throw changed(record);
+    if (!isUnchanged(record)) throw changedSinceScan(record.path);
     const strides = [components, components * edge[0], components * edge[0] * edge[1], 1];
     copyBox(found.view, ndarray(out, found.view.shape, strides, component));
     this.#buffer.giveBackLent();
@@ -253,13 +251,13 @@ class BrickFiles implements StoredBricks {
     if (known !== undefined) {
       this.#files.delete(path);
       this.#files.set(path, known);
-      if (!isUnchanged(known.record)) throw changed(known.record);
+      if (!isUnchanged(known.record)) throw changedSinceScan(known.record.path);
       return known;
     }
     // Files of a series are named by a pattern and may be links; the catalogue has verified their targets.
     const record = this.#records.get(path) ?? this.#records.get(realPath(path) ?? "");
     if (record === undefined) throw new DataError(`${path} is not a file of ${this.#dataset.name}.`);
-    if (!isUnchanged(record)) throw changed(record);
+    if (!isUnchanged(record)) throw changedSinceScan(record.path);
     for (const [oldest, { file }] of this.#files) {
       if (this.#files.size < OPEN_FILES) break;
       file.close();
@@ -276,10 +274,6 @@ class BrickFiles implements StoredBricks {
     for (const { file } of this.#files.values()) file.close();
     this.#files.clear();
   }
-}
-
-function changed(record: FileStamp): DataError {
-  return new DataError(`${record.path} ${CHANGED}.`);
 }
 
 /** @throws DataError if the header differs from the verified one */

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { constants, type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
-import { DataError } from "../../shared/errors.js";
+import { changedSinceScan, DataError } from "../../shared/errors.js";
 import { ReadMemory } from "../../shared/read-memory.js";
 import { STORE_BOUNDS } from "../../shared/store-settings.js";
 import { DocumentReader, type Json } from "../dataset/documents.js";
@@ -111,8 +111,7 @@ export async function readPart(
   try {
     const status = await file.stat();
     if (!status.isFile()) throw new DataError(`${path} is not a plain file`);
-    if (status.mtimeMs > newestMs || status.ctimeMs > latestMs)
-      throw new DataError(`${path} has changed since the catalogue was read`);
+    if (status.mtimeMs > newestMs || status.ctimeMs > latestMs) throw changedSinceScan(path);
     const [offset, length] = placeIn(status.size, part);
     if (offset + length > status.size) throw new DataError(`${path} ends after ${status.size} bytes`);
     if (length > mostBytes) throw new DataError(`${path} has ${length} bytes, more than ${mostBytes}`);

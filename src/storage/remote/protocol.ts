@@ -1,4 +1,5 @@
 /** Messages between the threads that compute and the thread that reads stores. */
+import type { ErrorContext } from "../../shared/errors.js";
 import type { RawValues } from "../dataset/stored.js";
 import type { StoreTree } from "../zarr/store-tree.js";
 
@@ -104,5 +105,4 @@ export type StoreAnswer =
       /** Memory of the value that the caller gives back. */
       readonly lent: readonly ArrayBufferView[];
     }
-  /** `retryAfter` in seconds; null: the store is not readable, or has changed. */
-  | { readonly id: number; readonly message: string; readonly retryAfter: number | null };
+  | { readonly id: number; readonly message: string; readonly isBusy: boolean; readonly context: ErrorContext };

@@ -131,6 +131,6 @@ function ownThread(): StoreConnector {
 
 function resultOf(answer: StoreAnswer): unknown {
   if ("value" in answer) return answer.value;
-  const { message, retryAfter } = answer;
-  throw retryAfter === null ? new DataError(message) : new BusyError(message, retryAfter);
+  const { message, isBusy, context } = answer;
+  throw isBusy ? new BusyError(message, context.retryAfter) : new DataError(message, undefined, context);
 }

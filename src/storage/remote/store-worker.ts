@@ -57,8 +57,8 @@ async function answer({ port, signal }: StorePort, id: number, request: StoreReq
   } catch (error) {
     const place = request.kind === "read" ? `${request.store}: ${request.path}` : request.store;
     const message = error instanceof FieldprobeError ? error.message : `${place} cannot be read: ${textOf(error)}`;
-    const seconds = error instanceof BusyError ? (error.context.retryAfter ?? 1) : null;
-    reply = { id, message, retryAfter: isOutOfFiles(error) ? 1 : seconds };
+    const isBusy = error instanceof BusyError || isOutOfFiles(error);
+    reply = { id, message, isBusy, context: error instanceof FieldprobeError ? error.context : {} };
   }
   port.postMessage(reply);
   Atomics.add(signal, 0, 1);

@@ -1,5 +1,5 @@
 /** Keeps the last version of each store or file open, and looks for the present one. */
-import { DataError } from "../../shared/errors.js";
+import { changedSinceScan } from "../../shared/errors.js";
 import type { VersionName } from "./object-store.js";
 import type { RemoteObjects } from "./objects/remote-objects.js";
 
@@ -62,7 +62,7 @@ export class Versioned<T extends OpenVersion> {
     const known = this.known(location);
     if (known?.state.newestMs === newestMs) return known;
     const now = await this.now(location);
-    if (now.state.newestMs !== newestMs) throw new DataError(`${location} has changed since the catalogue was read`);
+    if (now.state.newestMs !== newestMs) throw changedSinceScan(location);
     return now;
   }
 

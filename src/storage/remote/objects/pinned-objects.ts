@@ -1,7 +1,7 @@
 /** Objects of one host or bucket, pinned to the versions of one time: changed objects are refused. */
 import { createHash } from "node:crypto";
 import { isBucket } from "../../../shared/addresses.js";
-import { BusyError, DataError } from "../../../shared/errors.js";
+import { BusyError, changedSinceScan, DataError } from "../../../shared/errors.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../../shared/store-settings.js";
 import type { DiskCache } from "./disk-cache.js";
 import type { HttpConnections } from "./http-connections.js";
@@ -157,7 +157,7 @@ export class PinnedObjects {
     const isNewer = version.modifiedMs > this.newestMs + RESOLUTION_MS;
     if (!isNewer && (part === null || !this.#isOther(key, version))) return;
     this.changedMs = Math.max(this.changedMs, version.modifiedMs, this.newestMs + 1);
-    throw new DataError(`${this.#addressOf(key)} has changed since the catalogue was read`);
+    throw changedSinceScan(this.#addressOf(key));
   }
 
   #addressOf(key: string): string {
