@@ -83,6 +83,15 @@ interface PlaneOverlay {
   readonly swiped: { readonly at: number; readonly sides: readonly [string, string]; readonly inkB: Ink } | null;
 }
 
+/** What is drawn of which view. */
+interface Drawing {
+  readonly renderer: Renderer;
+  readonly c: CanvasRenderingContext2D;
+  readonly now: View;
+  readonly grounds: Palette;
+  readonly ink: Ink;
+}
+
 interface Bar {
   readonly of: PlaneLayer;
   readonly rect: Rect;
@@ -263,11 +272,12 @@ export class Stage {
     let more = false;
     this.#isFlowing = false;
     this.#isChanged = false;
+    const drawing = { renderer, c, now, grounds, ink };
     for (const [i, pane] of shown.entries()) {
       // The first planes are shown before the surface is marched.
       if (pane.kind === "space" && this.#isChanged && this.#space === "" && !this.#hasSpace) more = true;
-      else if (pane.kind === "space") more = this.#drawSpace(renderer, c, pane, now, grounds, ink, i) || more;
-      else more = this.#drawPlane(renderer, c, pane, now, grounds, ink, i) || more;
+      else if (pane.kind === "space") more = this.#drawSpace(drawing, pane, i) || more;
+      else more = this.#drawPlane(drawing, pane, i) || more;
     }
     const fence = this.#isChanged ? renderer.gl.fenceSync(renderer.gl.SYNC_GPU_COMMANDS_COMPLETE, 0) : null;
     if (fence !== null) this.#fences.push(fence);
@@ -347,15 +357,7 @@ export class Stage {
     this.#setTitle(index, { title: "", note: "", isPending: false, isOnLight: false });
   }
 
-  #drawPlane(
-    renderer: Renderer,
-    c: CanvasRenderingContext2D,
-    pane: PlanePane,
-    now: View,
-    grounds: Palette,
-    stageInk: Ink,
-    index: number,
-  ): boolean {
+  #drawPlane({ renderer, c, now, grounds, ink: stageInk }: Drawing, pane: PlanePane, index: number): boolean {
     const { rect } = pane;
     const planeA = planeLayer(pane, now, pane.second);
     const isOfBoth = isDifference(now);
@@ -467,15 +469,7 @@ export class Stage {
     this.#overlay.show(index, swiped === null ? boxes : [rect]);
   }
 
-  #drawSpace(
-    renderer: Renderer,
-    c: CanvasRenderingContext2D,
-    pane: SpacePane,
-    now: View,
-    grounds: Palette,
-    ink: Ink,
-    index: number,
-  ): boolean {
+  #drawSpace({ renderer, c, now, grounds, ink }: Drawing, pane: SpacePane, index: number): boolean {
     const { rect } = pane;
     const surfaceState = surfaceLayer(now);
     if (surfaceState === null) {

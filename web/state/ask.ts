@@ -20,29 +20,24 @@ export interface Rows {
 /** An error answer of the service; status 0 if there was no answer. */
 export class Refusal extends Error {
   readonly status: number;
-  readonly code: string;
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, message: string) {
     super(message);
-    this.name = "Refusal";
     this.status = status;
-    this.code = code;
   }
 }
 
 /** An error as a refusal; those of the page itself have no status. */
 export const refusalFrom = (error: unknown): Refusal =>
-  error instanceof Refusal ? error : new Refusal(0, "Page", String(error).replace(/^\w*Error: /, ""));
+  error instanceof Refusal ? error : new Refusal(0, String(error).replace(/^\w*Error: /, ""));
 
 export interface Entry<T> {
   readonly answer: T | null;
   readonly error: Refusal | null;
   readonly isPending: boolean;
-  /** When the request began, by `performance.now()`. */
-  readonly since: number;
 }
 
-const IDLE: Entry<never> = { answer: null, error: null, isPending: false, since: 0 };
+const IDLE: Entry<never> = { answer: null, error: null, isPending: false };
 
 /** Address of the root of the service, with a slash at its end: the page is at the root or at `view/NAME` below it. */
 export const rootOf = () => new URL(/\/view\/[^/]*$/.test(location.pathname) ? "../" : "./", location.href).href;
@@ -84,8 +79,7 @@ export async function send(path: string, init: RequestInit = {}, signal = never)
       return null;
     });
     reachable.value = response !== null;
-    if (response?.ok && response.headers.get("content-type")?.startsWith("text/html"))
-      throw new Refusal(0, "Foreign", FOREIGN);
+    if (response?.ok && response.headers.get("content-type")?.startsWith("text/html")) throw new Refusal(0, FOREIGN);
     if (response?.ok) return response;
     const passing = response === null || response.status === 429 || response.status === 503;
     if (passing && (response === null || attempt < RETRIES)) {
@@ -93,8 +87,8 @@ export async function send(path: string, init: RequestInit = {}, signal = never)
       await pause(Math.min(LONGEST_WAIT_MS, Math.max(after, FIRST_WAIT_MS * 2 ** attempt)), signal);
       continue;
     }
-    const problem = (await response?.json().catch(() => ({}))) as { code?: string; detail?: string };
-    throw new Refusal(response?.status ?? 0, problem.code ?? "Internal", problem.detail ?? response?.statusText ?? "");
+    const problem = (await response?.json().catch(() => ({}))) as { detail?: string };
+    throw new Refusal(response?.status ?? 0, problem.detail ?? response?.statusText ?? "");
   }
 }
 
@@ -121,10 +115,10 @@ export const manifests = new Map<string, string>();
 export const replaced = signal("");
 /** Throws Refusal for an answer of another version of its dataset than the one described, or of none. */
 export function requireManifest({ dataset }: Question, manifest: unknown): void {
-  if (typeof manifest !== "string") throw new Refusal(0, "Foreign", FOREIGN);
+  if (typeof manifest !== "string") throw new Refusal(0, FOREIGN);
   if (manifest === manifests.get(dataset)) return;
   replaced.value = `${dataset} was replaced by other data. Reload the page to see them.`;
-  throw new Refusal(409, "Replaced", replaced.value);
+  throw new Refusal(409, replaced.value);
 }
 
 /** Numbers of one quantity with their unit; null if their dataset states none. */
@@ -280,16 +274,16 @@ export class Store {
     const controller = new AbortController();
     kept.controller = controller;
     this.#flying++;
-    kept.state.value = { answer: null, error: null, isPending: true, since: performance.now() };
+    kept.state.value = { answer: null, error: null, isPending: true };
     try {
       const answer = await one.load(controller.signal);
       kept.bytes = one.sizeOf?.(answer) ?? 0;
       this.#bytes += kept.bytes;
-      kept.state.value = { answer, error: null, isPending: false, since: 0 };
+      kept.state.value = { answer, error: null, isPending: false };
       this.#evict();
     } catch (error) {
       if (controller.signal.aborted) kept.state.value = IDLE;
-      else kept.state.value = { answer: null, error: refusalFrom(error), isPending: false, since: 0 };
+      else kept.state.value = { answer: null, error: refusalFrom(error), isPending: false };
     } finally {
       kept.controller = null;
       this.#flying--;

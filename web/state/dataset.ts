@@ -40,7 +40,6 @@ export interface Dataset {
   readonly viscosity: number | null;
   readonly source: string;
   readonly warnings: readonly string[];
-  readonly assumed: readonly string[];
   readonly methods: readonly string[];
   /** Number of levels of means; known only of datasets too large to be loaded whole. */
   readonly levels: number;
@@ -49,9 +48,6 @@ export interface Dataset {
 export interface Listed {
   readonly name: string;
   readonly title: string;
-  readonly nodes: readonly number[];
-  readonly times: { readonly count: number; readonly first: number; readonly last: number };
-  readonly fields: readonly string[];
 }
 
 export type Vec3 = readonly [number, number, number];

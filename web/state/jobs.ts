@@ -49,13 +49,13 @@ export async function answerOfJob<T>(question: Question, signal: AbortSignal): P
   const { id } = await startJob(question, "json");
   for (;;) {
     const now = jobs.peek().find((one) => one.id === id);
-    if (now === undefined) throw new Refusal(0, "Job", "The job was removed.");
+    if (now === undefined) throw new Refusal(0, "The job was removed.");
     if (now.state === "done") {
       const answer = (await (await send(`api/jobs/${id}/result`, {}, signal)).json()) as T & { manifest?: string };
       requireManifest(question, answer.manifest);
       return answer;
     }
-    if (!isOpen(now)) throw new Refusal(0, "Job", now.problem ?? `The job was ${now.state}.`);
+    if (!isOpen(now)) throw new Refusal(0, now.problem ?? `The job was ${now.state}.`);
     await pause(POLL_MS, signal);
   }
 }
