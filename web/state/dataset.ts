@@ -118,8 +118,11 @@ export function wrapped({ first, length, periodic, last }: Axis, place: number):
   return first + (turns - Math.floor(turns)) * length;
 }
 
-export const isOnAxis = ({ first, last, length, periodic }: Axis, place: number): boolean =>
-  periodic || (place >= first - 1e-8 * length && place <= last + 1e-8 * length);
+/** Whether a coordinate is on an axis, but for the digits of links and of float32. */
+export function isOnAxis({ first, last, length, periodic }: Axis, place: number): boolean {
+  const slack = Math.max(1e-8 * length, 2 ** -24 * Math.abs(place));
+  return periodic || (place >= first - slack && place <= last + slack);
+}
 
 /** Whether float32, in which the service takes positions, is coarse beside the nodes of an axis. */
 export const isCoarse = ({ first, last, spacing }: Axis): boolean =>

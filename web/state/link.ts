@@ -1,6 +1,6 @@
 /** The view as a link: members without a prefix are the question, `view.` the page's own, `b.` what differs in B. */
 
-import type { Vec3 } from "./dataset.js";
+import { type Axis, isCoarse, isOnAxis, type Vec3 } from "./dataset.js";
 import { exactNumber } from "./format.js";
 
 export type Plane = "x" | "y" | "z";
@@ -206,26 +206,40 @@ const canonical = (name: string, text: string) =>
     .map((part) => (numberOf(part) === null ? part : exactNumber(Number(part))))
     .join("");
 
-/** What a page does not show of a link, as a sentence; empty if it shows all. `turning`: the names of periodic axes. */
-export function untaken(query: string, shown: View, turning: readonly string[]): string {
-  const asked = [...new URLSearchParams(query)];
+/** Members that the page rounds. */
+const ROUNDED = /^([xyz]|view\.(centre|window|camera))$/;
+
+/** Whether two texts have the same numbers, but for the digits of links and of float32. */
+function isSame(name: string, text: string, other: string, axes: readonly Axis[]): boolean {
+  if (canonical(name, text) === canonical(name, other)) return true;
+  const [some, others] = [text, other].map((one) => one.split(",").map((part) => numberOf(part) ?? Number.NaN));
+  const isNear = (one: number, i: number) => {
+    const { length = 0 } = (name === "view.centre" ? axes[i] : axes["xyz".indexOf(name)]) ?? {};
+    return Math.abs(one - others[i]) <= Math.max(1e-8 * length, 2 ** -24 * Math.abs(one));
+  };
+  return ROUNDED.test(name) && some.length === others.length && some.every(isNear);
+}
+
+/** What a page does not show of a link, and why, in sentences; empty if it shows all. */
+export function untaken(query: string, shown: View, axes: readonly Axis[]): string {
+  const asked = new URLSearchParams(query);
   const has = new URLSearchParams([...Object.entries(OMITTED), ...new URLSearchParams(writeLink(shown))]);
-  const unknown = asked.flatMap(([name]) => (MEMBERS.test(name) ? [] : [name]));
+  const found = new Map<string, string[]>();
+  const add = (reason: string, name: string) => found.set(reason, [...(found.get(reason) ?? []), name]);
   const seen = new Set<string>();
-  const replaced = asked.flatMap(([name, text]) => {
-    const isFirst = !seen.has(name);
+  for (const [name, text] of asked) {
+    const place = numberOf(text);
+    const axis = seen.has(name) || place === null ? undefined : axes["xyz".indexOf(name)];
     seen.add(name);
-    const isTurned = isFirst && turning.includes(name) && numberOf(text) !== null;
-    const isShown = has.getAll(name).some((one) => canonical(name, one) === canonical(name, text));
-    if (!MEMBERS.test(name) || isTurned || isShown) return [];
-    return [`${name} ${text.trim() || "(empty)"}`];
-  });
-  const place = ["x", "y", "z"].filter((name) => numberOf(new URLSearchParams(query).get(name)) === null);
-  return [
-    unknown.length === 0 ? "" : `Not read of this link: ${unknown.join(", ")}. Numbers are without.`,
-    replaced.length === 0 ? "" : `Replaced, since unreadable, repeated or not in the dataset: ${replaced.join(", ")}.`,
-    place.length === 0 || place.length === 3 ? "" : `In the middle of the box: ${place.join(", ")}.`,
-  ]
-    .filter((one) => one !== "")
-    .join(" ");
+    const isShown = axis?.periodic || has.getAll(name).some((one) => isSame(name, one, text, axes));
+    const member = `${name} ${text.trim() || "(empty)"}`;
+    if (!MEMBERS.test(name)) add("Not read of this link, so that numbers are without", name);
+    else if (axis !== undefined && !isOnAxis(axis, place as number)) add("Outside of the box, so at its face", member);
+    else if (!isShown) add("Replaced, since unreadable, repeated or not in the dataset", member);
+    else if (axis !== undefined && isCoarse(axis) && Math.fround(place as number) !== place)
+      add("Rounded to float32, as the service takes places", member);
+  }
+  const open = ["x", "y", "z"].filter((name) => numberOf(asked.get(name)) === null);
+  if (open.length === 1 || open.length === 2) for (const name of open) add("In the middle of the box", name);
+  return [...found].map(([reason, names]) => `${reason}: ${names.join(", ")}.`).join(" ");
 }

@@ -155,8 +155,7 @@ export async function openAddress(): Promise<void> {
     const usual = list.datasets.find(({ name }) => name === "isotropic64") ?? list.datasets[0];
     if (usual === undefined) return;
     await open(readLink(wanted ?? usual.name, asked));
-    const turning = (dataset.peek()?.axes ?? []).flatMap(({ name, periodic }) => (periodic ? [name] : []));
-    unread.value = path === null ? ofOld : untaken(asked, view.peek(), turning);
+    unread.value = path === null ? ofOld : untaken(asked, view.peek(), dataset.peek()?.axes ?? []);
   } catch (error) {
     problem.value = error instanceof Error ? error.message : String(error);
     needsToken.value = error instanceof Refusal && error.status === 401;

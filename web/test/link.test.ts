@@ -1,5 +1,6 @@
 /** Links of the new page hold the whole view. */
 import { expect, it } from "vitest";
+import type { Axis } from "../state/dataset.js";
 import { EMPTY, type Range, readLink, untaken, type View, writeLink } from "../state/link.js";
 
 /** A generator of numbers from 0 to 1 (mulberry32). */
@@ -58,17 +59,21 @@ it("leave to the page what they cannot say", () => {
   });
 });
 
+const axisOf = (name: Axis["name"], ends: Partial<Axis>): Axis => ({
+  ...{ name, nodes: 4, first: 0, last: 3, length: 3, spacing: 1, periodic: false, ...ends },
+});
+const AXES = [axisOf("x", { periodic: true }), axisOf("y", {}), axisOf("z", { periodic: true })];
+const ENDLESS = [AXES[0], axisOf("y", { first: -1e9, last: 1e9, spacing: 1e9 }), AXES[2]] as Axis[];
+
 /** What is said of a link beside the view that is shown, which has what can be read of it, and the members of `page`. */
-const said = (query: string, page: Partial<View> = {}) =>
-  untaken(query, { ...readLink("a", query), ...page }, ["x", "z"]);
+const said = (query: string, page: Partial<View> = {}, axes: readonly Axis[] = AXES) =>
+  untaken(query, { ...readLink("a", query), ...page }, axes);
 
 it("say nothing of what they show, however it is written", () => {
   for (let seed = 1; seed <= 1000; seed++) {
     const view = randomView(numbers(seed));
     const { cross, ...page } = view;
-    expect(untaken(writeLink(view), { ...view, cross: cross && [9, cross[1], 9] }, ["x", "z"]), `seed ${seed}`).toBe(
-      "",
-    );
+    expect(untaken(writeLink(view), { ...view, cross: cross && [9, cross[1], 9] }, ENDLESS), `seed ${seed}`).toBe("");
     expect(untaken(writeLink({ ...page, cross: null }), view, []), `seed ${seed}`).toBe("");
   }
   const same =
@@ -82,7 +87,8 @@ it.each([
   ["x=&y=2&z=3", { cross: [1, 2, 3] }, `${REPLACED} x (empty). In the middle of the box: x.`],
   ["x=NaN&y=2&z=1e400", { cross: [1, 2, 3] }, `${REPLACED} x NaN, z 1e400. In the middle of the box: x, z.`],
   ["x=0:2", { cross: [1, 2, 3] }, `${REPLACED} x 0:2.`],
-  ["x=1&y=9&z=3", { cross: [1, 2, 3] }, `${REPLACED} y 9.`],
+  ["x=1&y=9&z=3", { cross: [1, 3, 3] }, "Outside of the box, so at its face: y 9."],
+  ["x=1&y=3.0000002&z=3", { cross: [1, 3, 3] }, "Outside of the box, so at its face: y 3.0000002."],
   ["what=u.x&what=u.y&x=1&x=2&y=1&z=1", {}, `${REPLACED} what u.y, x 2.`],
   ["what=&view.map=jet&view.pins=1,2,3;4", {}, `${REPLACED} what (empty), view.map jet, view.pins 1,2,3;4.`],
   ["b.time=5&b.method=None&b.what=", { b: {} }, `${REPLACED} b.time 5, b.method None, b.what (empty).`],
@@ -91,7 +97,22 @@ it.each([
     {},
     `${REPLACED} view.brush Q, view.range Q:-1:1:log, view.surface Q@NaN.`,
   ],
-  ["view.cards=pdf&half", {}, "Not read of this link: view.cards, half. Numbers are without."],
+  ["view.cards=pdf&half", {}, "Not read of this link, so that numbers are without: view.cards, half."],
 ] as const)("say what a page does not take of them: %s", (query, page, text) => {
   expect(said(query, page as Partial<View>)).toBe(text);
+});
+
+it("take places of more digits than they write, and say where float32 is coarse", () => {
+  const cross = [1, 0.37625159, 3] as const;
+  const rounded = { centre: [1.12345679, 2, 3] as const, window: 1.23456789, camera: [38.1234568, 22, 3.5] as const };
+  const more =
+    "view.centre=1.123456789012,2,3&view.window=1.2345678901234&view.camera=38.12345678901,22,3.5&x=1&z=3&y=";
+  expect(said(`${more}0.3762515894150309`, { cross, ...rounded })).toBe("");
+  expect(said(`${more}0.3762517`, { cross, ...rounded })).toBe(`${REPLACED} y 0.3762517.`);
+  // An end of a box, and the same in float32.
+  expect(said("x=1&z=3&y=3.0000001", { cross: [1, 3, 3] })).toBe("");
+  const far = [AXES[0], axisOf("y", { first: -70_000, last: -69_998.1, length: 1.9, spacing: 0.25 }), AXES[2]];
+  const text = "Rounded to float32, as the service takes places: y -69998.1.";
+  expect(said("x=1&z=3&y=-69998.1", { cross: [1, -69_998.1015625, 3] }, far as Axis[])).toBe(text);
+  expect(said("x=1&z=3&y=-69998.5", { cross: [1, -69_998.5, 3] }, far as Axis[])).toBe("");
 });
