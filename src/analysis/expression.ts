@@ -47,6 +47,8 @@ const MOST_EXPONENT = 16;
 /** A compiled expression. */
 export interface Expression {
   readonly text: string;
+  /** The text with names written out: expressions with the same key have the same values. */
+  readonly key: string;
   readonly shape: Shape;
   /** Unit of the values: "1" for a number, null if it depends on units that are not stated. */
   readonly unit: string | null;
@@ -69,17 +71,19 @@ export function compileExpression(text: string, names: Names, member = "expressi
     return new RequestError("InvalidRequest", `${member}: ${message}${column}.`, context);
   };
   const shared: Compilation = { inputs: new Set(), reads: new Set(), parts: 0 };
-  const part = new ExpressionCompiler(names, shared, refuse, text).compile(parse(text, refuse));
-  const { inputs, reads } = shared;
-  return {
-    text,
-    shape: part.shape,
-    unit: unitIn(part.dimension),
-    dimension: part.dimension,
-    inputs: [...inputs],
-    reads: [...reads],
-    evaluate: part.run,
-  };
+  const compiler = new ExpressionCompiler(names, shared, refuse, text);
+  const { key, shape, dimension, run } = compiler.compile(parse(text, refuse));
+  const [inputs, reads] = [[...shared.inputs], [...shared.reads]];
+  return { text, key, shape, unit: unitIn(dimension), dimension, inputs, reads, evaluate: run };
+}
+
+/** The key of an expression; undefined for a text that is none in a dataset. */
+export function keyOf(text: string, names: Names): string | undefined {
+  try {
+    return compileExpression(text, names).key;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Compiles an expression to a scalar. Throws RequestError for a vector or a tensor too, with what to write instead. */
@@ -215,12 +219,9 @@ class ExpressionCompiler {
   /** The stress of a filter; that of a box is an input of its own. */
   #stress(column: number): Subexpression {
     if (this.#names.isFiltered === "box") return this.#input("filteredStress", "velocity", "tensor");
-    const means = this.#formula(
-      "[filter(u).x * filter(u), filter(u).y * filter(u), filter(u).z * filter(u)]",
-      "tau",
-      column,
-    );
-    return this.#binary("-", this.#input("filteredProducts", "velocity", "tensor"), means, column);
+    const means = "[filter(u).x * filter(u), filter(u).y * filter(u), filter(u).z * filter(u)]";
+    const products = this.#input("filteredProducts", "velocity", "tensor");
+    return this.#binary("-", products, this.#formula(means, "tau", column), column);
   }
 
   #add(key: InputKey): void {
@@ -376,17 +377,16 @@ class ExpressionCompiler {
   #divOrCurl(name: "div" | "curl", gradient: Subexpression, column: number): Subexpression {
     const { key, shape, dimension, source } = gradient;
     if (shape !== "tensor" || source === undefined) throw this.#refuse(`${name} takes a vector, not a scalar`, column);
-    const entry = (block: BlockInputs, i: number, j: number) =>
-      inputPart(source.key, source.from + source.step * (3 * i + j), "scalar", dimension).run(block)[0];
-    if (name === "div")
-      return partOf(`div(${key})`, "scalar", dimension, (block) => {
-        const out = BINARY["+"](entry(block, 0, 0), entry(block, 1, 1), block.scratch());
-        return [BINARY["+"](out, entry(block, 2, 2), out)];
-      });
-    return partOf(`curl(${key})`, "vector", dimension, (block) => {
-      const turn = (i: number, j: number) => BINARY["-"](entry(block, i, j), entry(block, j, i), block.scratch());
-      return [turn(2, 1), turn(0, 2), turn(1, 0)];
-    });
+    const entry = (i: number, j: number) =>
+      inputPart(source.key, source.from + source.step * (3 * i + j), "scalar", dimension);
+    if (name === "curl") {
+      const turn = (i: number, j: number) => this.#binary("-", entry(i, j), entry(j, i), column);
+      return this.#array([turn(2, 1), turn(0, 2), turn(1, 0)]);
+    }
+    return summed(
+      `tr(${key})`,
+      [0, 1, 2].map((i) => entry(i, i)),
+    );
   }
 
   /** The material derivative ddt(e) + u . grad(e). */

@@ -115,6 +115,14 @@ describe("calls", () => {
     expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([400, text]);
   });
 
+  it.each(["velocity = u", "omega = curl(u)", "helicity = dot(u,curl(u))", "divergence = div(u)", "t=t, tau = p"])(
+    "take names for what they mean, and those that mean nothing: %s",
+    async (what) => {
+      const members = { ...{ dataset: "isotropic32", call: "values", what }, points: [[1, 2, 3]], time: 0.4 };
+      expect((await ask(service, members)).status).toBe(200);
+    },
+  );
+
   it.each([
     ["around", { where: "p > 1", lag: 0 }],
     ["correlation", { axis: "x" }],

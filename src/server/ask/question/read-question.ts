@@ -1,5 +1,6 @@
 /** Reads the members of a question from a query string, a body, or both, and reports all faults at once. */
-import { formulaOf, nameList, namesFor, nearestName } from "../../../analysis/names.js";
+import { keyOf } from "../../../analysis/expression.js";
+import { nearestName } from "../../../analysis/names.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { CALL_NAMES, type CallName, callOf, MEMBERS, type MemberName, memberOf } from "../../../shared/calls.js";
 import { excerpt } from "../../../shared/errors.js";
@@ -7,6 +8,7 @@ import { Faults, wrong } from "../faults.js";
 import { exampleFor } from "./example.js";
 import type { MemberValues } from "./member-values.js";
 import { readMember } from "./read-member.js";
+import { namesOf } from "./what.js";
 
 export type GivenMembers = Map<string, unknown>;
 
@@ -51,13 +53,9 @@ export function joinMembers(query: GivenMembers, body: GivenMembers): GivenMembe
 export function callNamed(name: unknown): CallName {
   const call = CALL_NAMES.find((one) => one === name);
   if (call !== undefined) return call;
-  const list = CALL_NAMES.join(", ");
-  if (name === undefined) throw wrong("call", `it is missing; calls are ${list}`);
-  throw wrong(
-    "call",
-    `there is no call ${excerpt(String(name))}; calls are ${list}`,
-    nearestName(String(name), CALL_NAMES),
-  );
+  const given = String(name);
+  const problem = name === undefined ? "it is missing" : `there is no call ${excerpt(given)}`;
+  throw wrong("call", `${problem}; calls are ${CALL_NAMES.join(", ")}`, nearestName(given, CALL_NAMES));
 }
 
 function unknownMember(name: string, call: CallName): Error {
@@ -70,11 +68,10 @@ function unknownMember(name: string, call: CallName): Error {
 }
 
 /** Refuses names given to other quantities than those that the dataset has by them, as in `p = u.x`. */
-function checkGivenNames({ what = [] }: MemberValues, dataset: Dataset, faults: Faults): void {
-  const known = nameList(namesFor(dataset));
-  for (const { name, text, isNamed } of what) {
-    const same = [name, formulaOf(name)].map((one) => one?.replaceAll(" ", ""));
-    if (isNamed && known.includes(name) && !same.includes(text.replaceAll(" ", "")))
+function checkGivenNames(values: MemberValues, dataset: Dataset, faults: Faults): void {
+  for (const { name, text } of values.what?.filter(({ isNamed }) => isNamed) ?? []) {
+    const [known, given] = [name, text].map((one) => keyOf(one, namesOf(values, dataset)));
+    if (known !== undefined && known !== given)
       faults.add(wrong("what", `${name} is a quantity of ${dataset.name}: take another name for ${excerpt(text)}`));
   }
 }
