@@ -43,15 +43,15 @@ export function addressOf(call: CallName, dataset = DATASET): string {
 /** The question that `POST /api/ask` shows. */
 export const ASK_EXAMPLE = { dataset: DATASET, call: "values", ...callOf("values").example };
 
-/** The example of an address of the interface; undefined for jobs, which answer by steps that docs/jobs.md shows. */
-export function exampleOf(method: string, address: string): ApiExample | undefined {
-  if (address === "/api/datasets") return { address };
-  if (address === "/api/datasets/{name}") return { address: `/api/datasets/${DATASET}` };
-  if (address === "/api/ask") return { address, body: ASK_EXAMPLE };
-  const call = CALL_NAMES.find((name) => address === `/api/datasets/{name}/${name}`);
+/** The example of an operation of the interface; undefined for jobs, which answer by steps that docs/jobs.md shows. */
+export function exampleOf(base: string, method: string, path: string): ApiExample | undefined {
+  if (path === "/api/datasets") return { address: base + path };
+  if (path === "/api/datasets/{name}") return { address: `${base}/api/datasets/${DATASET}` };
+  if (path === "/api/ask") return { address: base + path, body: ASK_EXAMPLE };
+  const call = CALL_NAMES.find((name) => path === `/api/datasets/{name}/${name}`);
   if (call === undefined) return undefined;
-  if (method === "get") return { address: addressOf(call) };
-  return { address: `/api/datasets/${DATASET}/${call}`, body: callOf(call).example };
+  if (method === "get") return { address: base + addressOf(call) };
+  return { address: `${base}/api/datasets/${DATASET}/${call}`, body: callOf(call).example };
 }
 
 /** Subjects of the page, in their order. */

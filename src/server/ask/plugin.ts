@@ -113,7 +113,7 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
     description: "Fields of a stored simulation at points.",
     scheme: { name: "token", definition: { type: "http", scheme: "bearer" } },
     groups: API_GROUPS,
-    example: exampleOf,
+    example: (method, path) => exampleOf(service.baseUrl(), method, path),
   });
   api.get("/openapi.json", { schema: UNDOCUMENTED }, () => docs.document());
   // On a terminal, the prompt then starts on a new line.

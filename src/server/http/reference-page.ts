@@ -6,7 +6,7 @@ interface Node {
 }
 
 export interface ApiExample {
-  /** Address below the root of the service, with its query string. */
+  /** Address with its query string. */
   readonly address: string;
   readonly accept?: string;
   readonly body?: object;
@@ -66,7 +66,7 @@ function commandOf(method: string, { address, accept, body }: ApiExample): strin
   if (method !== "get" && (method !== "post" || body === undefined)) words.push("-X", method.toUpperCase());
   if (accept !== undefined) words.push("-H", `'Accept: ${accept}'`);
   if (body !== undefined) words.push("-H", "'Content-Type: application/json'", "-d", `'${JSON.stringify(body)}'`);
-  return [...words, `'http://127.0.0.1:8080${address}'`].join(" ");
+  return [...words, `'${address}'`].join(" ");
 }
 
 function article(document: Node, method: string, address: string, operation: Node, example?: ApiExample): string {
