@@ -1,9 +1,9 @@
 /** Dimensional analysis of expressions in the units that a dataset states. */
 import type { FieldName } from "../shared/operations.js";
-import { multiplyUnit, unitFactors, unitText } from "../shared/quantities.js";
+import { multiplyUnit, unitText } from "../shared/quantities.js";
 import type { InputKey, InputKind } from "./names.js";
 
-/** Powers of units; "number" for a constant, which fits any unit; null if a unit that it depends on is not stated. */
+/** Powers of units, `?length` if it is not stated; "number" for a constant, which fits any; null for an unsure sum. */
 export type UnitPowers = ReadonlyMap<string, number> | "number" | null;
 
 export type Units = Readonly<Record<string, string>>;
@@ -18,17 +18,8 @@ const LENGTHS: Readonly<Record<InputKind, number>> = {
 /** The dimension of a product of powers of a dataset's units. */
 function measured(units: Units, powers: Readonly<Record<string, number>>): UnitPowers {
   const product = new Map<string, number>();
-  for (const [base, power] of Object.entries(powers)) {
-    const unit = units[base];
-    if (unit === undefined && power !== 0) return null;
-    multiplyUnit(product, unit ?? "1", power);
-  }
+  for (const [base, power] of Object.entries(powers)) multiplyUnit(product, units[base] ?? `?${base}`, power);
   return product;
-}
-
-/** The dimension of a constant with a unit; undefined if the unit is malformed: numbers are not converted. */
-export function dimensionOfUnit(unit: string): UnitPowers | undefined {
-  return unitFactors(unit.trim()) ?? undefined;
 }
 
 /** The dimension of an input. */
@@ -71,14 +62,10 @@ export function powerOf(a: UnitPowers, power: number): UnitPowers {
 
 /** The common dimension of parts that are added, compared or chosen from; undefined if they differ. */
 export function commonOf(parts: readonly UnitPowers[]): UnitPowers | undefined {
-  let common: UnitPowers = "number";
-  for (const part of parts) {
-    if (part === null) return null;
-    if (part === "number") continue;
-    if (common !== "number" && !isSame(common, part)) return undefined;
-    common = part;
-  }
-  return common;
+  const pairs = parts.flatMap((a, i) => parts.slice(0, i).map((b) => isSame(a, b)));
+  if (pairs.includes(false)) return undefined;
+  const [common = "number"] = parts.filter((one) => one !== "number").toReversed();
+  return pairs.includes(null) ? null : common;
 }
 
 /** Derived units of the SI as products of base units. */
@@ -86,22 +73,33 @@ const DERIVED: Readonly<Record<string, string>> = {
   ...{ N: "kg m s^-2", Pa: "kg m^-1 s^-2", J: "kg m^2 s^-2", W: "kg m^2 s^-3", Hz: "s^-1" },
 };
 
-function isSame(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): boolean {
+const isStated = (unit: string): boolean => !unit.startsWith("?");
+
+/** The units of a product: the sum of powers such as 1/3 and 2/3 may be off 1 by rounding. */
+function unitsOf(powers: ReadonlyMap<string, number>): readonly string[] {
+  return [...powers].flatMap(([unit, power]) => (Math.abs(power) < 1e-9 ? [] : [unit]));
+}
+
+/** Whether parts fit together; null if that depends on units that are not stated. */
+function isSame(a: UnitPowers, b: UnitPowers): boolean | null {
+  if (a === null || b === null) return null;
+  if (a === "number" || b === "number") return true;
   const quotient = new Map<string, number>();
   for (const [powers, sign] of [[a, 1] as const, [b, -1] as const])
     for (const [unit, power] of powers)
       multiplyUnit(quotient, Object.hasOwn(DERIVED, unit) ? DERIVED[unit] : unit, sign * power);
-  // The sum of powers such as 1/3 and 2/3 may be off by rounding.
-  return [...quotient.values()].every((power) => Math.abs(power) < 1e-9);
+  const left = unitsOf(quotient);
+  return left.every(isStated) ? left.length === 0 : null;
 }
 
 /** The unit of a dimension in answers: "1" for numbers, null if it is unknown. */
 export function unitIn(dimension: UnitPowers): string | null {
-  if (dimension === null) return null;
-  return dimension === "number" ? "1" : unitText(dimension) || "1";
+  if (dimension === "number") return "1";
+  return dimension !== null && unitsOf(dimension).every(isStated) ? unitText(dimension) || "1" : null;
 }
 
 /** A dimension as text. */
 export function dimensionText(dimension: UnitPowers): string {
-  return dimension === null || dimension === "number" ? "a number" : unitText(dimension) || "a number without unit";
+  if (dimension === null || dimension === "number") return "a number";
+  return unitText(dimension).replaceAll("?", "") || "a number without unit";
 }

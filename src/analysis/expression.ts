@@ -1,5 +1,6 @@
 /** Compiler of expressions, from their text to functions of whole blocks of nodes; no text is ever run as code. */
 import { excerpt, RequestError } from "../shared/errors.js";
+import { unitFactors } from "../shared/quantities.js";
 import {
   BINARY,
   type Components,
@@ -17,7 +18,6 @@ import {
   commonOf,
   dimensionOfDerivative,
   dimensionOfInput,
-  dimensionOfUnit,
   dimensionOfViscosity,
   dimensionText,
   powerOf,
@@ -182,8 +182,8 @@ class ExpressionCompiler {
     const part = partOf(String(value), "scalar", "number", ({ scratch }) => [scratch().fill(value)], value);
     if (unit === undefined) return part;
     const column = this.#advanceTo("[");
-    const dimension = dimensionOfUnit(unit);
-    if (dimension === undefined) throw this.#refuse(`[${excerpt(unit)}] is not a unit`, column);
+    const dimension = unitFactors(unit.trim());
+    if (dimension === null) throw this.#refuse(`[${excerpt(unit)}] is not a unit`, column);
     return { ...part, dimension: this.#names.units === null ? null : dimension };
   }
 

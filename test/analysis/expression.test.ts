@@ -56,18 +56,13 @@ describe("expressions", () => {
 
   it.each([
     ...["p < 0", "0 >= p", "p == p", "p != 1", "!p", "!!p", "p && 0", "0 && p", "1 || p", "p || 1", "p ? 1 : 2"],
+    ...["(p ? u : 2 * u).x", "p^0", "p^3", "p^-1", "min(p, 1)", "max(1, p)", "atan2(p, 1)", "sign(p)"],
     ...[
-      "(p ? u : 2 * u).x",
-      "p^0",
-      "p^3",
-      "p^-1",
-      "min(p, 1)",
-      "max(1, p)",
-      "atan2(p, 1)",
-      "sign(p)",
       "norm([p, 0, 0])",
+      "eig1([[1, p, 0], [p, 1, 0], [0, 0, 1]])",
+      "eig3([[p, 0, 0], [0, 1, 0], [0, 0, 1]])",
+      "det([u, [0, p, 0], u])",
     ],
-    ...["eig1([[1, p, 0], [p, 1, 0], [0, 0, 1]])", "eig3([[p, 0, 0], [0, 1, 0], [0, 0, 1]])", "det([u, [0, p, 0], u])"],
   ])("%s has no value where p has none", (text) => {
     const input: BlockInputs["input"] = (key, c) =>
       key === "value:pressure" ? Float64Array.of(Number.NaN) : oneNode().input(key, c);
@@ -184,6 +179,9 @@ describe("units that a dataset states", () => {
     ["max(x, t)", "max takes parts of one unit, not m and s (column 1)"],
     ["[u.x, 0, p]", "brackets hold m/s and a number and Pa (column 1)"],
     ["sqrt(det(A)) - norm(omega)", "- joins 1/s^1.5 and 1/s (column 14)"],
+    // Whatever the unit of the density is.
+    ["d(p*density, x) + d(dot(u, u)*density, x)", "+ joins Pa density/m and m density/s² (column 17)"],
+    ["[density, p, u.x]", "brackets hold density and Pa and m/s (column 1)"],
   ])("refuse %s", (text, told) => {
     expect(() => compile(text)).toThrow(`of: ${told}.`);
     expect(() => compile(text, NAMES)).not.toThrow();
@@ -204,6 +202,7 @@ describe("units that a dataset states", () => {
     "(norm(u)^3)^(1/3) + u.x + (norm(u)^(1/3))^3",
     "nu^(1/2) * norm(omega)^0.5 - norm(u)",
     "x + 1[m] * 2",
+    "min(density + u.x, p) + dot(u, u)",
   ])("admit %s, in which units fit or are not stated", (text) => {
     expect(() => compile(text)).not.toThrow();
   });
@@ -215,6 +214,7 @@ describe("units that a dataset states", () => {
     ["norm(u)^(2/3)", "m^(2/3)/s^(2/3)"],
     ["p < 0", "1"],
     ["p * density", null],
+    ["u * density / density", "m/s"],
     ["1.2[kg/m3]", "kg/m³"],
   ])("are those of %s: %s", (text, unit) => {
     expect(compile(text).unit).toBe(unit);

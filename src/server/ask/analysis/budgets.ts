@@ -2,10 +2,11 @@
  * Budgets of the Reynolds stresses R_ij = <u_i' u_j'> and of k = R_ii / 2, each term a mean of an expression:
  * dR_ij/dt = production + dissipation + pressure strain + pressure, turbulent and viscous diffusion + convection.
  */
-import { commonOf, dimensionOfUnit } from "../../../analysis/dimensions.js";
+import { commonOf, dimensionText } from "../../../analysis/dimensions.js";
 import { compileExpression } from "../../../analysis/expression.js";
 import type { Names } from "../../../analysis/names.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
+import { unitFactors } from "../../../shared/quantities.js";
 import { timesOf } from "../../http/describe.js";
 import { wrong } from "../faults.js";
 import type { Expanded } from "./distributions.js";
@@ -23,7 +24,7 @@ function expressionsOf(name: string, dataset: Dataset, frames: readonly number[]
   const stored = timesOf(dataset.time);
   const [first = 0, last = 0] = [Math.min(...frames), Math.max(...frames)];
   const { time = "" } = dataset.units;
-  const unit = dimensionOfUnit(time) === undefined ? " + 0*t" : `[${time}]`;
+  const unit = unitFactors(time.trim()) === null ? " + 0*t" : `[${time}]`;
   const step = stored[last] - stored[first];
   const rate = (of: string): Readonly<Record<string, string>> =>
     last === first ? {} : { "d/dt": `(field(${of}, ${last}) - field(${of}, ${first}))/(${step}${unit})` };
@@ -61,8 +62,9 @@ export function budgetOf(name: string, dataset: Dataset, frames: readonly number
   const of = expressionsOf(name, dataset, frames);
   const terms = TERMS.filter((term) => of[term] !== undefined);
   const added = terms.map((term) => compileExpression(of[term], names, "reduce"));
-  const units = [...new Set(added.flatMap(({ unit }) => unit ?? []))].join(" and ");
-  if (commonOf(added.map(({ dimension }) => dimension)) === undefined)
+  const dimensions = added.map(({ dimension }) => dimension);
+  const units = [...new Set(dimensions.map(dimensionText))].join(" and ");
+  if (commonOf(dimensions) === undefined)
     throw wrong("reduce", `terms in ${units} have no sum: ask them by hand with p over a density, or units=ignore`);
   return {
     rows: terms.map((term) => ({ moments: of[term], order: 1 })),

@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { budgetOf } from "../../../../src/server/ask/analysis/budgets.js";
 import { openFile } from "../../../../src/storage/open-file.js";
 import { descriptor, NODES, writeDescriptor, writeField, writeHdf5 } from "../../../support/cubes.js";
 import { scratchFolder } from "../../../support/scratch.js";
@@ -30,11 +31,7 @@ await writeHdf5(join(folder, "open.h5"), (file) => {
     value: ({ x, y, z, t }) => (isHole(x, y, z) ? Number.NaN : (X[x] as number) + t),
   });
 });
-const field = (path: string, ...last: string[]) => ({
-  file: "open.h5",
-  path,
-  dimensions: ["t", "z", "y", "x", ...last],
-});
+const field = (path: string, ...last: string[]) => ({ file: "open.h5", path, dimensions: [..."tzyx", ...last] });
 const content = descriptor("open", { fields: { velocity: field("/u", "c"), pressure: field("/p") }, viscosity: NU });
 const axis = (nodes: number, spacing: number) => ({ nodes, origin: 0, spacing });
 const axes = { x: axis(NODES.x, 0.5), y: { coordinates: Y, faces: "wall" }, z: axis(NODES.z, 0.25) };
@@ -128,6 +125,9 @@ describe("units", () => {
     expect((await answer(asked)).detail).toContain("sin takes a number without unit, not m: divide by");
     const budget = { reduce: ["budget:k"], over: ["x", "z"] };
     expect((await answer(budget)).detail).toContain("terms in m²/s³ and Pa/s have no sum: ask them by hand");
+    const { length: _, ...some } = units;
+    const bare = { viscosity: 1, fields: { velocity: 3, pressure: 1 }, units: some, time: { count: 1, values: [0] } };
+    expect(() => budgetOf("k", bare as never, [0], bare)).toThrow("terms in m³/(s³ length) and Pa m/(length s) have");
     expect((await answer({ ...budget, units: "ignore" })).results).toHaveLength(1);
     const known = {
       p: "Pa",
