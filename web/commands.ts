@@ -22,7 +22,7 @@ export const chooseQuantity = (what: string): void => change({ what, map: null }
 /** Opens a dataset; choices are kept where the dataset has them. */
 export async function chooseDataset(name: string): Promise<void> {
   const { method, show, flow, stage } = view.peek();
-  await open({ ...EMPTY, dataset: name, method, show: show === "compare" ? "four" : show, flow, stage }, "push");
+  await open({ ...EMPTY, dataset: name, method, show: show === "compare" ? "four" : show, flow, stage }, "choice");
 }
 
 const quantityItem = (quantity: Quantity): Item => ({

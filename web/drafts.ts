@@ -119,7 +119,7 @@ function confirm({ id, shown }: Draft): void {
     isShown.value = false;
     const list = (await (await send("api/datasets", {}, twoMinutes())).json()) as { datasets: readonly Listed[] };
     datasets.value = list.datasets;
-    await open({ ...EMPTY, dataset }, "push");
+    await open({ ...EMPTY, dataset }, "choice");
     say(`${dataset} is served. To withdraw it, delete ${dataset}.dataset.json beside its file.`);
     await readWaiting();
   });

@@ -115,16 +115,8 @@ function figurePanes(): FigurePane[] {
     const { range, map, volume, picture, dataset: own } = drawn;
     const label = isDifference(now) ? "A − B" : quantityOf(volume.what).symbol;
     const side = now.show === "compare" && !isDifference(now) ? (pane.second ? "B  " : "A  ") : "";
-    return [
-      {
-        pane,
-        dataset: own,
-        title: side + title,
-        picture,
-        bar: { range, map, label, isLit: false },
-        isBrushed: brushTest(drawn),
-      },
-    ];
+    const bar = { range, map, label, isLit: false };
+    return [{ pane, dataset: own, title: side + title, picture, bar, isBrushed: brushTest(drawn) }];
   });
 }
 
@@ -147,7 +139,7 @@ async function makeFigure(): Promise<void> {
   const compare = before.compare === "swipe" ? "side" : before.compare;
   change(
     { stage: hasSpace(before) ? "light" : before.stage, ...(before.show === "compare" ? { compare } : {}) },
-    "drag",
+    "part",
   );
   await settled();
   const shown = figurePanes();
@@ -159,7 +151,7 @@ async function makeFigure(): Promise<void> {
   const now = view.peek();
   const caption = captionOf(leftOut);
   const made = { centre: now.centre ?? [0, 0, 0], pixel: pixel.peek(), panes: shown };
-  change({ stage: before.stage, compare: before.compare }, "replace");
+  change({ stage: before.stage, compare: before.compare }, null);
   const notes = titles.peek().map((title) => title?.note ?? "");
   const why = [...refusals(set, now).map(([name, { error }]) => name + error.message), ...notes].find(Boolean);
   figure.value =
@@ -229,8 +221,8 @@ async function record(): Promise<void> {
   try {
     for (let i = 0; i < n && recording.peek() !== null; i++) {
       recording.value = i / n;
-      if (isOfTime) change({ time: set.times[i] }, "drag");
-      else change({ camera: [before.camera[0] + (360 * i) / n, before.camera[1], before.camera[2]] }, "drag");
+      if (isOfTime) change({ time: set.times[i] }, "part");
+      else change({ camera: [before.camera[0] + (360 * i) / n, before.camera[1], before.camera[2]] }, "part");
       own = view.peek();
       await settled();
       const picture = pictureOf();
@@ -249,7 +241,7 @@ async function record(): Promise<void> {
     const { camera, time, dataset: name } = view.peek();
     // What was chosen meanwhile stays.
     if (String(camera) === String(own.camera) && time === own.time && name === own.dataset)
-      change({ camera: before.camera, time: before.time }, "replace");
+      change({ camera: before.camera, time: before.time }, null);
   }
   if (drawn > 0) save(await movie.end(), `${before.dataset}${movie.ending}`);
   say(drawn > 0 ? `Movie of ${drawn} pictures saved` : "No picture was drawn: there is no movie.");
@@ -267,12 +259,8 @@ async function saveMesh(kind: "GLB" | "VTP"): Promise<void> {
     return;
   }
   const { fine, level, side, colour, range, map } = found.layer;
-  const mesh = surfaceMesh(
-    fine,
-    level,
-    side,
-    set.axes.map(({ periodic }) => periodic),
-  );
+  const wrap = set.axes.map(({ periodic }) => periodic);
+  const mesh = surfaceMesh(fine, level, side, wrap);
   const table = surfaceTable(map);
   const count = mesh.positions.length / 3;
   const frame = frameOf(now.time, set);

@@ -17,6 +17,7 @@ import { centreHere, fit, listen, step } from "./stage-input.js";
 import { picked, stroke, tool } from "./stage-state.js";
 import { jobAbove } from "./state/answers.js";
 import { AXIS_NAMES } from "./state/dataset.js";
+import { turnBack, turned } from "./state/history.js";
 import { readLink, type Show } from "./state/link.js";
 import { change, dataset, isDragging, isPlaying, open, openAddress, PLANE_AXES, view } from "./state/model.js";
 
@@ -105,8 +106,7 @@ addEventListener("keydown", (event) => {
   if (isTyping || document.querySelector("dialog[open]") !== null) return;
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") {
     event.preventDefault();
-    if (event.shiftKey) history.forward();
-    else history.back();
+    turnBack(event.shiftKey ? 1 : -1);
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -146,6 +146,7 @@ addEventListener("keydown", (event) => {
 
 addEventListener("click", download);
 addEventListener("popstate", () => {
+  turned();
   const name = /\/view\/([^/]+)$/.exec(location.pathname)?.[1];
   if (name !== undefined) void open(readLink(decodeURIComponent(name), location.search));
 });

@@ -49,7 +49,7 @@ function release(set: Dataset): void {
   const points = own?.points ?? (from.peek() === "box" ? { random: count.peek(), seed: 1 } : ball(set));
   const ends = [set.times[0], set.times.at(-1) as number];
   const [start, end] = isBackwards.peek() ? ends.toReversed() : ends;
-  if (view.peek().time === end) change({ time: start }, "replace");
+  if (view.peek().time === end) change({ time: start }, "time");
   const begin = view.peek().time ?? start;
   const length = Math.abs(end - begin);
   const shortest = Math.min(...set.times.slice(1).map((time, i) => time - set.times[i]));

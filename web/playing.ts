@@ -22,7 +22,7 @@ function playOn(): void {
     (second === null || isThere(second.dataset, second.what, frameOf(second.time, second.dataset)));
   if (isReady && performance.now() - arrived >= 1000 / speed.peek() - 8) {
     arrived = performance.now();
-    change({ time: set.times[next] }, "drag");
+    change({ time: set.times[next] }, "part");
   }
   playTimer = window.setTimeout(playOn, 16);
 }
@@ -31,7 +31,7 @@ export function togglePlay(): void {
   isPlaying.value = !isPlaying.peek();
   clearTimeout(playTimer);
   if (isPlaying.peek()) playOn();
-  else saveLink("replace");
+  else saveLink("time");
 }
 
 /** Shows the stored time before or after the one shown, from the ends the other end. */
@@ -40,5 +40,5 @@ export function stepTime(by: number): void {
   const now = view.peek().time ?? times[0];
   const slack = 1e-6 * Math.abs(times[1] - times[0]);
   const [after, before] = [times.findIndex((t) => t > now + slack), times.findLastIndex((t) => t < now - slack)];
-  if (times.length > 1) change({ time: times.at(by > 0 ? Math.max(0, after) : before) as number }, "replace");
+  if (times.length > 1) change({ time: times.at(by > 0 ? Math.max(0, after) : before) as number }, "time");
 }

@@ -9,19 +9,7 @@ import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Rows } from "./state/ask.js";
 import { type Dataset, hasVelocity, nearest, timeText, type Vec3 } from "./state/dataset.js";
 import { ONE } from "./state/format.js";
-import {
-  centreAt,
-  change,
-  cross,
-  dataset,
-  isDragging,
-  isPlaying,
-  placeIn,
-  setWants,
-  store,
-  valueText,
-  view,
-} from "./state/model.js";
+import { centreAt, change, cross, dataset, placeIn, setWants, store, valueText, view } from "./state/model.js";
 import { quantityOf } from "./state/quantities.js";
 
 const [BETWEEN, MOST_RECORDS] = [10, 4000];
@@ -84,8 +72,7 @@ effect(() => {
   if (place === null) return;
   const at = placeIn(set, place);
   if (String(cross.peek()) === String(at)) return;
-  const how = isPlaying.peek() || isDragging.peek() ? "drag" : "replace";
-  queueMicrotask(() => change({ cross: at, centre: centreAt(set, at) }, how));
+  queueMicrotask(() => change({ cross: at, centre: centreAt(set, at) }, null));
 });
 
 function stripOf(set: Dataset, isPending: boolean): TemplateResult {

@@ -375,7 +375,7 @@ function timeLine(set: Dataset | null): TemplateResult {
     const height = (value: number) => (34 - (28 * (value - floor)) / (high - floor || 1)).toFixed(1);
     path = curve.map((value, i) => `${i === 0 ? "M" : "L"}${place(times[i]).toFixed(1)} ${height(value)}`).join("");
   }
-  const move = (event: Event, how: "drag" | "replace") => {
+  const move = (event: Event, how: "part" | "time") => {
     const wanted = Number((event.target as HTMLInputElement).value);
     change({ time: set === null ? wanted : set.times[frameOf(wanted, set)] }, how);
   };
@@ -393,7 +393,7 @@ function timeLine(set: Dataset | null): TemplateResult {
       <svg aria-hidden="true">${ticks.map((tick) => svgLabel(place(tick) / 10, write(tick)))}</svg>
       <input type="range" aria-label="Time" aria-valuetext=${`t = ${write(time)}`} min=${first} max=${last} step="any" .value=${String(time)}
         @pointerdown=${setting(isDragging, true)} @pointerup=${setting(isDragging, false)}
-        @input=${(event: Event) => move(event, "drag")} @change=${(event: Event) => move(event, "replace")} @keydown=${(
+        @input=${(event: Event) => move(event, "part")} @change=${(event: Event) => move(event, "time")} @keydown=${(
           event: KeyboardEvent,
         ) => {
           const step = { ArrowRight: 1, ArrowLeft: -1, ArrowUp: 1, ArrowDown: -1 }[event.key];

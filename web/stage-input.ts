@@ -161,7 +161,7 @@ class StageInput {
     else if (drag.action === "pan") pan(drag.pane as PlanePane, drag.view, dx, dy);
     else if (drag.hasMoved) {
       const [longitude, latitude, distance] = drag.view.camera;
-      change({ camera: [longitude - dx * 0.4, Math.min(88, Math.max(-88, latitude + dy * 0.4)), distance] }, "drag");
+      change({ camera: [longitude - dx * 0.4, Math.min(88, Math.max(-88, latitude + dy * 0.4)), distance] }, "part");
     }
   }
 
@@ -177,11 +177,11 @@ class StageInput {
       const [x, y] = this.#pixelOf(event);
       const place = pick(pane as SpacePane, x, y);
       picked.value = place;
-      if (place !== null) change({ cross: place }, "push");
+      if (place !== null) change({ cross: place });
       return;
     }
     if (action === "stroke" && stroke.peek() !== null) stroke.value = { ...(stroke.peek() as Stroke), isDone: true };
-    saveLink("replace");
+    saveLink(action === "cross" ? "place" : "view");
   }
 
   wheel(event: WheelEvent): void {
@@ -192,7 +192,7 @@ class StageInput {
     const factor = Math.exp(Math.sign(event.deltaY) * Math.min(0.3, Math.abs(event.deltaY) / 500));
     if (pane !== null) zoomAbout(pane, view.peek(), factor, [x, y], [0, 0]);
     clearTimeout(this.#wheelTimer);
-    this.#wheelTimer = window.setTimeout(() => saveLink("replace"), 250);
+    this.#wheelTimer = window.setTimeout(() => saveLink("view"), 250);
   }
 }
 
@@ -235,7 +235,7 @@ function moveCross(pane: PlanePane, x: number, y: number): void {
   const { centre } = view.peek();
   if (set === null || centre === null) return;
   const place = positionAt(pane, x, y, centre, cross.peek(), pixel.peek());
-  change({ cross: wrappedIn(set, place) }, "drag");
+  change({ cross: wrappedIn(set, place) }, "part");
 }
 
 function pan(pane: PlanePane, from: View, dx: number, dy: number): void {
@@ -244,7 +244,7 @@ function pan(pane: PlanePane, from: View, dx: number, dy: number): void {
   const centre = [...from.centre];
   centre[h] -= dx * pixel.peek();
   centre[v] += dy * pixel.peek();
-  change({ centre: centre as unknown as Vec3 }, "drag");
+  change({ centre: centre as unknown as Vec3 }, "part");
 }
 
 /** Zooms about a pixel, whose position in a plane stays; in space the distance of the eye changes. */
@@ -259,7 +259,7 @@ function zoomAbout(
   if (set === null || from.centre === null) return;
   if (pane.kind === "space") {
     const [longitude, latitude, distance] = from.camera;
-    change({ camera: [longitude, latitude, Math.min(8, Math.max(0.4, distance * factor))] }, "drag");
+    change({ camera: [longitude, latitude, Math.min(8, Math.max(0.4, distance * factor))] }, "part");
     return;
   }
   const before = pixelOf(from, set, panes.peek());
@@ -270,7 +270,7 @@ function zoomAbout(
   const centre = [...from.centre];
   centre[h] += (x - pane.rect.x - pane.rect.width / 2) * (before - after) - dx * after;
   centre[v] -= (y - pane.rect.y - pane.rect.height / 2) * (before - after) - dy * after;
-  change({ centre: centre as unknown as Vec3, window }, "drag");
+  change({ centre: centre as unknown as Vec3, window }, "part");
 }
 
 /** The position in a plane under the pointer; null if there is none, or none in the box. */
@@ -293,7 +293,7 @@ export function step(axis: number, nodes: number): void {
   const next = Math.round(nodeOf(along, place[axis])) + nodes;
   const step = along.coordinates === undefined ? nodes * along.spacing : coordinateOf(along, next) - place[axis];
   place[axis] = wrapped(along, place[axis] + step);
-  change({ cross: place as unknown as Vec3 }, "replace");
+  change({ cross: place as unknown as Vec3 }, "place");
 }
 
 export const fit = (): void => change({ window: null, camera: view.peek().camera });

@@ -345,34 +345,21 @@ export function surfaceLayer(now: View): SurfaceState | null {
   };
 }
 
+/** The edges of the box and the lines of the crosshair, as segments with their colours. */
 export function linesOf({ low, high, dataset: set }: SurfaceLayer, place: Vec3, light: boolean): Float32Array {
   const numbers: number[] = [];
   const tone = light ? 0.1 : 1;
   const local = localIn(set);
-  const add = (from: readonly number[], to: readonly number[], alpha: number) =>
-    numbers.push(...local(from), ...local(to), tone, tone, tone, alpha);
+  const add = (through: readonly number[], a: number, alpha: number) => {
+    const [from, to] = [low, high].map((end) => local(through.with(a, end[a])));
+    numbers.push(...from, ...to, tone, tone, tone, alpha);
+  };
   for (let a = 0; a < 3; a++) {
     const [b, c] = [(a + 1) % 3, (a + 2) % 3];
-    for (const p of [low[b], high[b]]) {
-      for (const q of [low[c], high[c]]) {
-        const from = [0, 0, 0];
-        from[a] = low[a];
-        from[b] = p;
-        from[c] = q;
-        const to = [...from];
-        to[a] = high[a];
-        add(from, to, 0.28);
-      }
-    }
+    for (const p of [low[b], high[b]]) for (const q of [low[c], high[c]]) add(low.with(b, p).with(c, q), a, 0.28);
   }
-  const middle = low.map((one, a) => (one + high[a]) / 2);
-  const at = place.map((one, a) => nearestImage(set.axes[a], one, middle[a]));
-  for (let a = 0; a < 3; a++) {
-    const [from, to] = [[...at], [...at]];
-    from[a] = low[a];
-    to[a] = high[a];
-    add(from, to, 0.75);
-  }
+  const at = place.map((one, a) => nearestImage(set.axes[a], one, (low[a] + high[a]) / 2));
+  for (let a = 0; a < 3; a++) add(at, a, 0.75);
   return Float32Array.from(numbers);
 }
 

@@ -51,14 +51,10 @@ export function useStage(settings: Readonly<Record<string, string>> = {}): {
   return stage;
 }
 
-interface Probe {
-  settled(): Promise<void>;
-}
-
 /** Waits until everything that is shown has arrived and is drawn. */
 export async function settled(page: Page): Promise<void> {
   await page.waitForFunction(() => "stage" in globalThis);
-  await page.evaluate(() => (globalThis as unknown as { stage: Probe }).stage.settled());
+  await page.evaluate(() => (globalThis as unknown as { stage: { settled(): Promise<void> } }).stage.settled());
 }
 
 /** A page that reports policy violations, console errors and requests to other origins. */

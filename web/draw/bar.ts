@@ -18,8 +18,13 @@ export function partOf({ low, high, scale }: Range, value: number): number {
   return 0.5 + (0.5 * Math.sign(value) * Math.log1p(Math.abs(value) / part)) / Math.log1p(top / part);
 }
 
-export function barTicks(range: Range): number[] {
-  const { low, high, scale } = range;
+/** Ticks of a bar from the lowest, with their texts. */
+export function barTicks(range: Range): { readonly tick: number; readonly text: string }[] {
+  const ticks = ticksIn(range);
+  return ticks.map((tick) => ({ tick, text: plainNumber(tick, digitsOf(ticks)) }));
+}
+
+function ticksIn({ low, high, scale }: Range): number[] {
   if (scale === "linear") {
     const few = ticksOf(low, high, 4);
     return few.length > 1 ? few : ticksOf(low, high, 8);

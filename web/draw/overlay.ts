@@ -1,6 +1,5 @@
 /** Drawing over the panes: ticks, names of axes, colour bars, and the positions of seams and walls. */
 import type { Dataset, Vec3 } from "../state/dataset.js";
-import { digitsOf, plainNumber } from "../state/format.js";
 import { kept } from "../state/kept.js";
 import type { Range } from "../state/link.js";
 import { PLANE_AXES } from "../state/model.js";
@@ -129,8 +128,7 @@ export function drawBar(
   if (height < 60 || rect.width < 160) return [];
   // Room next to the bar is measured by its longest number.
   c.font = `400 11px ${FONT}`;
-  const values = barTicks(range);
-  const ticks = values.map((value) => ({ value, text: plainNumber(value, digitsOf(values)) }));
+  const ticks = barTicks(range);
   const room = Math.max(32, ...ticks.map(({ text }) => Math.ceil(c.measureText(text).width)));
   const [x, y, width] = [rect.x + rect.width - room - 20, rect.y + 44, 10];
   const table = isLit ? surfaceTable(map) : colourTable(map);
@@ -153,8 +151,8 @@ export function drawBar(
     c.fillRect(x, y + i, width, 1);
   }
   let last = Number.POSITIVE_INFINITY;
-  for (const { value, text } of ticks) {
-    const p = y + height * (1 - partOf(range, value));
+  for (const { tick, text } of ticks) {
+    const p = y + height * (1 - partOf(range, tick));
     if (last - p < 13) continue;
     last = p;
     write(c, ink, text, x + width + 5, p, { baseline: "middle" });

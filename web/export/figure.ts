@@ -3,7 +3,6 @@ import { axisTicks, type Bar, barTicks, partOf } from "../draw/bar.js";
 import type { Pane, PlanePane, Rect } from "../draw/layout.js";
 import { colourTable, surfaceTable } from "../draw/maps.js";
 import type { Dataset, Vec3 } from "../state/dataset.js";
-import { digitsOf, plainNumber } from "../state/format.js";
 import { PLANE_AXES } from "../state/model.js";
 import { type Picture, pictureAt } from "../state/volumes.js";
 
@@ -169,13 +168,12 @@ function barPart(
   group.append(element("image", { ...box, href: canvas.toDataURL("image/png"), preserveAspectRatio: "none" }));
   group.append(element("rect", { ...box, fill: "none", stroke: INK, "stroke-width": 0.5 }));
   let last = Number.POSITIVE_INFINITY;
-  const ticks = barTicks(range);
-  for (const tick of ticks) {
+  for (const { tick, text: number } of barTicks(range)) {
     const p = y + height * (1 - partOf(range, tick));
     if (last - p < 1.3 * text) continue;
     last = p;
     group.append(element("line", { x1: x + text, x2: x + 1.3 * text, y1: p, y2: p, stroke: INK, "stroke-width": 0.5 }));
-    group.append(label(plainNumber(tick, digitsOf(ticks)), x + 1.6 * text, p + 0.35 * text, text));
+    group.append(label(number, x + 1.6 * text, p + 0.35 * text, text));
   }
   group.append(label(name, x, y - 0.5 * text, text));
   return group;
@@ -200,10 +198,7 @@ export function figureSvg(figure: Figure, name: SizeName): SVGSVGElement {
     const { low, long } = spanOf(figure, shown, 1);
     return axisTicks(shown.dataset.axes[PLANE_AXES[shown.pane.plane][1]], low, low + long, 12).map((one) => one.text);
   });
-  const ofBars = figure.panes.flatMap(({ bar: { range } }) => {
-    const ticks = barTicks(range);
-    return ticks.map((tick) => plainNumber(tick, digitsOf(ticks)));
-  });
+  const ofBars = figure.panes.flatMap(({ bar: { range } }) => barTicks(range).map((one) => one.text));
   const left = Math.max(4.2 * text, 2.2 * text + widthOf(ofPlanes, text));
   const names = figure.panes.map(({ bar }) => bar.label);
   const right = Math.max(5.5 * text, 2.6 * text + widthOf(ofBars, text), text + widthOf(names, text));

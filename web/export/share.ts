@@ -33,7 +33,7 @@ const chosen = signal<string | null>(null);
 const jobForm = signal("json");
 
 export function openShare(title: string | null = null): void {
-  saveLink("replace");
+  saveLink(null);
   chosen.value = title;
   isShown.value = true;
 }

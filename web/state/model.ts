@@ -35,6 +35,7 @@ import {
 } from "./dataset.js";
 import { asFlowMap, durationOf } from "./flow-map.js";
 import { exact, inSpan, requireOne, tidy } from "./format.js";
+import { type Act, saveAddress } from "./history.js";
 import { kept } from "./kept.js";
 import {
   type Brush,
@@ -96,11 +97,10 @@ export function isStored(time: number, { times }: Dataset): boolean {
 export const isWithin = (time: number, set: Dataset): boolean =>
   isStored(time, set) || (time > set.times[0] && time < (set.times.at(-1) as number));
 
-/** Changes the view: as a choice that Ctrl+Z undoes ("push"), without ("replace"), or as part of a drag. */
-export function change(patch: Partial<View>, how: "push" | "replace" | "drag" = "push"): void {
+/** Changes the view by an act that Ctrl+Z undoes, by none, or as a part of an act that ends later. */
+export function change(patch: Partial<View>, act: Act | null | "part" = "choice"): void {
   view.value = roundedView({ ...view.peek(), ...patch });
-  if (how === "drag") return;
-  saveLink(how);
+  if (act !== "part" && (act !== null || !(isDragging.peek() || isPlaying.peek()))) saveLink(act);
 }
 
 const roundedTo9 = (value: number) => Number(value.toPrecision(9));
@@ -126,11 +126,9 @@ function roundedView(next: View): View {
   };
 }
 
-export function saveLink(how: "push" | "replace"): void {
+export function saveLink(act: Act | null): void {
   const now = view.peek();
-  const address = `${rootOf()}view/${encodeURIComponent(now.dataset)}?${writeLink(now)}`;
-  if (how === "push" && new URL(address).href !== location.href) history.pushState(null, "", address);
-  else history.replaceState(null, "", address);
+  saveAddress(`${rootOf()}view/${encodeURIComponent(now.dataset)}?${writeLink(now)}`, act);
 }
 
 let restTimer = 0;
@@ -164,7 +162,7 @@ export async function openAddress(): Promise<void> {
 
 let opened = 0;
 /** Loads the description of the dataset of a view, and shows it unless another view was opened meanwhile. */
-export async function open(next: View, how: "push" | "replace" = "replace"): Promise<void> {
+export async function open(next: View, act: Act | null = null): Promise<void> {
   const turn = ++opened;
   const found = await describe(next.dataset);
   const second = next.b.dataset === undefined ? null : await describe(next.b.dataset).catch(refusalFrom);
@@ -177,7 +175,7 @@ export async function open(next: View, how: "push" | "replace" = "replace"): Pro
     view.value = withDefaults({ ...next, dataset: found.name, what: next.what ?? firstQuantity(found) }, found, second);
     rested.value = view.peek();
   });
-  saveLink(how);
+  saveLink(act);
 }
 
 effect(() => {
@@ -552,7 +550,7 @@ effect(() => {
   ] as const)
     if (volume !== null && !ranges.has(what)) ranges.set(what, usualRange(volume, what, set));
   if (ranges.size > now.ranges.size) patch.ranges = ranges;
-  if (Object.keys(patch).length > 0) queueMicrotask(() => change(patch, "replace"));
+  if (Object.keys(patch).length > 0) queueMicrotask(() => change(patch, null));
 });
 
 /** A centre of the view at a position: along periodic axes the position itself, along others the middle of the box. */

@@ -5,8 +5,12 @@ import { EMPTY } from "../state/link.js";
 
 for (const name of ["matchMedia", "addEventListener"])
   vi.stubGlobal(name, () => ({ matches: false, addEventListener: () => undefined }));
-vi.stubGlobal("location", { hash: "", pathname: "/", search: "?", origin: "http://a", href: "http://a/" });
-vi.stubGlobal("history", { replaceState: () => undefined, pushState: () => undefined });
+/** The address of the page, also after tests with another one. */
+function stubAddress(): void {
+  vi.stubGlobal("location", { hash: "", pathname: "/", search: "?", origin: "http://a", href: "http://a/" });
+  vi.stubGlobal("history", { replaceState: () => undefined, pushState: () => undefined });
+}
+stubAddress();
 vi.stubGlobal("window", globalThis);
 vi.stubGlobal("document", { createTreeWalker: () => ({}) });
 export const model = await import("../state/model.js");
@@ -45,6 +49,7 @@ export const setOf = (name: string, times: readonly number[]) =>
 
 export type Members = Partial<ReturnType<typeof model.view.peek>>;
 export function show(set: Dataset, members: Members): void {
+  stubAddress();
   manifests.set(set.name, set.digest);
   model.dataset.value = set;
   const place = [1, 1, 1] as const;

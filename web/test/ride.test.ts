@@ -32,7 +32,7 @@ it.each([
     for (let i = 0; i < 50; i++) {
       const parts = [1, 3, 7].map((n) => (length * ((i * 0.618034) % 1)) / n);
       const place = model.placeIn(set as never, parts.map((one) => first + one) as never);
-      model.change({ cross: place }, "drag");
+      model.change({ cross: place }, "part");
       expect(model.cross.peek()).toEqual(place);
       const slack = 1e-8 * length + 1e-7 * Math.abs(first) + 1e-12;
       for (const [a, one] of parts.entries()) expect(Math.abs(place[a as 0] - first - one)).toBeLessThan(slack);

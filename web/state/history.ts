@@ -1,0 +1,40 @@
+/** History of the acts of the user, as entries of the browser: each has its number, and the kind of act that it is of. */
+
+/** A choice, or an act that goes on: entries of it are one while no other act comes between. */
+export type Act = "choice" | "place" | "time" | "view";
+
+interface State {
+  readonly depth: number;
+  readonly act: Act | null;
+}
+const stateNow = (): State => (history.state as State | null) ?? { depth: 0, act: null };
+
+let newest = 0;
+let isTurning = false;
+
+/** Makes an address that of the last entry, or of a new one for another act. */
+export function saveAddress(address: string, act: Act | null): void {
+  const last = stateNow();
+  const goesOn = act === null || (act === last.act && act !== "choice");
+  if (goesOn || new URL(address).href === location.href) history.replaceState(last, "", address);
+  else {
+    newest = last.depth + 1;
+    history.pushState({ depth: newest, act }, "", address);
+  }
+}
+
+/** Takes the last act back, or again; does nothing where there is none, so that the page is not left. */
+export function turnBack(by: -1 | 1): void {
+  const { depth } = stateNow();
+  if (isTurning || depth + by < 0 || depth + by > Math.max(newest, depth)) return;
+  isTurning = true;
+  history.go(by);
+}
+
+/** Another entry is shown, in which the next act begins a new one. */
+export function turned(): void {
+  const { depth } = stateNow();
+  isTurning = false;
+  newest = Math.max(newest, depth);
+  history.replaceState({ depth, act: null }, "");
+}
