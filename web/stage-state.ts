@@ -1,5 +1,4 @@
 /** State of the stage that links do not hold, as signals: hover, picked surface, strokes, sizes and titles of panes. */
-
 import { computed, signal } from "@preact/signals-core";
 import { choice } from "./controls.js";
 import { type Pane, type PlanePane, panesOf } from "./draw/layout.js";

@@ -1,5 +1,4 @@
 /** Card with the mean of a quantity around events, the nodes where a condition holds, as a picture of a plane. */
-
 import type { TemplateResult } from "lit-html";
 import { choice, into, textField } from "../controls.js";
 import { type Dataset, hasVelocity } from "../state/dataset.js";
@@ -47,13 +46,12 @@ export const around: CardKind = {
     const [a, b] = planeAxes(set);
     const [{ coordinates, mean }, ...others] = resultsOf<Result>(answer);
     requireOne(1 + others.length);
-    const flat = (mean as unknown[]).flat(3) as (number | null)[];
     const steps = (name: string, spacing: number) => {
       const at = coordinates[`r_${name}`] ?? [];
       return [...at.map((one) => one - spacing / 2), (at.at(-1) ?? 0) + spacing / 2];
     };
     const [x, y] = [steps(a.name, a.spacing), steps(b.name, b.spacing)];
-    const values = flat.map((one) => one ?? Number.NaN);
+    const values = ((mean as unknown[]).flat(3) as (number | null)[]).map((one) => one ?? Number.NaN);
     const finite = values.filter(Number.isFinite);
     const { symbol } = quantityOf(what);
     const events = Number(answer.events);

@@ -1,5 +1,4 @@
 /** Mean of a quantity for given values of another quantity, with its standard deviation in each bin. */
-
 import type { Curve } from "../chart.js";
 import { choice, into, textField } from "../controls.js";
 import { type Dataset, hasVelocity } from "../state/dataset.js";
@@ -50,16 +49,10 @@ export const conditional: CardKind = {
       const result = resultOf(answers, i);
       return { label: label ?? `mean of ${symbol}`, points: pointsOf(result, (bin) => result.mean[bin] ?? Number.NaN) };
     });
-    if (answers.length === 1)
-      for (const sign of [-1, 1])
-        curves.push({
-          label: sign > 0 ? "+ σ" : "− σ",
-          isDashed: true,
-          points: pointsOf(
-            first,
-            (bin) => (first.mean[bin] ?? Number.NaN) + sign * Math.sqrt(first.variance[bin] ?? 0),
-          ),
-        });
+    const away = (sign: number) => (bin: number) =>
+      (first.mean[bin] ?? Number.NaN) + sign * Math.sqrt(first.variance[bin] ?? 0);
+    for (const sign of answers.length === 1 ? [-1, 1] : [])
+      curves.push({ label: sign > 0 ? "+ σ" : "− σ", isDashed: true, points: pointsOf(first, away(sign)) });
     const whole = first.counts.reduce((sum, count) => sum + count, 0);
     const kept = first.counts.reduce((sum, count) => sum + (count < LEAST ? 0 : count), 0);
     const means = curves[0].points.map(([, mean]) => mean);

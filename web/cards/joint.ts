@@ -35,19 +35,13 @@ export const joint: CardKind = {
     const discriminant = Array.from({ length: 81 }, (_, i): [number, number] => {
       const q = -((i - 40) ** 2 / 1600) * Math.min(-low, -y[0] || 1);
       return [Math.sign(i - 40) * Math.sqrt((4 / 27) * -(q ** 3)), q];
-    });
+    }).filter(([r]) => r >= x[0] && r <= (x.at(-1) as number));
     return {
       title: `Joint density of R and Q, log of counts`,
       chart: {
         x: { label: "R", domain: [x[0], x.at(-1) as number] },
         y: { label: "Q", domain: [y[0], y.at(-1) as number] },
-        curves: [
-          {
-            label: "27R² + 4Q³ = 0",
-            points: discriminant.filter(([r]) => r >= x[0] && r <= (x.at(-1) as number)),
-            isDashed: true,
-          },
-        ],
+        curves: [{ label: "27R² + 4Q³ = 0", points: discriminant, isDashed: true }],
         joint: { nx: columns.length, ny: rows.length, x, y, values },
       },
       rows: [["Standard deviation of Q", shortNumber(size)]],

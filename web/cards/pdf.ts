@@ -1,5 +1,4 @@
 /** Probability density of a quantity, with a range of values that is brushed. */
-
 import { signal } from "@preact/signals-core";
 import { html, nothing } from "lit-html";
 import type { Curve } from "../chart.js";

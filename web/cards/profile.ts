@@ -1,5 +1,4 @@
 /** Mean profile of a quantity along the wall-normal axis; for the velocity also in wall units. */
-
 import { signal } from "@preact/signals-core";
 import { html, nothing } from "lit-html";
 import type { Curve } from "../chart.js";

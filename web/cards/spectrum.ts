@@ -1,5 +1,4 @@
 /** Energy spectrum, with the scales of turbulence that follow from it; between walls, at the position of the crosshair. */
-
 import { signal } from "@preact/signals-core";
 import type { Curve } from "../chart.js";
 import { toggle } from "../controls.js";

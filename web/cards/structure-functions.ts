@@ -10,6 +10,9 @@ interface Separation {
   readonly transverse: Readonly<Record<string, number>>;
 }
 
+/** Moments below this part of what their terms are were zero but for rounding, as odd ones at half a period. */
+const ROUNDING = 1e-12;
+
 export const structureFunctions: CardKind = {
   name: "Structure functions",
   has: hasVelocity,
@@ -18,31 +21,43 @@ export const structureFunctions: CardKind = {
   question: ({ name }, _, time) => ({ dataset: name, time, call: "structure_functions", orders: [2, 3] }),
   facts(_set, _, answers) {
     const curves: Curve[] = [];
-    const first = answers[0][1].separations as readonly Separation[];
-    const axes = [...new Set(first.map(({ axis }) => axis))];
+    const all = answers.map(([, { separations }]) => separations as readonly Separation[]);
+    const axes = [...new Set(all[0].map(({ axis }) => axis))];
     const lengthsOf = (some: readonly Separation[]) =>
       [...new Set(some.map(({ length }) => length))].sort((a, b) => a - b);
-    const isMean = axes.length * lengthsOf(first).length === first.length;
-    for (const [, answer, label] of answers)
+    const isMean = axes.length * lengthsOf(all[0]).length === all[0].length;
+    const seconds = all.flat().flatMap(({ longitudinal, transverse }) => [longitudinal["2"], transverse["2"]]);
+    const top = Math.max(...seconds.filter(Number.isFinite));
+    let leftOut = 0;
+    for (const [i, [, , label]] of answers.entries())
       for (const axis of isMean ? [null] : axes) {
-        const some = (answer.separations as readonly Separation[]).filter((one) => axis === null || one.axis === axis);
+        const some = all[i].filter((one) => axis === null || one.axis === axis);
         const suffix = `${axis === null ? "" : ` along ${axis}`}${label === null ? "" : `, ${label}`}`;
-        const add = (label: string, read: (one: Separation) => number) => {
-          const mean = (r: number) => {
-            const known = some.flatMap((one) => (one.length === r ? [read(one)] : [])).filter(Number.isFinite);
-            return known.reduce((sum, one) => sum + one, 0) / known.length;
-          };
-          curves.push({ label: label + suffix, points: lengthsOf(some).map((r): [number, number] => [r, mean(r)]) });
+        const meanOf = (read: (one: Separation) => number) => (r: number) => {
+          const known = some.flatMap((one) => (one.length === r ? [read(one)] : [])).filter(Number.isFinite);
+          return known.reduce((sum, one) => sum + one, 0) / known.length;
         };
-        add("S₂ longitudinal", ({ longitudinal }) => longitudinal["2"]);
-        add("S₂ transverse", ({ transverse }) => transverse["2"]);
-        add("−S₃", ({ longitudinal }) => -longitudinal["3"]);
+        const add = (label: string, mean: (r: number) => number, scale: (r: number) => number) => {
+          const points = lengthsOf(some).map((r): [number, number] => [r, mean(r)]);
+          const real = points.filter(([r, value]) => !(Math.abs(value) < ROUNDING * scale(r)));
+          leftOut += points.length - real.length;
+          curves.push({ label: label + suffix, points: real });
+        };
+        const second = meanOf(({ longitudinal }) => longitudinal["2"]);
+        const third = meanOf(({ longitudinal }) => -longitudinal["3"]);
+        add("S₂ longitudinal", second, () => top);
+        add(
+          "S₂ transverse",
+          meanOf(({ transverse }) => transverse["2"]),
+          () => top,
+        );
+        add("−S₃", third, (r) => (second(r) < ROUNDING * top ? top : second(r)) ** 1.5);
       }
     const of = isMean ? "mean of axes" : axes.join(", ");
     return {
       title: `Structure functions, ${of}`,
       chart: { x: { label: "separation r", isLog: true }, y: { label: "moments of increments", isLog: true }, curves },
-      rows: [],
+      rows: leftOut === 0 ? [] : [["Left out as rounding, below 10⁻¹² of their terms", String(leftOut)]],
     };
   },
 };

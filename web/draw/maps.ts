@@ -1,5 +1,4 @@
 /** Colour maps: inferno and cividis by matplotlib, vik, romaO and batlow by F. Crameri (MIT), each at 33 equal steps. */
-
 import type { MapName } from "../state/link.js";
 
 const STEPS: Readonly<Record<MapName, string>> = {

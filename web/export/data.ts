@@ -1,5 +1,4 @@
 /** Data as files: the plane shown, a box of stored nodes, a whole frame. */
-
 import { html, type TemplateResult } from "lit-html";
 import { choice, into, textField } from "../controls.js";
 import { addressOf, type Question, rootOf } from "../state/ask.js";

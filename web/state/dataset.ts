@@ -1,5 +1,4 @@
 /** Description of a dataset, and the geometry of its axes. */
-
 import { digitsFor, exact, plainNumber } from "./format.js";
 import { kept } from "./kept.js";
 

@@ -1,5 +1,4 @@
 /** The view as a link: members without a prefix are the question, `view.` the page's own, `b.` what differs in B. */
-
 import { type Axis, isCoarse, isOnAxis, type Vec3 } from "./dataset.js";
 import { exactNumber } from "./format.js";
 
