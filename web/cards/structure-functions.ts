@@ -18,7 +18,10 @@ export const structureFunctions: CardKind = {
   has: hasVelocity,
   hasQuantity: false,
   hasTimes: true,
-  question: ({ name }, _, time) => ({ dataset: name, time, call: "structure_functions", orders: [2, 3] }),
+  question({ name, axes }, _, time) {
+    const axis = axes.flatMap((one) => (one.nodes > 1 ? [one.name] : []));
+    return { dataset: name, time, call: "structure_functions", axis, orders: [2, 3] };
+  },
   facts(_set, _, answers) {
     const curves: Curve[] = [];
     const all = answers.map(([, { separations }]) => separations as readonly Separation[]);

@@ -39,3 +39,13 @@ it("keeps what is small beside another length, however slow the flow is", () => 
     said: [],
   });
 });
+
+it("asks for no separations along an axis of one node", () => {
+  const { axes, ...set } = setOf("plane", [0]);
+  const [x, y, z] = axes;
+  const flat = { ...set, axes: [x, y, { ...z, nodes: 1 }] as const };
+  expect([setOf("box", [0]), flat].map((one) => card.question(one, "", 0).axis)).toEqual([
+    ["x", "y", "z"],
+    ["x", "y"],
+  ]);
+});
