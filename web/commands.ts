@@ -10,9 +10,9 @@ import { type Item, openFinder } from "./finder.js";
 import { showTab, TABS } from "./inspector.js";
 import { togglePlay } from "./playing.js";
 import { toggleRuler } from "./ruler.js";
-import { centreHere, fit } from "./stage-input.js";
+import { centreHere, fit, goTo } from "./stage-input.js";
 import { tool } from "./stage-state.js";
-import { type Dataset, middleOf, timeText, type Vec3, wrapped } from "./state/dataset.js";
+import { type Dataset, middleOf, timeText } from "./state/dataset.js";
 import { EMPTY } from "./state/link.js";
 import { change, dataset, datasets, needsToken, open, view } from "./state/model.js";
 import { type Quantity, quantitiesOf } from "./state/quantities.js";
@@ -128,8 +128,7 @@ function placeItem(text: string): Item | null {
   const numbers = text.split(/[\s,;]+/).map(Number);
   const set = dataset.peek();
   if (set === null || numbers.length !== 3 || !numbers.every(Number.isFinite)) return null;
-  const place = numbers.map((one, a) => wrapped(set.axes[a], one)) as unknown as Vec3;
-  return { name: text, about: "Crosshair to this place", kind: "Place", run: () => change({ cross: place }) };
+  return { name: text, about: "Crosshair to this place", kind: "Place", run: () => goTo(set, numbers) };
 }
 
 export function openFind(): void {

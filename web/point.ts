@@ -4,9 +4,10 @@ import { pointCard } from "./cards.js";
 import { numberField } from "./controls.js";
 import { copy } from "./notify.js";
 import { toggleRuler } from "./ruler.js";
+import { goTo } from "./stage-input.js";
 import { tool } from "./stage-state.js";
 import { askJson, type Question, type Rows, type Wanted } from "./state/ask.js";
-import { type Dataset, hasVelocity, placeText, type Vec3, wrapped } from "./state/dataset.js";
+import { type Dataset, hasVelocity, placeText, type Vec3 } from "./state/dataset.js";
 import { exactNumber, shortNumber } from "./state/format.js";
 import {
   change,
@@ -77,11 +78,7 @@ export function pointPanel(set: Dataset): TemplateResult {
   const spread = known.length > 1 ? (Math.max(...known) - Math.min(...known)) / 2 : Number.NaN;
   return html`<section><h2>Crosshair</h2><div class="rows">${set.axes.map(
     (axis, a) =>
-      html`<span>${axis.name}</span>${numberField(`Crosshair ${axis.name}`, at[a], (next) => {
-        const place = [...cross.peek()];
-        place[a] = wrapped(axis, next);
-        change({ cross: place as unknown as Vec3 });
-      })}`,
+      html`<span>${axis.name}</span>${numberField(`Crosshair ${axis.name}`, at[a], (next) => goTo(set, cross.peek().with(a, next)))}`,
   )}</div></section>
   <section><h2>Values by ${rested.value.method}</h2>
     ${entry.error === null ? nothing : html`<p class="error">${entry.error.message}</p>`}
@@ -108,6 +105,6 @@ export function pointPanel(set: Dataset): TemplateResult {
     <button @click=${() => void copy(at.map(exactNumber).join(", "), "Place")}>Copy place</button>
     <button @click=${() => table !== null && void copy(table.columns.map(({ name }, i) => `${name} = ${table.rows[0][i]}`).join("\n"), "Values")}>Copy values</button>
     <button @click=${() => change({ pins: [...view.peek().pins, at] })}>Pin</button>
-    ${view.value.pins.map((pin, i) => html`<button @click=${() => change({ cross: pin })} aria-label=${`Go to pin ${i + 1}`}>${i + 1}: ${pin.map((one, a) => placeText(set.axes[a], one)).join(", ")}</button>`)}
+    ${view.value.pins.map((pin, i) => html`<button @click=${() => goTo(set, pin)} aria-label=${`Go to pin ${i + 1}`}>${i + 1}: ${pin.map((one, a) => placeText(set.axes[a], one)).join(", ")}</button>`)}
   </div>`;
 }

@@ -6,7 +6,8 @@ import { type Pane, type PlanePane, pixelOf, positionAt, type SpacePane, sizeOf 
 import { surfaceLayer } from "./stage-layers.js";
 import { panes, picked, pointer, type Stroke, stroke, swipe, tool } from "./stage-state.js";
 import { coordinateOf, type Dataset, isOnAxis, nodeOf, type Vec3, wrapped } from "./state/dataset.js";
-import type { View } from "./state/link.js";
+import { exactNumber } from "./state/format.js";
+import { OUTSIDE, type View } from "./state/link.js";
 import {
   centreAt,
   change,
@@ -18,6 +19,7 @@ import {
   pixel,
   saveLink,
   shownOf,
+  unread,
   view,
   volumeOf,
 } from "./state/model.js";
@@ -288,15 +290,22 @@ export const hover = computed(() => {
 export function step(axis: number, nodes: number): void {
   const set = dataset.peek();
   if (set === null) return;
-  const place = [...cross.peek()];
-  const along = set.axes[axis];
-  const next = Math.round(nodeOf(along, place[axis])) + nodes;
-  const step = along.coordinates === undefined ? nodes * along.spacing : coordinateOf(along, next) - place[axis];
-  place[axis] = wrapped(along, place[axis] + step);
-  change({ cross: place as unknown as Vec3 }, "place");
+  const [along, at] = [set.axes[axis], cross.peek()[axis]];
+  const next = Math.round(nodeOf(along, at)) + nodes;
+  const step = along.coordinates === undefined ? nodes * along.spacing : coordinateOf(along, next) - at;
+  change({ cross: wrappedIn(set, cross.peek().with(axis, at + step)) }, "place");
 }
 
-export const fit = (): void => change({ window: null, camera: view.peek().camera });
+/** Moves the crosshair to a place, and says which of its coordinates are outside of the box. */
+export function goTo(set: Dataset, place: readonly number[]): void {
+  const outside = set.axes.flatMap((axis, a) =>
+    isOnAxis(axis, place[a]) ? [] : [`${axis.name} ${exactNumber(place[a])}`],
+  );
+  unread.value = outside.length === 0 ? "" : `${OUTSIDE}: ${outside.join(", ")}.`;
+  change({ cross: wrappedIn(set, place) });
+}
+
+export const fit = (): void => change({ window: null });
 
 export function centreHere(): void {
   const set = dataset.peek();

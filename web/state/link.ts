@@ -205,6 +205,7 @@ const canonical = (name: string, text: string) =>
     .map((part) => (numberOf(part) === null ? part : exactNumber(Number(part))))
     .join("");
 
+export const OUTSIDE = "Outside of the box, so at its face";
 /** Members that the page rounds. */
 const ROUNDED = /^([xyz]|view\.(centre|window|camera))$/;
 
@@ -233,7 +234,7 @@ export function untaken(query: string, shown: View, axes: readonly Axis[]): stri
     const isShown = axis?.periodic || has.getAll(name).some((one) => isSame(name, one, text, axes));
     const member = `${name} ${text.trim() || "(empty)"}`;
     if (!MEMBERS.test(name)) add("Not read of this link, so that numbers are without", name);
-    else if (axis !== undefined && !isOnAxis(axis, place as number)) add("Outside of the box, so at its face", member);
+    else if (axis !== undefined && !isOnAxis(axis, place as number)) add(OUTSIDE, member);
     else if (!isShown) add("Replaced, since unreadable, repeated or not in the dataset", member);
     else if (axis !== undefined && isCoarse(axis) && Math.fround(place as number) !== place)
       add("Rounded to float32, as the service takes places", member);

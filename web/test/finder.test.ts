@@ -1,8 +1,9 @@
 /** What Find finds by typing. */
 import { expect, it } from "vitest";
-import "./page.js";
+import { axisOf, model, setOf, show } from "./page.js";
 
-const { fitOf } = await import("../finder.js");
+const { finder, fitOf } = await import("../finder.js");
+const { openFind } = await import("../commands.js");
 
 it.each([
   ["t=2", ["t = 2"]],
@@ -13,4 +14,17 @@ it.each([
 ])("finds by %s", (typed, found) => {
   const offered = ["t = −2.2", "t = −0.5", "t = 2", "t = 2.5", "vorticity"];
   expect(offered.filter((one) => fitOf(typed, one) !== null)).toEqual(found);
+});
+
+it.each([
+  ["1 2 2.5", [1, 2, 2.5], ""],
+  ["1, 9, -2", [1, 3, 2], "Outside of the box, so at its face: y 9."],
+  ["0 -1e3 0", [0, 0, 0], "Outside of the box, so at its face: y -1000."],
+  ["0 3.0000001 0", [0, 3, 0], ""],
+])("puts the crosshair at %s, and says what is outside of the box", (typed, cross, said) => {
+  const set = setOf("open", [0]);
+  show({ ...set, axes: [axisOf("x"), { ...axisOf("y"), periodic: false, length: 3 }, axisOf("z")] }, {});
+  openFind();
+  finder.peek()?.typed?.(typed)?.run();
+  expect([model.cross.peek(), model.unread.peek()]).toEqual([cross, said]);
 });
