@@ -274,10 +274,8 @@ export function frameCount({ time }: Descriptor): number {
 function consistency(descriptor: Descriptor): string[] {
   const { time } = descriptor;
   const problems: string[] = [];
-  if ("values" in time) {
-    const at = time.values.findIndex((value, index) => index > 0 && value <= time.values[index - 1]);
-    if (at > 0) problems.push(`$.time.values[${at}]: must be greater than the one before`);
-  }
+  const at = "values" in time ? time.values.findIndex((value, i) => i > 0 && value <= time.values[i - 1]) : -1;
+  if (at > 0) problems.push(`$.time.values[${at}]: must be greater than the one before`);
   const count = frameCount(descriptor);
   if ("guardBefore" in time && time.guardBefore + time.guardAfter >= count)
     problems.push(`$.time: ${time.guardBefore} + ${time.guardAfter} guard frames leave none of ${count} to be queried`);
@@ -303,10 +301,11 @@ function consistency(descriptor: Descriptor): string[] {
   for (const [name, unit = ""] of Object.entries(descriptor.units))
     if (contradictionOf(descriptor.fields[name]?.unit ?? "", unit))
       problems.push(`$.fields.${name}.unit: $.units says ${unit}`);
-  const { length = "", velocity = "", time: unit = factorBetween(velocity, "m s-1") && "s" } = unitsOf(descriptor);
-  const known = factorBetween(velocity, "m s-1") ?? factorBetween(length, "m") ?? factorBetween(unit || "", "s");
-  if (known && length && unit && contradictionOf(velocity, `${length}/${unit}`))
-    problems.push(`$.units: ${velocity} is not ${length} over ${unit}: state units that fit, or none`);
+  const { length = "", velocity = "", time: unit = "" } = unitsOf(descriptor);
+  const fitting = unit === "" ? ["s", "min", "h", "day"] : [unit];
+  const known = factorBetween(velocity, "m s-1") ?? (unit && (factorBetween(length, "m") ?? factorBetween(unit, "s")));
+  if (known && length && fitting.every((one) => contradictionOf(velocity, `${length}/${one}`)))
+    problems.push(`$.units: ${velocity} is not ${length} over ${fitting.join(" or ")}: state units that fit, or none`);
   return problems;
 }
 

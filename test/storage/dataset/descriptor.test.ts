@@ -86,7 +86,8 @@ const INCONSISTENT: [string, unknown, string | RegExp][] = [
   ["no t", stored({ dimensions: ["z", "y", "x"] }), /lacks t/],
   ["cm in m/s", stating("cm", "s", "m s-1"), "$.units: m s-1 is not cm over s: state units that fit, or none"],
   ["ms of m/s", stating("m", "ms", "m/s"), /m\/s is not m over ms/],
-  ["no hours", stating("m", undefined, "km/h"), /km\/h is not m over s/],
+  ["no time that fits", stating("m", undefined, "km/h"), /km\/h is not m over s or min or h or day: state/],
+  ["cm in m/s", stating("cm", undefined, "m/s"), /m\/s is not cm over s or min/],
   ["no lengths", stating("1", "s", "m/s"), /m\/s is not 1 over s/],
   ["no velocity", stating("m", "s", "1"), /1 is not m over s/],
   ["two systems", stating("h", "s", "U_b"), /U_b is not h over s/],
@@ -96,15 +97,9 @@ const INCONSISTENT: [string, unknown, string | RegExp][] = [
 
 describe("parseDescriptor", () => {
   it("takes a valid descriptor and fills in the defaults", () => {
-    expect(parseDescriptor(JSON.stringify(VALID))).toMatchObject({
-      descriptor: {
-        title: "",
-        aliases: [],
-        forcing: { kind: "none" },
-        frameVelocity: [0, 0, 0],
-        time: { guardBefore: 0 },
-      },
-    });
+    const defaults = { title: "", aliases: [], forcing: { kind: "none" }, frameVelocity: [0, 0, 0] };
+    const descriptor = { ...defaults, time: { guardBefore: 0 } };
+    expect(parseDescriptor(JSON.stringify(VALID))).toMatchObject({ descriptor });
   });
 
   it.each(WRONG)("refuses a wrong %s, as the JSON Schema does", (_, value, problem) => {
@@ -116,9 +111,10 @@ describe("parseDescriptor", () => {
     expect(problemsOf(value)).toEqual([typeof problem === "string" ? problem : expect.stringMatching(problem)]);
   });
 
-  it.each(["metres s m.s**-1", "km h km/h", "1 1 1", "h h/U_b U_b", "word word word"])("takes units %s", (text) => {
+  const fitting = ["metres s m.s**-1", "km h km/h", "1 1 1", "h h/U_b U_b", "word word word", "km  km/h", "m  U_b"];
+  it.each(fitting)("takes units %s", (text) => {
     const [length, time, velocity] = text.split(" ");
-    expect(problemsOf(stating(length, time, velocity))).toEqual([]);
+    expect(problemsOf(stating(length, time || undefined, velocity))).toEqual([]);
   });
 
   it("lists every problem at once", () => {
