@@ -137,10 +137,8 @@ async function makeFigure(): Promise<void> {
     return;
   }
   const compare = before.compare === "swipe" ? "side" : before.compare;
-  change(
-    { stage: hasSpace(before) ? "light" : before.stage, ...(before.show === "compare" ? { compare } : {}) },
-    "part",
-  );
+  const stage = hasSpace(before) ? "light" : before.stage;
+  change({ stage, ...(before.show === "compare" ? { compare } : {}) }, "part");
   await settled();
   const shown = figurePanes();
   const leftOut = panes
@@ -275,7 +273,7 @@ async function saveMesh(kind: "GLB" | "VTP"): Promise<void> {
     : await askAtPoints(question, Float32Array.from(mesh.positions));
   const colours = new Uint8Array(4 * count);
   for (const [i, value] of values.entries()) {
-    const at = 4 * Math.round(255 * Math.min(1, Math.max(0, partOf(range, value) || 0)));
+    const at = 4 * Math.round(255 * Math.min(1, Math.max(0, partOf(range, value))));
     // Grey where there is no value, as on the stage.
     colours.set(Number.isNaN(value) ? [128, 128, 128, 255] : table.subarray(at, at + 4), 4 * i);
   }

@@ -10,9 +10,10 @@ export interface Bar {
   readonly isLit: boolean;
 }
 
+/** The part of a bar below a value: below 0 for lower ones, as for what has no logarithm; NaN if it is missing. */
 export function partOf({ low, high, scale }: Range, value: number): number {
   if (scale === "linear") return (value - low) / (high - low);
-  if (scale === "log") return Math.log(value / low) / Math.log(high / low);
+  if (scale === "log") return Math.log(Math.max(0, value) / low) / Math.log(high / low);
   const part = Number(scale.split(":")[1]);
   const top = Math.max(Math.abs(low), Math.abs(high));
   return 0.5 + (0.5 * Math.sign(value) * Math.log1p(Math.abs(value) / part)) / Math.log1p(top / part);

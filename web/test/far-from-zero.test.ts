@@ -1,6 +1,6 @@
 /** Times, places and values far from zero or close to it: links keep them, and labels tell them apart. */
 import { expect, it } from "vitest";
-import { axisTicks, barTicks } from "../draw/bar.js";
+import { axisTicks, barTicks, partOf } from "../draw/bar.js";
 import { type Axis, placeText, roundedOn, timeText } from "../state/dataset.js";
 import { exactNumber, plainNumber, tidy } from "../state/format.js";
 import { EMPTY, readLink, writeLink } from "../state/link.js";
@@ -78,4 +78,9 @@ it("bars have two labels or more, whatever their range", () => {
       { low: 1e5 * end, high: 1e5 * end + 1 },
     ])
       expect(barTicks({ ...range, scale: "linear" }).length, `${range.low} to ${range.high}`).toBeGreaterThan(1);
+});
+
+it("bars have their lowest colour for what has no logarithm, and none for what is missing", () => {
+  const parts = [-1, 0, 0.1, 18, Number.NaN].map((value) => partOf({ low: 0.1, high: 18, scale: "log" }, value));
+  expect(parts).toEqual([Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 1, Number.NaN]);
 });
