@@ -16,7 +16,7 @@ const LENGTHS: Readonly<Record<InputKind, number>> = {
 };
 
 /** The dimension of a product of powers of a dataset's units. */
-function measured(units: Units, powers: Readonly<Record<string, number>>): UnitPowers {
+export function measured(units: Units, powers: Readonly<Record<string, number>>): UnitPowers {
   const product = new Map<string, number>();
   for (const [base, power] of Object.entries(powers)) multiplyUnit(product, units[base] ?? `?${base}`, power);
   return product;
@@ -39,11 +39,6 @@ export function dimensionOfInput(key: InputKey, units: Units): UnitPowers {
 export function dimensionOfDerivative(of: UnitPowers, units: Units, length: number, time = 0): UnitPowers {
   if (of === "number") return length === 0 && time === 0 ? of : dimensionOfDerivative(new Map(), units, length, time);
   return productOf(of, measured(units, { length: -length, time: -time }));
-}
-
-/** The dimension of a kinematic viscosity. */
-export function dimensionOfViscosity(units: Units): UnitPowers {
-  return measured(units, { velocity: 1, length: 1 });
 }
 
 /** The dimension of `a * b^power`. */

@@ -18,8 +18,8 @@ import {
   commonOf,
   dimensionOfDerivative,
   dimensionOfInput,
-  dimensionOfViscosity,
   dimensionText,
+  measured,
   powerOf,
   productOf,
   type UnitPowers,
@@ -197,7 +197,7 @@ class ExpressionCompiler {
       throw this.#refuse(`nothing has the name ${excerpt(name)}; write ${present}`, column, present);
     if (name === "tau") return this.#stress(column);
     if (name === "nu" && viscosity !== undefined)
-      return { ...this.#literal(viscosity), dimension: dimensionOfViscosity(units) };
+      return { ...this.#literal(viscosity), dimension: measured(units, { velocity: 1, length: 1 }) };
     const input = inputNamed(name, this.#names);
     if (input === undefined) {
       const formula = formulaOf(name);

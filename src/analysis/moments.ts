@@ -56,12 +56,8 @@ export function momentsOf(values: Float64Array, weights: Float64Array | null = n
 
 /** Count, sum and extremes of the finite values. */
 function firstSums(values: Float64Array, weights: Float64Array | null) {
-  let count = 0;
-  let infinite = 0;
-  let weight = 0;
-  let sum = 0;
-  let min = Infinity;
-  let max = -Infinity;
+  let [count, infinite, weight, sum] = [0, 0, 0, 0];
+  let [min, max] = [Infinity, -Infinity];
   for (let from = 0; from < values.length; from += RUN) {
     let runWeight = 0;
     let runSum = 0;
@@ -87,10 +83,7 @@ function firstSums(values: Float64Array, weights: Float64Array | null) {
 
 /** Sums of the powers of the deviations of the finite values from an estimate of the mean. */
 function powerSums(values: Float64Array, weights: Float64Array | null, estimate: number, order: number): number[] {
-  let s1 = 0;
-  let s2 = 0;
-  let s3 = 0;
-  let s4 = 0;
+  let [s1, s2, s3, s4] = [0, 0, 0, 0];
   for (let from = 0; from < values.length; from += RUN) {
     let r1 = 0;
     let r2 = 0;

@@ -107,8 +107,7 @@ export function reduceSample(reduction: AnyReduction, sample: Sample): Reduction
     case "histogram":
       return binned([column(reduction.of)], [reduction], sample.weights);
     case "joint": {
-      const { bins, range } = reduction;
-      const axes = [0, 1].map((a) => ({ bins: bins[a], range: range[a] }));
+      const axes = reduction.bins.map((bins, a) => ({ bins, range: reduction.range[a] }));
       return binned(reduction.of.map(column), axes, sample.weights);
     }
     case "conditional":

@@ -37,7 +37,7 @@ function tableOf(items: readonly unknown[], plot: AnalysisTable["plot"]): Analys
 }
 
 /** Members of a result with a number for each bin. Their columns are in the singular. */
-const OF_BINS = ["counts", "weights", "mean", "variance", "mean_se", "variance_se"];
+const OF_BINS = ["density", "counts", "weights", "mean", "variance", "mean_se", "variance_se"];
 
 /** The table of a reduction. */
 function resultTable(result: AnswerMembers): AnalysisTable {
@@ -175,6 +175,18 @@ function dispersionTable(times: readonly unknown[], answer: AnswerMembers): Anal
   return { ...table, plot: { x: "time", y, log: false } };
 }
 
+/** A row for each bin of each PDF of increments; plots show the first axis and part. */
+function pdfTable(separations: readonly AnswerMembers[], edges: unknown): AnalysisTable {
+  const rows = separations.flatMap(({ axis, nodes, length, pdf }) =>
+    Object.entries(pdf as Readonly<Record<string, AnswerMembers>>).flatMap(([part, own]) =>
+      rowsAt({ edges, ...own }, [], { axis, part, ...(nodes === undefined ? {} : { nodes }), length }),
+    ),
+  );
+  const table = tableOf(rows, { x: "from", along: ["from", "to"], y: ["density"], by: "length", log: false });
+  const [[axis, part]] = table.rows;
+  return { ...table, shown: (row) => row[0] === axis && row[1] === part };
+}
+
 /** Members of spectra with a number for each wavenumber. */
 const OF_WAVENUMBERS = ["E", "helicity", "cross", "dissipation", "transfer", "flux"];
 
@@ -194,6 +206,7 @@ export function analysisTable(answer: AnswerMembers): AnalysisTable {
   if (answer.nyquist !== undefined) return spectrumTable(answer);
   const { results, separations, structures } = answer as Readonly<Record<string, readonly AnswerMembers[] | undefined>>;
   if (structures !== undefined) return tableOf(structures, null);
+  if (separations?.[0]?.pdf !== undefined) return pdfTable(separations, answer.edges);
   if (separations !== undefined) {
     const table = tableOf(separations, null);
     const y = table.columns.filter((column) => /^(longitudinal|scalar)\./.test(column));

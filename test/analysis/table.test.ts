@@ -22,6 +22,10 @@ describe("tables of answers", () => {
       "axis,nodes,length,longitudinal.2,longitudinal.3\nx,1,0.5,0.25,-0.125\nx,2,1,0.5,-0.25\n",
     ],
     [
+      '{"edges":[-1,0,1],"separations":[{"axis":"x","nodes":2,"length":0.5,"scalar":{"2":9},"pdf":{"scalar":{"density":[0.2,0.3],"counts":[4,6],"below":1,"above":0}}}]}',
+      "axis,part,nodes,length,from,to,density,count\nx,scalar,2,0.5,-1,0,0.2,4\nx,scalar,2,0.5,0,1,0.3,6\n",
+    ],
+    [
       '{"results":[{"of":"p","edges":[0,1,2],"counts":[5,6],"weights":[1,2]}]}',
       "from,to,count,weight\n0,1,5,1\n1,2,6,2\n",
     ],
