@@ -5,7 +5,6 @@ import {
   BINARY,
   type Components,
   choose,
-  contraction,
   eachOnce,
   power,
   product,
@@ -39,7 +38,7 @@ import {
   presentName,
   REPLACED,
 } from "./names.js";
-import { type BlockInputs, inputPart, partOf, type Subexpression, summed } from "./subexpression.js";
+import { type BlockInputs, inputPart, partOf, type Subexpression } from "./subexpression.js";
 
 const MOST_PARTS = 256;
 const MOST_EXPONENT = 16;
@@ -281,15 +280,13 @@ class ExpressionCompiler {
           return this.#divOrCurl(name, this.#derivedInput("gradient", inner, "tensor", { order: 1 }), column);
         if (name === "curl") throw this.#refuse("curl takes a vector, not a tensor", column);
         // Component 9 i + 4 j of the gradient is dT[i][j]/dx[j].
-        return summed(
-          `div(${inner.text})`,
-          [0, 1, 2].map((j) => this.#derivedInput("gradient", inner, "vector", { order: 1, from: 4 * j, step: 9 })),
-        );
+        return [0, 1, 2]
+          .map((j) => this.#derivedInput("gradient", inner, "vector", { order: 1, from: 4 * j, step: 9 }))
+          .reduce((sum, one) => this.#binary("+", sum, one, column));
       case "lap":
-        return summed(
-          `lap(${inner.text})`,
-          [0, 1, 2].map((a) => this.#derivedInput("second", inner, inner.shape, { order: 2, from: a, step: 3 })),
-        );
+        return [0, 1, 2]
+          .map((a) => this.#derivedInput("second", inner, inner.shape, { order: 2, from: a, step: 3 }))
+          .reduce((sum, one) => this.#binary("+", sum, one, column));
       case "hess":
         if (inner.shape !== "scalar")
           throw this.#refuse(`hess of an expression takes a scalar, not a ${inner.shape}`, column);
@@ -375,36 +372,22 @@ class ExpressionCompiler {
 
   /** The divergence or the curl of a vector, from its gradient. */
   #divOrCurl(name: "div" | "curl", gradient: Subexpression, column: number): Subexpression {
-    const { key, shape, dimension, source } = gradient;
+    const { shape, dimension, source } = gradient;
     if (shape !== "tensor" || source === undefined) throw this.#refuse(`${name} takes a vector, not a scalar`, column);
     const entry = (i: number, j: number) =>
       inputPart(source.key, source.from + source.step * (3 * i + j), "scalar", dimension);
-    if (name === "curl") {
-      const turn = (i: number, j: number) => this.#binary("-", entry(i, j), entry(j, i), column);
-      return this.#array([turn(2, 1), turn(0, 2), turn(1, 0)]);
-    }
-    return summed(
-      `tr(${key})`,
-      [0, 1, 2].map((i) => entry(i, i)),
-    );
+    const joined = (operator: "+" | "-", a: Subexpression, b: Subexpression) => this.#binary(operator, a, b, column);
+    if (name === "div") return joined("+", joined("+", entry(0, 0), entry(1, 1)), entry(2, 2));
+    const turn = (i: number, j: number) => joined("-", entry(i, j), entry(j, i));
+    return this.#array([turn(2, 1), turn(0, 2), turn(1, 0)]);
   }
 
   /** The material derivative ddt(e) + u . grad(e). */
-  #material(inner: Argument, column: number): Subexpression {
-    if (inner.shape === "tensor") throw this.#refuse("DDt takes a scalar or a vector, not a tensor", column);
+  #material({ text, shape }: Argument, column: number): Subexpression {
+    if (shape === "tensor") throw this.#refuse("DDt takes a scalar or a vector, not a tensor", column);
     if (fieldOfName("u", this.#names) === undefined) throw this.#refuse("the dataset has no velocity", column);
-    const rate = this.#derivedInput("rate", inner, inner.shape, { timeOrder: 1 });
-    const shape = inner.shape === "scalar" ? "vector" : "tensor";
-    const gradient = this.#derivedInput("gradient", inner, shape, { order: 1 });
-    const u = this.#input("value", "velocity", "vector");
-    const carried = productOf(gradient.dimension, u.dimension);
-    const both = this.#common("DDt joins", [rate, { ...gradient, dimension: carried }], column);
-    return partOf(`DDt(${inner.text})`, inner.shape, both, (block) => {
-      const [along, by] = [gradient.run(block), u.run(block)];
-      const moved =
-        inner.shape === "scalar" ? [contraction(along, by, block.scratch())] : product(along, by, block.scratch);
-      return sums(rate.run(block), moved, block.scratch);
-    });
+    const carried = shape === "scalar" ? `dot(grad(${text}), velocity)` : `grad(${text}) * velocity`;
+    return this.#formula(`ddt(${text}) + ${carried}`, "DDt", column);
   }
 
   /** `field(e, 3)`: an expression at another frame. */

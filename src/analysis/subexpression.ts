@@ -1,5 +1,5 @@
 /** Subexpressions: parts of expressions whose values are computed once for a block of nodes. */
-import { type Components, type ScratchArray, type Shape, SIZES, sums } from "./array-functions.js";
+import { type Components, type ScratchArray, type Shape, SIZES } from "./array-functions.js";
 import type { UnitPowers } from "./dimensions.js";
 import type { InputKey } from "./names.js";
 
@@ -55,12 +55,4 @@ export function inputPart(key: InputKey, from: number, shape: Shape, dimension: 
     names.map((name, c) => once(block, name, () => [block.input(key, from + step * c)])[0]);
   const own = names.length === 1 ? names[0] : `${key}[${from}-${step}-]`;
   return { key: own, shape, dimension, run, source: { key, from, step } };
-}
-
-/** The sum of three parts of one shape. */
-export function summed(key: string, parts: readonly Subexpression[]): Subexpression {
-  const [{ shape, dimension }] = parts;
-  return partOf(key, shape, dimension, (block) =>
-    parts.map((one) => one.run(block)).reduce((sum, one) => sums(sum, one, block.scratch)),
-  );
 }
