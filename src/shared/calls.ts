@@ -346,6 +346,8 @@ export const MEMBERS = {
   },
   absolute: {
     type: "numbers",
+    minimum: 0,
+    maximum: 16,
     description:
       "Powers p > 0 of absolute increments, integer or not: <|d|^p>, for a vector of the longitudinal increment, with its local slope against <|d|^3>.",
     defaultText: "none",
@@ -353,6 +355,8 @@ export const MEMBERS = {
   },
   increments: {
     type: "numbers",
+    minimum: 0,
+    maximum: 16,
     description:
       "Powers of Lagrangian increments of what, q(t0 + lag) - q(t0); for non-integer powers, of their absolute values.",
     defaultText: "none",
@@ -773,7 +777,7 @@ export const CALLS = {
   correlation: {
     summary: "Two-point correlations",
     description:
-      "R_ab(r) = <a'(x) b'(x + r)> along a periodic axis or over a plane of two, at each position along the directions that are not averaged; rho is R divided by both root mean squares.",
+      "R_ab(r) = <a'(x) b'(x + r)> along an axis (of an open one over the pairs that exist) or over a plane of two periodic axes, at each position along the directions that are not averaged; rho is R divided by both root mean squares.",
     kind: "table",
     members: [
       "what",

@@ -835,8 +835,9 @@ class Calls(Asking):
     ) -> Table:
         """Two-point correlations.
 
-        R_ab(r) = <a'(x) b'(x + r)> along a periodic axis or over a plane of two, at each position along the
-        directions that are not averaged; rho is R divided by both root mean squares.
+        R_ab(r) = <a'(x) b'(x + r)> along an axis (of an open one over the pairs that exist) or over a plane
+        of two periodic axes, at each position along the directions that are not averaged; rho is R divided by
+        both root mean squares.
 
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the

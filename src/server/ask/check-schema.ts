@@ -26,7 +26,8 @@ export function checkSchema(schema: TSchema, value: unknown, prefix: string): vo
   const member = excerpt([prefix, path].filter((part) => part !== "").join(".")) || "body";
   const variant = variantOf(error.schema, error.value);
   if (variant !== undefined) checkSchema(variant, error.value, member);
-  const known = error.message === "Unexpected property" ? `; it has ${namesIn(error.schema)}` : "";
+  const names = Object.keys(error.schema.properties ?? {}).join(", ");
+  const known = error.message === "Unexpected property" ? `; it has ${names}` : "";
   const choices = choicesOf(error.schema)?.join(", ");
   const text = choices === undefined ? `${error.message.toLowerCase()}${known}` : `expected one of ${choices}`;
   throw wrong(member, text);
@@ -46,8 +47,4 @@ function choicesOf({ anyOf }: TSchema): readonly unknown[] | undefined {
     return one.const ?? `${/^[aio]/.test(one.type) ? "an" : "a"} ${one.type}`;
   };
   return (anyOf as TSchema[] | undefined)?.map(named);
-}
-
-function namesIn(schema: TSchema): string {
-  return Object.keys((schema.properties ?? {}) as object).join(", ");
 }

@@ -137,10 +137,7 @@ function alongIn(question: MemberValues, dataset: Dataset) {
   const { what, increments, origins, bins, range } = question;
   if (increments === undefined && origins !== undefined)
     throw wrong("origins", "it is of increments, which state powers");
-  const odd = increments?.find((p) => !(p > 0 && p <= 16));
-  if (odd !== undefined) throw wrong("increments", `expected powers above 0 and up to 16, not ${odd}`);
   if ((bins === undefined) !== (range === undefined)) throw wrong("bins", "histograms have bins and range");
-  if (range !== undefined && !(range[0] < range[1])) throw wrong("range", "the first edge must be below the last");
   const binned = bins === undefined || range === undefined ? null : { count: bins, range };
   if (increments === undefined && binned === null) {
     if (what === undefined) return null;

@@ -38,10 +38,7 @@ export async function structure_functions(context: Context, question: MemberValu
   const what = onlyWhat(question, dataset);
   const isInvalid = orders.some((order) => !Number.isInteger(order) || order < 1 || order > 16);
   if (isInvalid) throw wrong("orders", "expected whole numbers from 1 to 16");
-  const invalid = absolute.find((p) => !(p > 0 && p <= 16));
-  if (invalid !== undefined) throw wrong("absolute", `expected powers above 0 and up to 16, not ${invalid}`);
   if ((bins === undefined) !== (range === undefined)) throw wrong("bins", "histograms have bins and range");
-  if (range !== undefined && !(range[0] < range[1])) throw wrong("range", "the first edge must be below the last");
   const histogram = bins === undefined || range === undefined ? undefined : { bins, range };
   const axis = question.axis ?? LETTERS.filter((_, a) => dataset.axes[a as 0].coordinates === null);
   checkFilterUsed(question, compileWhat([what], namesOf(question, dataset)));

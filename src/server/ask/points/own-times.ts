@@ -1,7 +1,6 @@
 /** Answers queries at points with separate times. */
 import { type Evaluation, type Query, type Result, writeTriples } from "../../../engine/contract/query.js";
 import { groupsOfTimes, type TimedGroup, triplesOf } from "../../../engine/contract/time-groups.js";
-import { unknownDataset } from "../../../shared/errors.js";
 import { operationOf } from "../../../shared/operations.js";
 import { refuse } from "../../http/refusal.js";
 import type { RequestLife } from "../../http/request-life.js";
@@ -27,8 +26,7 @@ export async function answerAtOwnTimes(
   member: "time" | "StartTime",
   { points, velocities, times }: TimedPoints,
 ): Promise<Result> {
-  const dataset = life.find(query.dataset ?? "");
-  if (dataset === undefined) throw unknownDataset(query.dataset ?? "", life.datasets());
+  const dataset = life.dataset(query.dataset ?? "");
   const groups = groupsOfTimes(query, operationOf(query.operation), dataset, member, times);
   const start = (group: TimedGroup): Evaluation => {
     const evaluation = life.start(group.query);

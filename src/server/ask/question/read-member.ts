@@ -349,7 +349,7 @@ const READERS: Readonly<Record<MemberType, (value: unknown, name: MemberName, ca
   texts: (value, name) => fewOf(value, name).map(String),
   number: (value, name) => bounded(numberOf(value, name), memberOf(name), name, true),
   integer: (value, name) => bounded(wholeOf(value, name), memberOf(name), name, false),
-  numbers: (value, name) => fewOf(value, name).map((one) => numberOf(one, name)),
+  numbers: (value, name) => fewOf(value, name).map((one) => bounded(numberOf(one, name), memberOf(name), name, true)),
   integers: (value, name) => fewOf(value, name).map((one) => wholeOf(one, name)),
   pair: readPair,
   level: readLevel,
