@@ -98,7 +98,9 @@ export function frequenciesOf(
   const factors = Float64Array.from({ length: bins }, (_, b) =>
     (axis === null ? isSingle(b, length) : isSingle(Math.floor(b / inTime), nodes)) ? 1 : 2,
   );
-  const [lined, reach, each, apart] = open === undefined ? [axis, nodes, columns.length, 1] : [open, times, 1, times];
+  // A series that is longer than its line ends in zeros.
+  const [lined, reach] = open === undefined ? [axis, nodes] : [open, shape[open]];
+  const [each, apart] = open === undefined ? [columns.length, 1] : [1, times];
   const stride = lined === null || lined === 0 ? 1 : lined === 1 ? shape[0] : shape[0] * shape[1];
   const leftOut = { missing: 0, infinite: 0 };
   let [weight, count] = [0, 0];

@@ -87,7 +87,10 @@ export async function frequencySpectrum(context: Context, question: MemberValues
   checkSize(reductions, base, analysis.most);
   const own = { ...nodes, base, frames: nodes.frames.slice(0, frames) };
   const merged = await analysis.reduce(own, { columns, reductions });
-  const speed = along === null ? 0 : await largest(`abs(u.${LETTERS[along]})`, plain);
+  const isKnown = dataset.fields.velocity !== undefined && !isStaggered(dataset, "velocity");
+  const speeds = along !== null && isKnown ? [`abs(u.${LETTERS[along]})`] : [];
+  const [[found] = []] = await momentsOf(plain, pooled(plain.nodes), speeds);
+  const speed = found?.max ?? Number.POSITIVE_INFINITY;
   const scales = { step, spacing: along === null ? 0 : dataset.axes[along].spacing, speed };
   const states = merged.states(0) as readonly Frequencies[];
   const places = (coordinatesOf(base).coordinates ?? {}) as Readonly<Record<string, readonly number[]>>;
@@ -108,16 +111,33 @@ export async function frequencySpectrum(context: Context, question: MemberValues
   });
 }
 
-/** The largest value of a velocity component; infinite if it is not known at the nodes. */
-async function largest(text: string, analysis: Analysis): Promise<number> {
-  const { dataset, nodes } = analysis;
-  if (dataset.fields.velocity === undefined || isStaggered(dataset, "velocity")) return Number.POSITIVE_INFINITY;
-  const [[found] = []] = await momentsOf(analysis, pooled(nodes), [text]);
-  return found?.max as number;
-}
-
 /** Steps of the times and of the nodes of the axis, and the largest velocity along it. */
 type Scales = Readonly<Record<"step" | "spacing" | "speed", number>>;
+
+/** The mean of list number `list` of each state, by group and bin. */
+function meansIn(states: readonly Frequencies[], list: number, bins: number): Float64Array {
+  return Float64Array.from({ length: states.length * bins }, (_, i) => {
+    const state = states[Math.floor(i / bins)];
+    return state.sums[list * bins + (i % bins)] / state.weight;
+  });
+}
+
+/** Mean modes of lines along an open axis, each with as many zeros behind it: of each column, and re and im of two. */
+export async function paddedModes(
+  line: AxisNumber,
+  columns: readonly string[],
+  nodes: AnalysedNodes,
+  { reduce }: Analysis,
+): Promise<readonly Float64Array[]> {
+  const times = 2 * nodes.base.extent[line];
+  const how = { window: "none", detrend: "none", axis: null, nodes: 1, isPair: columns.length === 2 } as const;
+  const options = { of: columns.map((_, c) => c), line, times, length: times, step: times, ...how };
+  const merged = await reduce(nodes, { columns, reductions: [{ kind: "frequencies", ...options }] });
+  const states = merged.states(0) as readonly Frequencies[];
+  if (states.some(({ missing, infinite }) => missing + infinite > 0))
+    throw wrong("axis", "along an open axis, a correlation needs all nodes, and some have no value");
+  return Array.from({ length: columns.length === 2 ? 4 : 1 }, (_, list) => meansIn(states, list, times / 2 + 1));
+}
 
 /** The members of an answer. `places`: coordinates of the groups, the slowest first. */
 function frequencyMembers(
@@ -140,11 +160,7 @@ function frequencyMembers(
   };
   const bins = along * inTime;
   const shape = [...Object.values(places).map((list) => list.length), ...(axis === null ? [] : [along]), inTime];
-  const means = (list: number): Float64Array =>
-    Float64Array.from({ length: states.length * bins }, (_, i) => {
-      const state = states[Math.floor(i / bins)];
-      return state.sums[list * bins + (i % bins)] / state.weight;
-    });
+  const means = (list: number): Float64Array => meansIn(states, list, bins);
   const plain = (values: Float64Array): unknown => nested([...values], shape);
   const scaled = (values: Float64Array): unknown => plain(values.map((one, i) => one * factor(i % bins)));
   const [total, ...more] = Array.from({ length: seriesIn(options) }, (_, s) => means(s));

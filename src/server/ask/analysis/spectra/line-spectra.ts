@@ -2,7 +2,6 @@
 import { compileExpression, componentsIn } from "../../../../analysis/expression.js";
 import { type InputKey, partsOfInput } from "../../../../analysis/names.js";
 import { nested } from "../../../../analysis/nested.js";
-import type { GroupAnswer } from "../../../../analysis/reductions.js";
 import type { OfAxes, SpectrumPlan } from "../../../../analysis/spectrum.js";
 import { binsOf, groupsOf, modesOf, wavenumbersAlong } from "../../../../analysis/spectrum.js";
 import { Transform } from "../../../../analysis/transform.js";
@@ -15,34 +14,31 @@ import { AXES, derivedOf, framesIn, LETTERS, regrouped, replacedAlong } from "..
 import { type Analysis, analysisOf, momentsOf, type Tabled, tabled } from "../analysis.js";
 import { withMeans } from "../means.js";
 import { aboutTexts, checkNumbers, coordinatesOf } from "../reductions.js";
+import { paddedModes } from "./frequencies.js";
 import { fluctuationsOf, pairMembers, pairOf, pairText, shapesOf } from "./spectral-quantities.js";
-
-/** Sums of modes by position, with their meaning. */
-interface SummedModes {
-  readonly plan: SpectrumPlan;
-  readonly energies: readonly Float64Array[];
-  readonly co: Float64Array | null;
-  readonly quad: Float64Array | null;
-  /** Number of lines and frames averaged. */
-  readonly realisations: number;
-  readonly about: GroupAnswer;
-}
 
 /** Directions to average over: as the question states, or all but open axes. */
 function averagedOver({ question, dataset }: Analysis): readonly Direction[] {
   return question.over ?? [...LETTERS.filter((_, a) => dataset.axes[a as AxisNumber].periodic), "t"];
 }
 
-/** Sums the modes of one quantity, or of a pair, along transformed axes. Throws RequestError. */
+/**
+ * Sums of the modes of one quantity, or of a pair, along transformed axes, by position. Throws RequestError.
+ * @param isPadded whether one of the axes may be open, whose lines are followed by zeros
+ */
 async function sumModes(
   texts: readonly string[],
   transformedAxes: readonly AxisNumber[],
   plain: Analysis,
-): Promise<SummedModes> {
+  isPadded = false,
+) {
   const { question, dataset, most } = plain;
   const over = averagedOver(plain);
   const transformed = AXES.map((a) => transformedAxes.includes(a)) as unknown as OfAxes<boolean>;
-  checkTransforms(dataset, transformed, "axis");
+  const open = isPadded ? transformedAxes.find((a) => !dataset.axes[a].periodic) : undefined;
+  if (open === undefined) checkTransforms(dataset, transformed, "axis");
+  else if (transformedAxes.length > 1 || dataset.axes[open].coordinates !== null)
+    throw wrong("axis", "along an open axis, a correlation is along that axis alone, of evenly spaced nodes");
   const resolvedAxes = AXES.map((a) => !transformed[a] && !over.includes(LETTERS[a])) as unknown as OfAxes<boolean>;
   const own = fluctuationsOf(texts, question);
   const ofFrames = question.remove === "frame" ? [] : (["t"] as const);
@@ -53,26 +49,39 @@ async function sumModes(
   const { nodes, texts: each } = fixed ?? { nodes: analysis.nodes, texts: own };
   const columns = each.flatMap((text, i) => componentsIn(text, shapes[i] as "scalar"));
   const { extent, order, names, weights } = nodes.base;
-  const [nx, ny, nz, frames] = extent;
+  const frames = extent[3];
+  const doubled = AXES.map((a) => (a === open ? 2 : 1));
   const plan: SpectrumPlan = {
     ...(transformedAxes.length === 1
       ? { kind: "line", axis: transformedAxes[0] as AxisNumber }
       : { kind: "modes", axis: null }),
     ...{ transformed, resolvedAxes, columns, order, names, weights },
-    ...{ nodes: [nx, ny, nz], components: columns.length as 1 | 2 | 3 },
+    nodes: doubled.map((by, a) => by * extent[a]) as unknown as OfAxes<number>,
+    ...{ components: columns.length as 1 | 2 | 3 },
     terms: ["energy", ...(texts.length === 2 ? (["co", "quad"] as const) : [])],
-    periods: dataset.axes.map((axis) => axis.nodes * axis.spacing) as unknown as OfAxes<number>,
+    periods: dataset.axes.map((axis, a) => doubled[a] * axis.nodes * axis.spacing) as unknown as OfAxes<number>,
   };
   const length = groupsOf(plan) * binsOf(plan);
   checkNumbers(length * (columns.length + 2), most);
   const derived = derivedOf(nodes, columns);
-  const sums = await analysis.sum({ plan, frames: nodes.frames, times: nodes.base.times, derived }, nodes);
-  for (const one of sums) for (let i = 0; i < one.length; i++) one[i] = one[i] / frames;
-  const [energy, co = null, quad = null] = sums as [Float64Array, Float64Array?, Float64Array?];
-  const averaged = plan.nodes.reduce((product, n, a) => product * (transformed[a] || resolvedAxes[a] ? 1 : n), 1);
+  const energies: Float64Array[] = [];
+  let [co, quad]: (Float64Array | undefined)[] = [];
+  if (open === undefined) {
+    const sums = await analysis.sum({ plan, frames: nodes.frames, times: nodes.base.times, derived }, nodes);
+    for (const one of sums) for (let i = 0; i < one.length; i++) one[i] = one[i] / frames;
+    energies.push(...columns.map((_, c) => sums[0].subarray(c * length, (c + 1) * length)));
+    [, co, quad] = sums;
+  } else {
+    const all = await paddedModes(open, columns, regrouped(nodes, [...resolvedAxes, false]), analysis);
+    energies.push(...all.slice(0, columns.length));
+    [co, quad] = all.slice(columns.length);
+  }
+  const averaged = extent
+    .slice(0, 3)
+    .reduce((product, n, a) => product * (transformed[a] || resolvedAxes[a] ? 1 : n), 1);
   return {
-    ...{ plan, co, quad, realisations: averaged * frames },
-    energies: columns.map((_, c) => energy.subarray(c * length, (c + 1) * length)),
+    // The number of lines and frames averaged.
+    ...{ plan, energies, co, quad, realisations: averaged * frames },
     about: { ...about, weights: nodes.weights, frames: framesIn(nodes), ...aboutTexts(texts, plain.nodes) },
   };
 }
@@ -138,14 +147,9 @@ export async function lineSpectrum(context: Context, question: MemberValues, kin
   const along = axis.map((one) => LETTERS.indexOf(one) as AxisNumber);
   if (along.length > 1 && question.normalise === "wavelength")
     throw wrong("normalise", "wavelengths are along one axis");
-  const body = lineMembers(texts, await sumModes(texts, along, analysis), analysis);
-  return tabled(body, { ...pairText(question, dataset), ...analysis.time, over: averagedOver(analysis), kind, axis });
-}
-
-function lineMembers(texts: readonly string[], summed: SummedModes, { question, nodes }: Analysis): GroupAnswer {
-  const { plan, energies, co, quad, realisations } = summed;
+  const { plan, energies, co, quad, realisations, about } = await sumModes(texts, along, analysis);
   const waves = wavesOf(plan);
-  const at = placesOf(plan, nodes);
+  const at = placesOf(plan, analysis.nodes);
   const single = waves.length === 1;
   const names = waves.map(({ axis }) => (single ? "k" : `k_${LETTERS[axis]}`));
   const coordinates = { ...Object.fromEntries(at), ...Object.fromEntries(waves.map(({ k }, i) => [names[i], k])) };
@@ -155,19 +159,20 @@ function lineMembers(texts: readonly string[], summed: SummedModes, { question, 
   const list = (values: Float64Array): unknown => plain(values.map((one, i) => one * factors[i % factors.length]));
   const [a, b] = energies;
   const members =
-    co !== null && quad !== null
+    co !== undefined && quad !== undefined
       ? pairMembers([a, b, co, quad], () => realisations === 1, list, plain)
       : { E: list(energies.reduce((sum, own) => sum.map((one, i) => one + own[i]))) };
   const each = energies.length === 3 ? energies.map((one, c) => [`E_${LETTERS[c]}`, list(one)]) : [];
   const result = { of: texts.join(", "), coordinates, ...members, ...Object.fromEntries(each) };
   const { normalise } = question;
   const wavelength = waves[0]?.k.map((k) => (k === 0 ? null : (2 * Math.PI) / k));
-  return {
-    ...{ ...summed.about, kind: plan.kind, realisations },
+  const body = {
+    ...{ ...about, kind: plan.kind, realisations },
     ...(normalise === undefined ? {} : { normalise }),
     ...(normalise === "wavelength" ? { wavelength } : {}),
     results: [result],
   };
+  return tabled(body, { ...pairText(question, dataset), ...analysis.time, over: averagedOver(analysis), kind, axis });
 }
 
 /** Factor of each mode along each transformed axis: 1, 1/dk or k/dk; the fastest axis last. */
@@ -187,38 +192,34 @@ function factorsOf(
   return factors;
 }
 
-/** Answers `correlation`: R_ab(r) = <a'(x) b'(x + r)> along one periodic axis or over a plane of two, circular. */
+/** Answers `correlation`: R_ab(r) = <a'(x) b'(x + r)> along one axis, circular if it is periodic, or over two such. */
 export async function correlation(context: Context, question: MemberValues): Promise<Tabled> {
+  const { dataset } = context;
   const { axis = ["x"] } = question;
   const analysis = analysisOf(context, question);
-  const texts = pairOf(question, context.dataset);
+  const texts = pairOf(question, dataset);
   if (axis.length > 2) throw wrong("axis", "a correlation is along one axis, or over the plane of two");
   const along = axis.map((one) => LETTERS.indexOf(one) as AxisNumber);
-  const body = await correlate(texts, along, analysis);
-  return tabled(body, { ...pairText(question, context.dataset), ...analysis.time, over: averagedOver(analysis), axis });
-}
-
-async function correlate(
-  texts: readonly string[],
-  along: readonly AxisNumber[],
-  analysis: Analysis,
-): Promise<GroupAnswer> {
   const [a, b = a] = texts as [string, string?];
   const isAuto = a === b && analysis.question.at === undefined;
-  const summed = await sumModes(isAuto ? [a] : [a, b], along, analysis);
-  const { plan, energies, about, realisations } = summed;
+  const summed = await sumModes(isAuto ? [a] : [a, b], along, analysis, true);
+  const { plan, energies, about, realisations, co, quad } = summed;
   if (energies.length > 2 || (isAuto && energies.length > 1))
     throw wrong("what", "a correlation is of scalars: name a component");
   // The spectrum of a single quantity is its pair with itself.
   const [own, other = own] = energies as [Float64Array, Float64Array?];
-  const R = await correlationsIn(plan, summed.co ?? own, summed.quad ?? own.map(() => 0), analysis);
+  const circular = await correlationsIn(plan, co ?? own, quad ?? own.map(() => 0), analysis);
   const [groups, bins] = [groupsOf(plan), binsOf(plan)];
+  const isOpen = along.some((axis) => !dataset.axes[axis].periodic);
+  const padded = circular.length / groups;
+  // Along an open axis, of N nodes and as many zeros, N - i nodes have one that is i further, and none one N further.
+  const share = (i: number): number => (isOpen ? padded / Math.abs(padded / 2 - i) : 1);
+  const hasPairs = (_: unknown, i: number): boolean => !isOpen || 2 * (i % padded) !== padded;
+  const R = circular.map((one, i) => one * share(i % padded)).filter(hasPairs);
   const cells = R.length / groups;
-  const [sa, sb] = [own, other].map((one) =>
-    Array.from({ length: groups }, (_, g) =>
-      Math.sqrt(one.subarray(g * bins, (g + 1) * bins).reduce((sum, e) => sum + e, 0)),
-    ),
-  ) as [number[], number[]];
+  const sumIn = (one: Float64Array, g: number) => one.subarray(g * bins, (g + 1) * bins).reduce((sum, e) => sum + e, 0);
+  const rootsOf = (one: Float64Array) => Array.from({ length: groups }, (_, g) => Math.sqrt(share(0) * sumIn(one, g)));
+  const [sa, sb] = [rootsOf(own), rootsOf(other)];
   const rho = R.map((one, i) => {
     const g = Math.floor(i / cells);
     const scale = sa[g] * sb[g];
@@ -227,27 +228,23 @@ async function correlate(
   const at = placesOf(plan, analysis.nodes);
   const separations = slowestFirst(plan).map((axis): [string, number[]] => {
     const [n, h] = [plan.nodes[axis], plan.periods[axis] / plan.nodes[axis]];
-    return [`r_${LETTERS[axis]}`, Array.from({ length: n }, (_, i) => h * (2 * i > n ? i - n : i))];
+    return [`r_${LETTERS[axis]}`, Array.from({ length: n }, (_, i) => h * (2 * i > n ? i - n : i)).filter(hasPairs)];
   });
   const coordinates = Object.fromEntries([...at, ...separations]);
   const lengths = Object.values(coordinates).map(({ length }) => length);
   const ofPlaces = (list: readonly unknown[]): unknown => nested(list, lengths.slice(0, at.length));
   const [[, r]] = separations as [[string, number[]]];
-  const integrals =
-    isAuto && separations.length === 1
-      ? Array.from({ length: groups }, (_, g) => integralLength(rho.subarray(g * cells, (g + 1) * cells), r))
-      : null;
-  return {
+  const half = (g: number) => rho.subarray(g * cells, g * cells + Math.ceil(cells / share(0)));
+  const integrals = Array.from({ length: groups }, (_, g) => integralLength(half(g), r));
+  const body = {
     ...about,
-    ...(integrals === null
-      ? {}
-      : {
-          integral_length: ofPlaces(integrals.map(({ length }) => length)),
-          crossed: ofPlaces(integrals.map(({ crossed }) => crossed)),
-        }),
+    ...(isAuto && separations.length === 1
+      ? Object.fromEntries(LENGTHS.map((name) => [name, ofPlaces(integrals.map((one) => one[name]))]))
+      : {}),
     ...{ s_a: ofPlaces(sa), s_b: ofPlaces(sb), realisations },
     results: [{ of: texts.join(", "), coordinates, R: nested([...R], lengths), rho: nested([...rho], lengths) }],
   };
+  return tabled(body, { ...pairText(question, dataset), ...analysis.time, over: averagedOver(analysis), axis });
 }
 
 /** The transformed axes, the slowest first. */
@@ -294,19 +291,18 @@ async function correlationsIn(
   return R;
 }
 
+const LENGTHS = ["integral_length", "crossed"] as const;
+
 /** The integral of rho to its first zero by trapezes, the zero by a line between nodes; to half the period if it has none. */
-function integralLength(
-  rho: Float64Array,
-  r: readonly number[],
-): { readonly length: number | null; readonly crossed: boolean } {
+function integralLength(rho: Float64Array, r: readonly number[]) {
   const half = Math.floor(rho.length / 2);
   let sum = 0;
   for (let i = 0; i < half; i++) {
     const [a, b] = [rho[i], rho[i + 1]];
     const h = Math.abs(r[i + 1]) - Math.abs(r[i]);
-    if (Number.isNaN(a)) return { length: null, crossed: false };
-    if (b <= 0) return { length: sum + (0.5 * a * h * a) / (a - b), crossed: true };
+    if (Number.isNaN(a)) return { integral_length: null, crossed: false };
+    if (b <= 0) return { integral_length: sum + (0.5 * a * h * a) / (a - b), crossed: true };
     sum += 0.5 * (a + b) * h;
   }
-  return { length: sum, crossed: false };
+  return { integral_length: sum, crossed: false };
 }

@@ -37,16 +37,6 @@ export async function spectrum(context: Context, question: MemberValues): Promis
   return spectrumOfFrames(context, question);
 }
 
-/** What a spectrum of whole frames consists of. */
-interface Wanted {
-  readonly text: string;
-  readonly kind: SpectrumPlan["kind"];
-  /** The axis of lines, or the one across planes. */
-  readonly axis: "x" | "y" | "z" | undefined;
-  /** In addition to the energy: transfer, flux, dissipation, helicity, or cross: and a quantity. */
-  readonly terms: readonly string[];
-}
-
 /** Averages the spectra of several frames. */
 async function spectrumOfFrames(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
@@ -57,13 +47,13 @@ async function spectrumOfFrames(context: Context, question: MemberValues): Promi
   const { kind = open === 0 ? "shell" : open === 1 ? "plane" : "line", terms = [] } = question;
   const [given, ...others] = question.axis ?? [];
   if (others.length > 0) throw wrong("axis", "a spectrum has one axis");
-  const firstPeriodic = LETTERS.find((_, a) => dataset.axes[a as AxisNumber].periodic);
+  const firstPeriodic = LETTERS.find((_, a) => dataset.axes[a as AxisNumber].periodic) ?? "x";
   const axis = kind === "line" ? (given ?? firstPeriodic) : given;
   checkFilterUsed(question, compileWhat([what], namesOf(question, dataset)));
   const odd = terms.find((term) => !/^(transfer|flux|dissipation|helicity|cross:.+)$/.test(term));
   if (odd !== undefined)
     throw wrong("terms", `expected some of transfer, flux, dissipation, helicity and cross:q, not ${odd}`);
-  const plan = planOf({ text: what.text, kind: kind as SpectrumPlan["kind"], axis, terms }, dataset, nodes);
+  const plan = planOf(what.text, kind as SpectrumPlan["kind"], axis, terms, dataset, nodes);
   const columns = plan.terms.length + (plan.kind === "line" ? plan.components : 0);
   checkNumbers(groupsOf(plan) * binsOf(plan) * columns, most);
   const derived = derivedOf(nodes, plan.columns);
@@ -82,11 +72,18 @@ async function spectrumOfFrames(context: Context, question: MemberValues): Promi
   });
 }
 
-function planOf(wanted: Wanted, dataset: Dataset, { base }: AnalysedNodes): SpectrumPlan {
-  const { text, kind, terms: more } = wanted;
+/** `letter`: the axis of lines, or the one across planes. `more`: what is asked besides the energy. */
+function planOf(
+  text: string,
+  kind: SpectrumPlan["kind"],
+  letter: "x" | "y" | "z" | undefined,
+  more: readonly string[],
+  dataset: Dataset,
+  { base }: AnalysedNodes,
+): SpectrumPlan {
   const { shape } = compileExpression(text, base.names, "what");
   if (shape === "tensor") throw wrong("what", "spectra are of a vector or a scalar, not of a tensor");
-  const axis = axisOf(wanted, dataset);
+  const axis = axisOf(kind, letter, dataset);
   const transformed = [0, 1, 2].map(
     (a) => kind === "shell" || (kind === "line") === (a === axis),
   ) as unknown as OfAxes<boolean>;
@@ -140,13 +137,14 @@ function termsOf(
 }
 
 /** The axis of lines or across planes. Throws RequestError if it is missing or does not fit. */
-function axisOf({ kind, axis }: Wanted, { axes }: Dataset): SpectrumPlan["axis"] {
-  if (kind === "shell") {
-    if (axis !== undefined) throw wrong("axis", "shells have none; lines and planes do");
-    return null;
-  }
-  if (axis !== undefined) return LETTERS.indexOf(axis) as 0 | 1 | 2;
-  if (kind === "line") return 0;
+function axisOf(
+  kind: SpectrumPlan["kind"],
+  letter: "x" | "y" | "z" | undefined,
+  { axes }: Dataset,
+): SpectrumPlan["axis"] {
+  if (kind === "shell" && letter !== undefined) throw wrong("axis", "shells have none; lines and planes do");
+  if (kind === "shell") return null;
+  if (letter !== undefined) return LETTERS.indexOf(letter) as 0 | 1 | 2;
   const open = ([0, 1, 2] as const).filter((a) => !axes[a].periodic);
   if (open.length !== 1) throw wrong("axis", "the axis across the planes must be given: x, y or z");
   return open[0] as 0 | 1 | 2;
@@ -167,7 +165,7 @@ function describeSums(
   const listed = (values: Float64Array) => (plan.kind === "plane" ? parts(values) : [...values]);
   const spacings = plan.periods.flatMap((period, a) => (plan.transformed[a] ? [period / plan.nodes[a]] : []));
   const nyquist = Math.PI / Math.max(...spacings);
-  const energies = plan.kind === "line" ? totalOf(parts(of("energy"))) : listed(of("energy"));
+  const energies = plan.kind === "line" ? parts(of("energy")).reduce(sumOf) : listed(of("energy"));
   const transfer = plan.terms.includes("transfer") ? of("transfer") : new Float64Array(0);
   const members: GroupAnswer = {
     kind: plan.kind,
@@ -187,9 +185,7 @@ function describeSums(
   return { ...members, scales: scalesOf(of("energy"), unit, meanSquareGradient, nu, nyquist) };
 }
 
-function totalOf(parts: readonly (readonly number[])[]): number[] {
-  return (parts[0] ?? []).map((_, n) => parts.reduce((sum, one) => sum + one[n], 0));
-}
+const sumOf = (a: readonly number[], b: readonly number[]) => a.map((one, i) => one + b[i]);
 
 /** Pi(n) = - sum of T(m) over m <= n. */
 function fluxOf(transfer: Float64Array): number[] {
