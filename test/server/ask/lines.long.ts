@@ -7,16 +7,19 @@ import { useGrids } from "./grids.js";
 
 const SCRIPT = fileURLToPath(new URL("oracle.py", import.meta.url));
 const KINDS = GRID_KINDS.filter(({ name }) => ["periodic", "channel", "anisotropic", "duct"].includes(name));
-const OPEN = GRID_KINDS.filter(({ name }) => name === "open" || name === "staggered");
+const OPEN = GRID_KINDS.filter(({ name }) => ["open", "staggered", "holed"].includes(name));
 
-function near(ours: unknown, expected: unknown, about: string): void {
+function near(ours: unknown, expected: unknown, about: string, tolerance = 1e-9): void {
   const [a, b] = [[ours].flat(6), [expected].flat(6)] as [number[], number[]];
   expect(a.length, about).toBe(b.length);
   const scale = Math.max(...b.map(Math.abs));
   for (const [i, one] of b.entries())
-    if (!(Math.abs((a[i] as number) - one) <= 1e-9 * scale + 1e-14))
+    if (!(Math.abs((a[i] as number) - one) <= tolerance * scale + 1e-14))
       throw new Error(`${about} [${i}]: ${a[i]} for ${one}`);
 }
+
+const pdfsIn = ({ pdf: { longitudinal, transverse } }: AnyAnswer) =>
+  [longitudinal, transverse].map((one) => [...one.density, ...one.counts, one.below, one.above]);
 
 const WITHOUT = NUMPY === undefined ? " (skipped: no python3 here has numpy)" : "";
 
@@ -170,70 +173,23 @@ describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}
     60_000,
   );
 
-  it.each(["strain", "omega"] as const)("has means around events in the axes of %s", async (orient) => {
-    const members = { frame: 1, where: "norm(omega) > 1.5*rms(norm(omega))" };
-    const what = "p, u, S";
-    const answer = await question("periodic", "around", { ...members, what, orient, lag: [1, 0, 2], method: "Lag6" });
-    const axes = "eigvec1(S), eigvec2(S), omega";
-    const found = await question("periodic", "find", { ...members, what: `norm(omega), ${axes}`, limit: 1000 });
-    expect(answer.events).toBe(found.total);
-    expect(found.total).toBeGreaterThan(10);
-    const dot = (a: number[], b: number[]): number => a.reduce((sum, one, c) => sum + one * (b[c] as number), 0);
-    type Three = [number, number, number];
-    const cross = (one: number[], other: number[]): number[] => {
-      const [[a, b, c], [d, e, f]] = [one, other] as [Three, Three];
-      return [b * f - c * e, c * d - a * f, a * e - b * d];
-    };
-    const grid = made.get(KINDS[0] as GridKind) as MadeGrid;
-    const [h, time] = [Math.min(...grid.axes.map((one) => one[1] as number)), grid.times[1]];
-    const turns = found.rows.flatMap((row: number[]) => {
-      const at = row.slice(3, 6);
-      const [e1, e2, omega] = [7, 10, 13].map((c) => row.slice(c, c + 3)) as [number[], number[], number[]];
-      const along = (e: number[]) => e.map((one) => (dot(e, omega) < 0 ? -one : one));
-      const [a, b] = [along(e1), along(e2)];
-      if (orient === "strain") return [{ at, frame: [a, b, cross(a, b)] }];
-      const z = omega.map((one) => one / Math.hypot(...omega));
-      const rest = e1.map((one, c) => one - dot(e1, z) * (z[c] as number));
-      const x = rest.map((one) => one / Math.hypot(...rest));
-      const y = cross(z, x);
-      return [1, -1].map((sign) => ({ at, frame: [x.map((one) => sign * one), y.map((one) => sign * one), z] }));
-    }) as { at: number[]; frame: [number[], number[], number[]] }[];
-    for (const [k, i] of [
-      [2, 1],
-      [0, 2],
-      [4, 0],
-    ] as const) {
-      const r = [(i - 1) * h, 0, (k - 2) * h];
-      const points = turns.map(({ at, frame }) =>
-        at.map(
-          (x, c) =>
-            x +
-            dot(
-              r,
-              frame.map((e) => e[c] as number),
-            ),
-        ),
-      );
-      const values = await question("periodic", "values", { what, points, method: "Lag6", frame: undefined, time });
-      const sums = new Float64Array(13);
-      for (const [n, row] of (values.rows as number[][]).entries()) {
-        const [p, ...rest] = row.slice(-13);
-        const { frame } = turns[n] as (typeof turns)[number];
-        const rows = [3, 6, 9].map((c) => rest.slice(c, c + 3));
-        const tensor = frame.flatMap((e) =>
-          frame.map((g) =>
-            dot(
-              e,
-              rows.map((one) => dot(one, g)),
-            ),
-          ),
-        );
-        const all = [p as number, ...frame.map((e) => dot(e, rest.slice(0, 3))), ...tensor];
-        for (const [c, one] of all.entries()) sums[c] = (sums[c] as number) + one / turns.length;
-      }
-      for (const [c, { mean }] of answer.results.entries())
-        expect(mean[k][0][i], `${answer.results[c].of} at ${r}`).toBeCloseTo(sums[c] as number, 4);
-    }
+  it.each([
+    { orient: "strain", where: "norm(omega) > 1.5*rms(norm(omega))" },
+    { orient: "omega", where: "norm(omega) > 1.5*rms(norm(omega))" },
+    { orient: "strain", events: { highest: "norm(omega)", count: 17 } },
+  ])("has means around events in axes of their own: %j", async ({ orient, ...which }) => {
+    const members = { frame: 1, what: "p, u, S", orient, lag: [1, 0, 2], method: "Lag6", ...which };
+    const answer = await question("periodic", "around", members);
+    const requests = [`turned(1, ${which.events?.count ?? "None"}, '${orient}', (1, 0, 2))`];
+    const grid = made.get(KINDS[0] as GridKind);
+    const [[expected] = []] = askNumpy<AnyAnswer[]>(SCRIPT, { grids: [{ grid, requests }] });
+    expect(answer.events).toBe(expected.events);
+    near(
+      answer.results.map(({ mean }: AnyAnswer) => mean),
+      expected.means,
+      orient,
+      1e-5,
+    );
   });
 
   it("has increments of a scalar where the velocity has nodes of its own, without it", async () => {
@@ -273,10 +229,7 @@ describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}
     );
     requests.push(`[${pdfs.join(",")}]`);
     const [expected = []] = askNumpy<number[][][]>(SCRIPT, { grids: [{ grid: made.get(kind), requests }] });
-    const pdf = answer.separations.map(({ pdf: { longitudinal, transverse } }: AnyAnswer) =>
-      [longitudinal, transverse].map((one) => [...one.density, ...one.counts, one.below, one.above]),
-    );
-    near(pdf, expected.pop(), `${name} PDFs`);
+    near(answer.separations.map(pdfsIn), expected.pop(), `${name} PDFs`);
     const S = [1, 2.5, 3].map((p) => answer.separations.map((one: AnyAnswer) => one.absolute[p]));
     near(S, expected, `${name} absolute`);
     for (const [r, { slope, nodes }] of answer.separations.entries()) {
@@ -284,6 +237,15 @@ describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}
       if (nodes === 1 || nodes === 6) expect(slope["2.5"]).toBe(null);
       else expect(slope["2.5"]).toBeCloseTo(rise(1) / rise(2), 8);
     }
+  });
+
+  it("has PDFs of the increments of random pairs", async () => {
+    const separations = { lengths: [0.35, 1.5], pairs: 3000, seed: 5 };
+    const members = { what: "u", axis: "y", frame: 2, method: "Lag4", bins: 9, range: "-0.6,0.75", separations };
+    const answer = await question("periodic", "structure_functions", members);
+    const requests = separations.lengths.map((r) => `random_pdfs(2, 'y', ${r}, 3000, 5, 9, (-0.6, 0.75))`);
+    const [expected] = askNumpy<unknown[]>(SCRIPT, { grids: [{ grid: made.get(KINDS[0] as GridKind), requests }] });
+    near(answer.separations.map(pdfsIn), expected, "PDFs");
   });
 
   it("has quantiles, which are values, and moments to the eighth", async () => {
@@ -307,23 +269,48 @@ describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}
     expect(results[2].values).toEqual([-2]);
   });
 
-  it.each(["open z 1", "open y 2", "duct z 1"])("has lines along an open axis, by segments: %s", async (text) => {
-    const [name = "", axis, step] = text.split(" ");
-    const members = { kind: "line", axis, over: axis === "z" ? "x,t" : "x,z,t", remove: "none", segment: 6 };
-    const answer = await question(name, "spectrum", { ...members, cross: "u.x,u.y*p", overlap: 6 - Number(step) });
-    const f = (of: string) => `np.moveaxis(${of}, ${axis === "z" ? 1 : 2}, -1)`;
-    const U = (of: string) =>
-      `(lambda s: np.fft.rfft((s - s.mean(-1, keepdims=True))*(1 - np.cos(2*np.pi*np.arange(6)/6))/2)/6)((lambda g: np.stack([g[..., i:i+6] for i in range(0, g.shape[-1] - 5, ${step})], -2))(${f(of)}))`;
-    const [A, B, over] = [U("u[0]"), U("u[1]*p"), axis === "z" ? "(0,2,3)" : "(0,1,2,3)"];
-    const mean = (of: string) =>
-      `(lambda c, w: np.array([1,2,2,1])/0.375*(c*w).sum(${over})/(w + 0*c).sum(${over}))(${of}, ${f("weight")}[..., :1, None])`;
-    const requests = [mean(`np.abs(${A})**2`), mean(`(np.conj(${A})*${B}).real`), mean(`(np.conj(${A})*${B}).imag`)];
+  it.each(["open z 1", "open y 2", "duct z 1 linear"])(
+    "has lines along an open axis, by segments: %s",
+    async (text) => {
+      const [name = "", axis, step, detrend] = text.split(" ");
+      const members = { kind: "line", axis, over: axis === "z" ? "x,t" : "x,z,t", remove: "none", segment: 6, detrend };
+      const answer = await question(name, "spectrum", { ...members, cross: "u.x,u.y*p", overlap: 6 - Number(step) });
+      const less = detrend === undefined ? "s - s.mean(-1, keepdims=True)" : "g.detrended(s, -1)";
+      const f = (of: string) => `np.moveaxis(${of}, ${axis === "z" ? 1 : 2}, -1)`;
+      const U = (of: string) =>
+        `(lambda s: np.fft.rfft((${less})*(1 - np.cos(2*np.pi*np.arange(6)/6))/2)/6)((lambda f: np.stack([f[..., i:i+6] for i in range(0, f.shape[-1] - 5, ${step})], -2))(${f(of)}))`;
+      const [A, B, over] = [U("u[0]"), U("u[1]*p"), axis === "z" ? "(0,2,3)" : "(0,1,2,3)"];
+      const mean = (of: string) =>
+        `(lambda c, w: np.array([1,2,2,1])/0.375*(c*w).sum(${over})/(w + 0*c).sum(${over}))(${of}, ${f("weight")}[..., :1, None])`;
+      const requests = [mean(`np.abs(${A})**2`), mean(`(np.conj(${A})*${B}).real`), mean(`(np.conj(${A})*${B}).imag`)];
+      const kind = GRID_KINDS.find((one) => one.name === name) as GridKind;
+      const [expected] = askNumpy<number[][][]>(SCRIPT, { grids: [{ grid: made.get(kind), requests }] });
+      const { E_aa, re, im, coordinates } = answer.results[0];
+      near([E_aa, re, im], expected, text);
+      const h = Number(made.get(kind)?.axes["xyz".indexOf(axis as "z")]?.[1]);
+      expect(coordinates.k[1]).toBeCloseTo((2 * Math.PI) / (6 * h), 12);
+    },
+  );
+
+  it.each(["open z x,t", "open y x,z,t", "duct z x,t"])("has correlations along an open axis: %s", async (text) => {
+    const [name = "", axis = "", over = ""] = text.split(" ");
     const kind = GRID_KINDS.find((one) => one.name === name) as GridKind;
-    const [expected] = askNumpy<number[][][]>(SCRIPT, { grids: [{ grid: made.get(kind), requests }] });
-    const { E_aa, re, im, coordinates } = answer.results[0];
-    near([E_aa, re, im], expected, text);
-    const h = Number(made.get(kind)?.axes["xyz".indexOf(axis as "z")]?.[1]);
-    expect(coordinates.k[1]).toBeCloseTo((2 * Math.PI) / (6 * h), 12);
+    const members = { axis, over: `${over},${axis}` };
+    const requests = ["u[1]*p", "u[0]"].map((of) => `open_line(u[0], ${of}, '${axis}', '${over.replaceAll(",", "")}')`);
+    const [[of = {}, own] = []] = askNumpy<AnyAnswer[]>(SCRIPT, { grids: [{ grid: made.get(kind), requests }] });
+    const pair = await question(name, "correlation", { ...members, cross: "u.x,u.y*p" });
+    near([pair.results[0].R, pair.s_a, pair.s_b, pair.results[0].coordinates[`r_${axis}`]], of.pair, `${text} of two`);
+    const { results, integral_length, crossed } = await question(name, "correlation", { ...members, what: "u.x" });
+    near([results[0].R, integral_length, [crossed].flat(2).map(Number)], own.auto, text);
+    expect(await question(name, "correlation", pair.question)).toEqual(pair);
+  });
+
+  it("refuses correlations along a stretched axis, and along an open one with holes", async () => {
+    for (const [dataset, axis, why] of [
+      ["channel", "y", /evenly spaced/],
+      ["holed", "z", /needs all nodes/],
+    ] as const)
+      await expect(question(dataset, "correlation", { what: "p", axis, over: "x,y,z,t" })).rejects.toThrow(why);
   });
 
   it("asks again by its question, and as CSV", async () => {

@@ -279,6 +279,114 @@ class Grid:
         w = self.weight / self.weight.sum(axes, keepdims=True)
         return np.stack([(w * a * np.roll(b, -r, at)).sum(axes) for r in range(a.shape[at])], -1)
 
+    def detrended(self, f, axis):
+        """Less the line of least squares along an axis."""
+        n = f.shape[axis]
+        fit = np.vander(np.arange(n), 2)
+        return f - np.apply_along_axis(lambda line: fit @ np.linalg.lstsq(fit, line, rcond=None)[0], axis, f)
+
+    def drawn(self, count, seed):
+        """Random points by Philox4x32-10 (Salmon et al. 2011): counter (i, 0, 0, 0), the seed as key, over all periods."""
+        c, key, low = [np.arange(count, dtype=np.uint64), *[np.zeros(count, np.uint64)] * 3], [seed, 0], 2**32 - 1
+        for _ in range(10):
+            p, q = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
+            hi = [one >> np.uint64(32) for one in (p, q)]
+            c = [hi[1] ^ c[1] ^ np.uint64(key[0]), q & np.uint64(low), hi[0] ^ c[3] ^ np.uint64(key[1]), p & np.uint64(low)]
+            key = [(key[0] + 0x9E3779B9) & low, (key[1] + 0xBB67AE85) & low]
+        return [np.float32(period * (one / 2**32)) for period, one in zip(self.periods, c)]
+
+    def lag(self, f, at, order):
+        """A frame at points, by Lagrange polynomials of four or six nodes along each periodic axis."""
+        nodes = range(1 - order // 2, order // 2 + 1)
+        where, by = [], []
+        for a, x in enumerate(at):
+            n = len(self.at[a])
+            s = np.float64(x) / (self.periods[a] / n)
+            i = np.floor(s).astype(int)
+            t = s - i
+            where.append([(i + m) % n for m in nodes])
+            by.append([np.prod([(t - q) / (m - q) for q in nodes if q != m], 0) for m in nodes])
+        (X, Y, Z), (wx, wy, wz) = where, by
+        three = itertools.product(range(order), repeat=3)
+        return np.float32(sum(f[Z[k], Y[j], X[i]] * wx[i] * wy[j] * wz[k] for k, j, i in three)).astype(float)
+
+    def turned(self, frame, highest, orient, lags):
+        """Number of events, and means of p, u and S around them in the axes of S or along omega, by offset z, y, x."""
+        A = np.array([[self.d(self.u[i], "xyz"[j])[frame] for j in range(3)] for i in range(3)])
+        S = (A + A.transpose(1, 0, 2, 3, 4)) / 2
+        omega = np.array([A[2, 1] - A[1, 2], A[0, 2] - A[2, 0], A[1, 0] - A[0, 1]])
+        size = np.sqrt((omega**2).sum(0))
+        hit = size > 1.5 * np.sqrt((size**2).mean()) if highest is None else size >= np.sort(size.ravel())[-highest]
+        k, j, i = np.nonzero(hit)
+        places = np.stack([self.at[0][i], self.at[1][j], self.at[2][k]], -1)
+        e = np.linalg.eigh(np.moveaxis(S[..., hit], -1, 0))[1]
+        w = omega[:, hit].T
+        inner = lambda a, b: (a * b).sum(-1, keepdims=True)
+        e1, e2 = (v * np.where(inner(v, w) < 0, -1, 1) for v in (e[..., 2], e[..., 1]))
+        z = w / np.sqrt(inner(w, w))
+        x = e1 - inner(e1, z) * z
+        x /= np.sqrt(inner(x, x))
+        axes = [[e1, e2, np.cross(e1, e2)]] if orient == "strain" else [[s * x, np.cross(z, s * x), z] for s in (1, -1)]
+        h = min(one[1] - one[0] for one in self.at)
+        scalars = [self.p[frame], *(u[frame] for u in self.u)]
+        sums = []
+        for r in itertools.product(*[range(-n, n + 1) for n in lags[::-1]]):
+            rows = []
+            for frames in axes:
+                R = np.stack(frames, 1)
+                at = np.float32(places + np.einsum("nca,c->na", R, h * np.array(r[::-1]))).T
+                p, *u = (self.lag(f, at, 6) for f in scalars)
+                T = np.array([[self.lag(S[a, b], at, 4) for b in range(3)] for a in range(3)])
+                v = np.einsum("nca,an->cn", R, np.array(u))
+                t = np.einsum("nca,ndb,abn->cdn", R, R, T)
+                rows.append(np.concatenate([p[None], v, t.reshape(9, -1)]).mean(1))
+            sums.append(np.mean(rows, 0))
+        shape = [2 * n + 1 for n in lags[::-1]]
+        return {"events": len(places), "means": np.array(sums).T.reshape(13, *shape)}
+
+    def random_pdfs(self, frame, axis, length, count, seed, bins, ends):
+        """PDFs of longitudinal and of transverse increments of random pairs, counts, and counts below and above."""
+        at = self.drawn(count, seed)
+        a = "xyz".index(axis)
+        ahead = [np.float32(np.float64(x) + length) if b == a else x for b, x in enumerate(at)]
+        d = [self.lag(u[frame], ahead, 4) - self.lag(u[frame], at, 4) for u in self.u]
+        found = []
+        for one in (d[a], np.concatenate([d[b] for b in range(3) if b != a])):
+            counts = np.histogram(one, bins, ends)[0]
+            density = counts / (len(one) * (ends[1] - ends[0]) / bins)
+            found.append([*density, *counts, (one < ends[0]).sum(), (one > ends[1]).sum()])
+        return found
+
+    def pairs(self, a, b, axis, over):
+        """<a(x) b(x + r)> over the pairs of nodes along an open axis, r = 0, 1, ..., -2, -1 nodes, by their sums."""
+        at, n = "tzyx".index(axis), a.shape["tzyx".index(axis)]
+        axes = tuple("tzyx".index(o) for o in over) + (at,)
+        w = self.weight.take([0], at) / self.weight.take([0], at).sum(axes, keepdims=True)
+        found = []
+        for r in [*range(n), *range(1 - n, 0)]:
+            x = np.arange(max(0, -r), min(n, n - r))
+            found.append((w * a.take(x, at) * b.take(x + r, at)).sum(axes) / len(x))
+        return np.stack(found, -1)
+
+    def open_line(self, a, b, axis, over):
+        """Correlations along an open axis: of two with deviations and separations; of one with its integral length."""
+        a, b = (one - self.mean(one, over + axis) for one in (a, b))
+        R, A, B = (self.pairs(f, g, axis, over) for f, g in ((a, b), (a, a), (b, b)))
+        n = a.shape["tzyx".index(axis)]
+        h = self.at["xyz".index(axis)][1] - self.at["xyz".index(axis)][0]
+        lengths, crossed = [], []
+        for rho in (A / A[..., :1]).reshape(-1, 2 * n - 1)[:, : n // 2 + 1]:
+            end = np.argmax(rho <= 0) if (rho <= 0).any() else 0
+            line = np.append(rho[: end or None], 0) if end else rho
+            at = np.append(np.arange(end), end - 1 + rho[end - 1] / (rho[end - 1] - rho[end])) if end else np.arange(len(rho))
+            lengths.append(h * ((line[1:] + line[:-1]) / 2 * np.diff(at)).sum())
+            crossed.append(end > 0)
+        r = h * np.array([*range(n), *range(1 - n, 0)])
+        return {
+            "pair": np.concatenate([R.ravel(), np.sqrt(A[..., 0]).ravel(), np.sqrt(B[..., 0]).ravel(), r]),
+            "auto": np.concatenate([A.ravel(), lengths, crossed]),
+        }
+
 
 def cat(parts):
     return tuple(np.concatenate(one) for one in zip(*parts))
