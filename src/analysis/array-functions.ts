@@ -173,10 +173,9 @@ export function eigenvalues(a: Components, scratch: ScratchArray): Components {
   const m = new Float64Array(9);
   for (let n = 0; n < a[0].length; n++) {
     diagonalise(a, n, m, null);
-    const [high, low] = [Math.max(m[0], m[4], m[8]), Math.min(m[0], m[4], m[8])];
-    out[0][n] = high;
+    out[0][n] = Math.max(m[0], m[4], m[8]);
     out[1][n] = Math.max(Math.min(m[0], m[4]), Math.min(Math.max(m[0], m[4]), m[8]));
-    out[2][n] = low;
+    out[2][n] = Math.min(m[0], m[4], m[8]);
   }
   return out;
 }

@@ -1,5 +1,6 @@
 /** Compiler of expressions, from their text to functions of whole blocks of nodes; no text is ever run as code. */
 import { excerpt, RequestError } from "../shared/errors.js";
+import { FIELDS } from "../shared/operations.js";
 import { unitFactors } from "../shared/quantities.js";
 import {
   BINARY,
@@ -27,14 +28,15 @@ import {
 import { FUNCTIONS } from "./expression-functions.js";
 import { type MakeError, MOST_DEPTH, parse, type SyntaxTree, textOf } from "./expression-syntax.js";
 import {
+  COORDINATES,
   fieldOfName,
   formulaOf,
   type InputKey,
   type InputKind,
-  inputNamed,
   type Names,
   nameList,
   nearestName,
+  partsOfInput,
   presentName,
   REPLACED,
 } from "./names.js";
@@ -52,6 +54,8 @@ export interface Expression {
   /** Unit of the values: "1" for a number, null if it depends on units that are not stated. */
   readonly unit: string | null;
   readonly dimension: UnitPowers;
+  /** The field that it is, or a component of; null for other expressions. */
+  readonly field: string | null;
   /** Inputs that it reads. */
   readonly inputs: readonly InputKey[];
   /** Inputs that it reads, and inputs of the expressions in these inputs. */
@@ -69,11 +73,23 @@ export function compileExpression(text: string, names: Names, member = "expressi
     const context = nearest === undefined ? { member } : { member, nearest };
     return new RequestError("InvalidRequest", `${member}: ${message}${column}.`, context);
   };
-  const shared: Compilation = { inputs: new Set(), reads: new Set(), parts: 0 };
-  const compiler = new ExpressionCompiler(names, shared, refuse, text);
-  const { key, shape, dimension, run } = compiler.compile(parse(text, refuse));
-  const [inputs, reads] = [[...shared.inputs], [...shared.reads]];
-  return { text, key, shape, unit: unitIn(dimension), dimension, inputs, reads, evaluate: run };
+  const { averaged = [], ...plain } = names;
+  const compiled = (tree: SyntaxTree, of: Names, shared: Compilation): Subexpression =>
+    new ExpressionCompiler(of, shared, refuse, text).compile(tree);
+  const plainly = (tree: SyntaxTree) => compiled(tree, plain, { inputs: new Set(), reads: new Set(), parts: 0 });
+  const fields = new Map(averaged.map((one) => [plainly(parse(one)).key, one]));
+  const meanOf = (tree: SyntaxTree): Subexpression | null => {
+    const { key, shape, dimension } = plainly(tree);
+    const field = fields.get(key);
+    return field === undefined ? null : inputPart(`value:${field}`, 0, shape, dimension);
+  };
+  const shared: Compilation = { inputs: new Set(), reads: new Set(), parts: 0, ...(averaged.length > 0 && { meanOf }) };
+  const { key, shape, dimension, source, run } = compiled(parse(text, refuse), names, shared);
+  const { kind, field = null } = partsOfInput(source?.key ?? "t") ?? {};
+  return {
+    ...{ text, key, shape, dimension, unit: unitIn(dimension), field: kind === "value" ? field : null },
+    ...{ inputs: [...shared.inputs], reads: [...shared.reads], evaluate: run },
+  };
 }
 
 /** The key of an expression; undefined for a text that is none in a dataset. */
@@ -109,6 +125,8 @@ interface Compilation {
   readonly reads: Set<InputKey>;
   /** Number of subexpressions of all formulas together. */
   parts: number;
+  /** The mean of an expression that a level has; null for others. Absent: it has none. */
+  readonly meanOf?: (tree: SyntaxTree) => Subexpression | null;
 }
 
 /** Compiles the syntax tree of one expression into subexpressions. */
@@ -132,6 +150,11 @@ class ExpressionCompiler {
     if (++this.#partCount > MOST_PARTS || ++this.#shared.parts > 16 * MOST_PARTS)
       throw this.#refuse(`it has more than ${MOST_PARTS} parts`);
     if (depth > MOST_DEPTH) throw this.#refuse(`it is nested deeper than ${MOST_DEPTH}`);
+    const mean = this.#shared.meanOf?.(tree);
+    if (mean?.source !== undefined) {
+      this.#add(mean.source.key);
+      return mean;
+    }
     const part = (name: string): Subexpression => this.compile(tree[name] as SyntaxTree, depth + 1);
     switch (tree.type) {
       case "Literal":
@@ -197,16 +220,17 @@ class ExpressionCompiler {
     if (name === "tau") return this.#stress(column);
     if (name === "nu" && viscosity !== undefined)
       return { ...this.#literal(viscosity), dimension: measured(units, { velocity: 1, length: 1 }) };
-    const input = inputNamed(name, this.#names);
-    if (input === undefined) {
+    const components = Object.hasOwn(this.#names.fields, name) ? this.#names.fields[name] : null;
+    const key = COORDINATES.find((one) => one === name) ?? (components === null ? null : (`value:${name}` as const));
+    if (key === null) {
       const formula = formulaOf(name);
+      if (Object.hasOwn(FIELDS, name)) throw this.#refuse(`the dataset has no ${name}`, column);
       if (formula === undefined) throw this.#unknown(name, column);
       return this.#formula(formula, name, column);
     }
-    if (input.key.includes(":") && !Object.hasOwn(this.#names.fields, name))
-      throw this.#refuse(`the dataset has no ${name}`, column);
-    this.#add(input.key);
-    return inputPart(input.key, 0, input.shape, dimensionOfInput(input.key, units));
+    this.#add(key);
+    const shape = key.includes(":") && components === 3 ? "vector" : "scalar";
+    return inputPart(key, 0, shape, dimensionOfInput(key, units));
   }
 
   /** The subexpression of a formula; its errors are reported at the column of its name. */
@@ -431,8 +455,8 @@ class ExpressionCompiler {
     const part = this.#componentOf(argument);
     if (name === "hess" && part !== null) return this.#input("hessian", part.field, "tensor", 9 * part.index);
     if (field === undefined) return null;
+    if (name === "grad") return null;
     const isVector = this.#names.fields[field] === 3;
-    if (name === "grad") return this.#input("gradient", field, isVector ? "tensor" : "vector");
     if (name === "lap")
       return isVector ? this.#input("laplacian", field, "vector") : this.#formula(`tr(hess(${field}))`, "lap", column);
     if (!isVector) return this.#input("hessian", field, "tensor");
@@ -514,15 +538,11 @@ class ExpressionCompiler {
     }
     if (a.shape === "tensor" && b.shape !== "scalar" && operator === "*")
       return partOf(key, b.shape, multiplied, (block) => product(a.run(block), b.run(block), block.scratch));
-    if (b.shape === "scalar" && (operator === "*" || operator === "/"))
-      return partOf(key, a.shape, multiplied, (block) => {
-        const [factor] = b.run(block);
-        return eachOnce(a.run(block), (one) => run(one, factor, block.scratch()));
-      });
-    if (operator === "*" && a.shape === "scalar")
-      return partOf(key, b.shape, multiplied, (block) => {
-        const [factor] = a.run(block);
-        return eachOnce(b.run(block), (one) => run(factor, one, block.scratch()));
+    const [whole, scalar] = operator === "*" && b.shape !== "scalar" ? [b, a] : [a, b];
+    if (scalar.shape === "scalar" && (operator === "*" || operator === "/"))
+      return partOf(key, whole.shape, multiplied, (block) => {
+        const [factor] = scalar.run(block);
+        return eachOnce(whole.run(block), (one) => run(one, factor, block.scratch()));
       });
     const isSum = operator === "+" || operator === "-";
     if (!isSum) this.#scalars(operator, [a, b], column);

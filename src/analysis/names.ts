@@ -1,7 +1,6 @@
 /** Names in expressions: the inputs of a dataset, and quantities by their formulas. */
-import { FIELDS, type FieldName, type KnownField } from "../shared/operations.js";
+import { FIELDS, type FieldName } from "../shared/operations.js";
 import { QUANTITIES } from "../shared/quantities.js";
-import type { Shape } from "./array-functions.js";
 
 /** Values read at a node: a stored field, one of its derivatives, a filtered field, or a coordinate. */
 export type InputKind = PlainKind | NodeKind | "filtered" | "filteredGradient" | "filteredProducts" | "filteredStress";
@@ -26,7 +25,7 @@ export function partsOfInput(key: InputKey): InputParts | null {
   const colon = key.indexOf(":");
   if (colon < 0) return null;
   const [kind, field] = [key.slice(0, colon) as InputKind, key.slice(colon + 1)];
-  const equals = field.indexOf("=");
+  const equals = kind === "value" ? -1 : field.indexOf("=");
   if (equals < 0) return { kind, field, option: "", expression: null };
   return { kind, field, option: field.slice(0, equals), expression: field.slice(equals + 1) };
 }
@@ -38,7 +37,7 @@ export function packedIndex(c: number): number {
 
 /** Whether an input is of an expression: such inputs are known at nodes only. */
 export function isOfExpression(key: InputKey): boolean {
-  return key.includes("=");
+  return (partsOfInput(key)?.expression ?? null) !== null;
 }
 
 /** The mean of an expression: a number for each component and each position along the axes that are kept. */
@@ -50,11 +49,6 @@ export interface MeanTable {
   readonly isOfFrames: boolean;
   /** A list for each component, x fastest. */
   readonly values: readonly Float64Array[];
-}
-
-export interface Input {
-  readonly key: InputKey;
-  readonly shape: Shape;
 }
 
 /** The names that a dataset defines for expressions. */
@@ -69,33 +63,29 @@ export interface Names {
   readonly isFiltered?: boolean | "box";
   /** Whether names of version 1 (`w`, `gradp`, `bar_u`) are refused, with what to write instead; absent: known. */
   readonly refusesEarlier?: boolean;
+  /** Expressions of which a level has the means: fields of these names, each of which stands for its expression. */
+  readonly averaged?: readonly string[];
   /** Means by the texts of their expressions, as far as they have been computed. */
   readonly means?: Readonly<Record<string, MeanTable>>;
 }
 
 /** The names of a dataset, as plain data. */
 export function namesFor({ fields, viscosity, units = {}, forcing }: KnownDataset, checksUnits = true): Names {
-  const known = Object.entries(fields).map(([name, { components }]) => [name, components] as const);
+  const known = Object.entries(fields).flatMap(([name, { components, isOfExpression }]) =>
+    isOfExpression ? [] : [[name, components] as const],
+  );
+  const averaged = Object.keys(fields).filter((name) => fields[name].isOfExpression);
   const force = forcing.kind === "none" ? {} : { force: 3 };
-  return { viscosity, units: checksUnits ? units : null, fields: { ...Object.fromEntries(known), ...force } };
+  return { viscosity, units: checksUnits ? units : null, fields: { ...Object.fromEntries(known), ...force }, averaged };
 }
 
 /** Properties of a dataset that names depend on. */
 interface KnownDataset extends Pick<Names, "viscosity" | "units"> {
-  readonly fields: Readonly<Record<FieldName, { readonly components: number }>>;
+  readonly fields: Readonly<Record<FieldName, { readonly components: number; readonly isOfExpression?: true }>>;
   readonly forcing: { readonly kind: string };
 }
 
-const COORDINATES = ["x", "y", "z", "t"] as const;
-
-/** The input with a name in a dataset, or in another one if it is a known field; undefined if there is none. */
-export function inputNamed(name: string, { fields }: Pick<Names, "fields">): Input | undefined {
-  const coordinate = COORDINATES.find((one) => one === name);
-  if (coordinate !== undefined) return { key: coordinate, shape: "scalar" };
-  const known = Object.hasOwn(FIELDS, name) ? FIELDS[name as KnownField] : undefined;
-  const components = Object.hasOwn(fields, name) ? fields[name] : known;
-  return components === undefined ? undefined : { key: `value:${name}`, shape: components === 3 ? "vector" : "scalar" };
-}
+export const COORDINATES = ["x", "y", "z", "t"] as const;
 
 /** Names that stand for expressions of inputs and of each other; they precede the quantities of pictures. */
 const FORMULAS: Readonly<Record<string, string>> = {
@@ -157,12 +147,12 @@ export function formulaOf(name: string): string | undefined {
 }
 
 /** All names, for messages. */
-export function nameList({ fields, viscosity }: Names): readonly string[] {
+export function nameList({ fields, viscosity, averaged = [] }: Names): readonly string[] {
   const lacks = Object.keys(FIELDS).filter((field) => !Object.hasOwn(fields, field));
   const isOf = (text: string) => !lacks.some((field) => text.includes(field));
   const named = QUANTITIES.filter((row) => row.method !== null && isOf(row.expression) && !presentName(row.name));
   const all = [...Object.keys(FORMULAS), ...Object.keys(fields), ...named.map(({ name }) => name), ...COORDINATES];
-  return [...new Set([...all, ...(viscosity === undefined ? [] : ["nu"]), "pi"])];
+  return [...new Set([...all, ...averaged, ...(viscosity === undefined ? [] : ["nu"]), "pi"])];
 }
 
 /** The edit distance of two words: insertions, deletions, changes and swaps of neighbours. */

@@ -86,6 +86,8 @@ function signOf(key: InputKey, c: number, names: Names, symmetry: Symmetry): num
     const [component, sign] = along[kind as "gradient"] ?? [c, 1];
     return inner[component] * sign;
   }
+  const { averaged = [], ...plain } = names;
+  if (averaged.includes(field)) return paritiesOf(field, plain, symmetry)[c];
   const odd = symmetry.odd.includes(field) ? -1 : 1;
   const isVector = names.fields[field] === 3;
   if (kind === "value" || kind === "laplacian" || kind === "filtered") return odd * (isVector ? signs[c] : 1);

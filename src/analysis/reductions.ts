@@ -186,8 +186,8 @@ const BIN = 6;
 const pack = ({ count, weight, mean, m2, min, max }: Moments) => [count, weight, mean, m2, min, max];
 
 function unpack(bins: Float64Array, at: number): Moments {
-  const [count, weight, mean] = [bins[at], bins[at + 1], bins[at + 2]];
-  return { ...NO_MOMENTS, ...{ count, weight, mean, m2: bins[at + 3], min: bins[at + 4], max: bins[at + 5] } };
+  const [count, weight, mean, m2, min, max] = bins.subarray(at, at + BIN);
+  return { ...NO_MOMENTS, count, weight, mean, m2, min, max };
 }
 
 function covarianceOf(columns: readonly Float64Array[], weights: Float64Array | null): Covariance {

@@ -61,7 +61,8 @@ describe("parities", () => {
     ["norm(u) > 0.5 ? p : abs(u.y)", [1], [1]],
     ["shift(p, z, 3)", [1], [1]],
   ])("of %s", (text, byMirror, byRotation) => {
-    expect(paritiesOf(text, names, mirror)).toEqual(byMirror);
+    const ofLevel = { ...names, averaged: ["omega", "p*u.y"] };
+    expect([names, ofLevel].map((of) => paritiesOf(text, of, mirror))).toEqual([byMirror, byMirror]);
     expect(paritiesOf(text, names, rotation)).toEqual(byRotation);
   });
 

@@ -47,6 +47,7 @@ export function isFieldName(text: string, dataset: Pick<Dataset, "fields">): boo
 }
 
 function fieldIn(text: string, dataset: Pick<Dataset, "fields">): FieldName | undefined {
+  if (fieldOf(dataset, text) !== undefined) return text;
   const lower = text.toLowerCase();
   if (fieldOf(dataset, lower) !== undefined) return lower;
   const names = ({ letter, words }: (typeof WORDS)[number]): boolean =>

@@ -1,6 +1,6 @@
 /** Refuses staggered fields where values at the nodes of the dataset are needed. */
 import { compileExpression } from "../../analysis/expression.js";
-import { isOfExpression, type Names } from "../../analysis/names.js";
+import { type Names, partsOfInput } from "../../analysis/names.js";
 import { RequestError } from "../../shared/errors.js";
 import { type Dataset, type FieldName, isStaggered } from "../../storage/dataset/dataset.js";
 
@@ -20,6 +20,6 @@ export function requireNodesOf(dataset: Dataset, texts: readonly string[], names
 
 /** The fields that expressions read, each once. */
 export function fieldsOf(texts: readonly string[], names: Names): readonly FieldName[] {
-  const keys = texts.flatMap((text) => compileExpression(text, names, "of").reads);
-  return [...new Set(keys.flatMap((key) => (isOfExpression(key) ? [] : (key.split(":")[1] ?? []))))];
+  const parts = texts.flatMap((text) => compileExpression(text, names, "of").reads.map(partsOfInput));
+  return [...new Set(parts.flatMap((one) => (one?.expression === null ? [one.field] : [])))];
 }

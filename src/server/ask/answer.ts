@@ -87,6 +87,8 @@ export interface Outcome {
   readonly answer: Answer;
   readonly question: CompleteQuestion;
   readonly dataset: Dataset;
+  /** What it says of the level that it is of. */
+  readonly level: Restated;
 }
 
 /** The number of a level that is asked as a dataset (`NAME@3`); 0 for other datasets. */

@@ -21,7 +21,7 @@ import { spectrum } from "./analysis/spectra/spectrum.js";
 import { statistics } from "./analysis/statistics.js";
 import { structure_functions } from "./analysis/structure-functions.js";
 import { structures } from "./analysis/structures.js";
-import { bytesOf, type CallAnswer, type CompleteQuestion, type Outcome, type Restated } from "./answer.js";
+import { bytesOf, type CallAnswer, type CompleteQuestion, levelNumber, type Outcome, type Restated } from "./answer.js";
 import { find } from "./calls/find.js";
 import { flow_map } from "./calls/flow-map.js";
 import { grid } from "./calls/grid.js";
@@ -33,7 +33,7 @@ import { checkAlone, ORDER, withFaults, wrong } from "./faults.js";
 import { jsonOf } from "./forms/text-forms.js";
 import { checkForm, sendAnswer, sendNumbers } from "./forms/write-answer.js";
 import { startJob } from "./jobs/start-job.js";
-import { requireLevel } from "./levels/grid-levels.js";
+import { aboutLevel, requireLevel } from "./levels/grid-levels.js";
 import type { MemberValues } from "./question/member-values.js";
 import { JSON_BYTES, JSON_TOO_LARGE, readBodyMembers } from "./question/read-body.js";
 import type { GivenMembers } from "./question/read-question.js";
@@ -79,8 +79,8 @@ async function runCall(context: Context, call: CallName, question: MemberValues,
   const { dataset, service, life } = context;
   const { level = 0 } = question;
   // In every call but grid, a level is a separate dataset.
-  const isLevel = call !== "grid" && typeof level === "number" && level > 0;
-  const source = isLevel ? life.dataset(requireLevel(service.engine.levels(dataset), dataset, level).name) : dataset;
+  const levelIn = (k: number) => life.dataset(requireLevel(service.engine.levels(dataset), dataset, k).name);
+  const source = call !== "grid" && typeof level === "number" && level > 0 ? levelIn(level) : dataset;
   const formatted = { ...question, format };
   if (callOf(call).kind !== "table") checkAlone(question.what?.length ?? 1, format);
   const { answer: own, found } = await HANDLERS[call]({ ...context, dataset: source }, formatted);
@@ -89,7 +89,10 @@ async function runCall(context: Context, call: CallName, question: MemberValues,
   const restated = { ...restate(call, formatted, found), ...(await statedPoints(context, question)), format };
   const members = Object.entries(restated).toSorted(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b));
   const complete: CompleteQuestion = { dataset: dataset.name, call, ...Object.fromEntries(members) };
-  return { answer, question: complete, dataset };
+  const taken = call === "grid" && Number(complete.level) > 0 ? levelIn(Number(complete.level)) : source;
+  const isSaid = levelNumber(taken) > 0 || level !== 0;
+  const about = isSaid ? aboutLevel(taken, question, (complete.what ?? []) as string[]) : {};
+  return { answer, question: complete, dataset, level: about };
 }
 
 /** The points of a job's own input, as the question that started the job stated them. */

@@ -25,6 +25,8 @@ export interface FieldSource {
   readonly components: 1 | 3;
   /** Title from its file or descriptor; absent: its name. */
   readonly title?: string;
+  /** Set if it is the mean of the expression that its name is: in a level. */
+  readonly isOfExpression?: true;
   readonly bricking: Bricking;
   /** One entry for a vector stored as a whole, three for separate components. */
   readonly parts: readonly FieldPart[];

@@ -61,10 +61,8 @@ export function levelFolders({ name, location }: Dataset, state: string): readon
 
 /** The fields that have levels: those on the nodes of the dataset. */
 export function fieldsWithLevels(dataset: Dataset): readonly LevelQuantity[] {
-  return fieldNames(dataset).flatMap((text) => {
-    const source = dataset.fields[text] as FieldSource;
-    return isStaggered(dataset, text) ? [] : [{ text, array: text, components: source.components }];
-  });
+  const own = fieldNames(dataset).filter((text) => !isStaggered(dataset, text));
+  return own.map((text) => ({ text, array: text, components: (dataset.fields[text] as FieldSource).components }));
 }
 
 export function levelQuantity(text: string, components: 1 | 3): LevelQuantity {
@@ -82,9 +80,8 @@ export function claimIn(document: Uint8Array): Claim | null {
   return orElse(() => claim?.schemaVersion === 1 && claim.quantities.every(isQuantity), false) ? claim : null;
 }
 
-function isQuantity({ text, array, components }: LevelQuantity): boolean {
-  return typeof text === "string" && /^\w[\w.-]*$/.test(array) && (components === 1 || components === 3);
-}
+const isQuantity = ({ text, array, components }: LevelQuantity): boolean =>
+  typeof text === "string" && /^\w[\w.-]*$/.test(array) && (components === 1 || components === 3);
 
 /** Opens the levels of a dataset in the first folder that has them. Returns null if there are none of these data. */
 export function openLevels(dataset: Dataset, widths: Widths, folders: readonly string[]): LevelSet | null {
@@ -132,7 +129,8 @@ function levelDataset(
       shape: [time.count, ...nodes.toReversed(), ...tail],
     };
     const { title = undefined } = dataset.fields[text] ?? {};
-    return [text, { components, bricking: { edge, count }, parts: [part], ...(title && { title }) }];
+    const about = { ...(title && { title }), ...(array === text ? {} : { isOfExpression: true as const }) };
+    return [text, { components, bricking: { edge, count }, parts: [part], ...about }];
   };
   const open = [false, false] as const;
   return {

@@ -12,6 +12,9 @@ import { type AnyAnswer, ask, get, jsonOf } from "./ask.js";
 const SCRATCH = scratchFolder();
 const [NAME, CHANNEL] = ["isotropic32", "turbulent-channel"] as const;
 
+/** Expressions with levels of their own. */
+const OWN = ["norm(omega)", "omega", "norm(u)", "p*u.x", "u.x>=0?p:1"];
+
 let service: RunningService;
 /** Levels of many frames, on a machine that does other things too. */
 const LONG_MS = 180_000;
@@ -67,36 +70,17 @@ describe("levels over HTTP", () => {
   it(
     "are made by POST, with an expression of which each level is the mean",
     async () => {
-      const started = await ofLevels("POST", { what: "norm(omega), omega" });
+      const started = await ofLevels("POST", { what: OWN });
       expect(started.status).toBe(202);
       const state = await whenMade(service, NAME);
-      expect(state).toMatchObject({ what: ["velocity", "pressure", "norm(omega)", "omega"], problem: null });
+      expect(state).toMatchObject({ what: ["velocity", "pressure", ...OWN], problem: null });
       expect(state.levels.map((one: AnyAnswer) => one.cubes)).toEqual([
         [16, 16, 16],
         [8, 8, 8],
       ]);
       for (const what of ["p", "norm(omega)"]) {
         const fine = await nodes(NAME, what);
-        const level = service.engine.find(`${NAME}@2`);
-        const field = what === "p" ? "pressure" : what;
-        const evaluation = service.engine.start(
-          {
-            operation: "GetAnyCutoutWeb",
-            dataset: `${NAME}@2`,
-            nodes: {
-              field,
-              frame: 2 + (level?.time.guardBefore ?? 0),
-              first: [0, 0, 0],
-              count: [8, 8, 8],
-              stride: [1, 1, 1],
-            },
-          },
-          {},
-        );
-        const result = await evaluation.finish();
-        const found: number[] = [];
-        for await (const part of result.stream ?? result.values) found.push(...part);
-        result.release();
+        const found = (await nodes(`${NAME}@2`, what)).flat(2);
         for (const [i, value] of found.entries()) {
           const [x, y, z] = [i % 8, Math.floor(i / 8) % 8, Math.floor(i / 64)];
           let sum = 0;
@@ -132,12 +116,7 @@ describe("levels over HTTP", () => {
     LONG_MS,
   );
 
-  it("are asked by name in other calls, and unknown ones are unknown datasets", async () => {
-    const fine = await nodes(NAME, "u.x");
-    const coarse = await nodes(`${NAME}@1`, "u.x");
-    let sum = 0;
-    for (let n = 0; n < 8; n++) sum += fine[n >> 2]?.[(n >> 1) & 1]?.[n & 1] as number;
-    expect(coarse[0]?.[0]?.[0]).toBeCloseTo(sum / 8, 5);
+  it("of other numbers are unknown datasets", async () => {
     for (const name of [`${NAME}@3`, `${NAME}@0`, "other@1"])
       expect((await ask(service, { dataset: name, call: "nodes", frame: 0 })).status).toBe(404);
   });
@@ -214,13 +193,41 @@ describe("a grid by levels", () => {
     );
   });
 
-  it("takes the mean of an expression that has levels of its own, else the expression of means", async () => {
-    const own = await gridOf({ what: "norm(omega), Q, u.x, omega.x", level: 2, z: 3, samples: 4 });
-    expect(own.level_of).toEqual(["mean", "of means", "mean", "of means"]);
-    const of = await nodes(`${NAME}@2`, "norm(omega)");
-    // The vorticity of means is smaller than the mean of the vorticity.
-    const mean = (values: number[]) => values.reduce((sum, one) => sum + one, 0) / values.length;
-    expect(mean(own.data["norm(omega)"].flat())).toBeGreaterThan(1.1 * mean(of.flat(2)));
+  it("is one mean in every call, also as a part of an expression", async () => {
+    const fields = await Promise.all(["u.x", "u.y", "u.z", "p"].map((what) => nodes(NAME, what)));
+    const [u, v, w, p] = fields.map((of) => of.flat(2)) as [number[], number[], number[], number[]];
+    const meansOf = (at: (n: number) => number): number[] => {
+      const sums = new Array(512).fill(0);
+      for (let n = 0; n < nodes0 ** 3; n++) sums[64 * (n >> 12) + 8 * ((n >> 7) & 7) + ((n >> 2) & 7)] += at(n) / 64;
+      return sums;
+    };
+    const speed = meansOf((n) => Math.hypot(u[n] as number, v[n] as number, w[n] as number));
+    const [ux, ps] = [meansOf((n) => u[n] as number), meansOf((n) => p[n] as number)];
+    const flux = meansOf((n) => (p[n] as number) * (u[n] as number));
+    const members = {
+      what: ["norm(velocity)", "1 - 2*(p * u.x)", "p*2*u.x", "q = u.x >= 0 ? p : 1", "omega.x"],
+      level: 2,
+    };
+    const chosen = meansOf((n) => ((u[n] as number) >= 0 ? (p[n] as number) : 1));
+    const expected = [speed, flux.map((one) => 1 - 2 * one), ux.map((one, c) => 2 * one * (ps[c] as number)), chosen];
+    const level_of = ["mean", "of means", "of means", "mean", "mean"];
+    const of = async (call: string, more: object = {}): Promise<AnyAnswer> =>
+      jsonOf(await ask(service, { ...common, ...members, call, ...more }));
+    for (const more of [{}, { level: 0, dataset: `${NAME}@2` }]) {
+      const { data, ...said } = await of("nodes", more);
+      const found: number[][] = Object.values(data).map((one) => (one as number[][][]).flat(2));
+      for (const [q, list] of expected.entries())
+        expect(Math.max(...list.map((one, c) => Math.abs(one - (found[q]?.[c] as number))))).toBeLessThan(1e-5);
+      expect([said.level, said.level_of]).toEqual([2, level_of]);
+    }
+    const points = [0, 77, 511].map((c) => [c & 7, (c >> 3) & 7, c >> 6].map((j) => ((4 * j + 1.5) * length) / nodes0));
+    const { rows } = await of("values", { points, method: "nearest" });
+    for (const [row, c] of [0, 77, 511].entries())
+      for (const [q, list] of expected.entries()) expect(rows[row].slice(-5)[q]).toBeCloseTo(list[c] as number, 5);
+    const grid = await of("grid", { z: "1.1780972450961724:1.2", y: 1.1780972450961724, samples: 2 });
+    const where = { what: "norm(u)", where: `norm(u) > ${speed.toSorted((a, b) => a - b)[460]}` };
+    const [{ total, ...said }, { held }] = [await of("find", where), await of("statistics", where)];
+    expect([total, held, said.level_of, grid.level_of]).toEqual([51, 51, ["mean"], level_of]);
   });
 
   it("draws a picture of a level, and repeats its question", async () => {
@@ -269,7 +276,7 @@ describe("a grid by levels", () => {
     expect(answer.question).toMatchObject({ dataset: NAME, level: 1 });
     expect(answer.data["u.x"]).toEqual((await nodes(`${NAME}@1`, "u.x"))[0]);
     const body = await jsonOf(await ask(service, { ...common, call: "statistics", what: "u.x", level: 2 }));
-    const means = { level: 2, spacing: Array(3).fill((4 * length) / nodes0), level_of: "of means" };
+    const means = { level: 2, spacing: Array(3).fill((4 * length) / nodes0), level_of: ["mean"] };
     expect(body).toMatchObject({ ...means, question: { level: 2 } });
     const grid = { dataset: `${NAME}@2`, what: "norm(omega)", z: 3, level: "auto" };
     for (const members of [grid, { call: "values", what: "norm(omega)", level: 2, points: "1,2,3" }]) {

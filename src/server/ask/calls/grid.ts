@@ -2,7 +2,7 @@
 import type { Values } from "../../../storage/tools/long-numbers.js";
 import type { CallAnswer, GridAnswer, GridDimension } from "../answer.js";
 import { answered, type Context, checkFits, DryRun } from "../context.js";
-import { aboutLevel, fillLevel, type GridLevel, levelOf } from "../levels/grid-levels.js";
+import { fillLevel, type GridLevel, levelOf, thicknessOf } from "../levels/grid-levels.js";
 import { compute } from "../parts.js";
 import { DRAWN_RECORDS, type PointOptions } from "../points/point-columns.js";
 import type { MemberValues } from "../question/member-values.js";
@@ -80,7 +80,7 @@ export async function grid(context: Context, question: MemberValues): Promise<Ca
     answer: {
       ...{ kind: "grid", dims: isList ? [t, ...dims] : dims, scalars: isList ? scalars : [...scalars, t] },
       quantities: quantities.map((one, q) => answered(one, numbers[q] as Values)),
-      ...((question.level ?? 0) === 0 ? {} : { more: aboutLevel(level, samples, dataset) }),
+      ...((question.level ?? 0) === 0 ? {} : { more: thicknessOf(level?.level ?? 0, samples, dataset) }),
     },
     found: {
       ...{ what: whatTexts(what), samples: [...samples.counts], ...timeText(question, times, isList) },

@@ -1,21 +1,17 @@
 /** Origin of an answer: dataset, version, question, and the filter as applied. */
 import type { FieldFilter } from "../../../analysis/derived.js";
 import { version } from "../../../shared/build.js";
-import { levelNumber, type Outcome } from "../answer.js";
+import type { Outcome } from "../answer.js";
 import { widthsOf } from "../transforms.js";
 
 /** The origin as members of JSON. */
-export function originOf({ question, dataset }: Outcome): Readonly<Record<string, unknown>> {
+export function originOf({ question, dataset, level }: Outcome): Readonly<Record<string, unknown>> {
   const assumed = dataset.assumed.length === 0 ? {} : { assumed: dataset.assumed.map(({ question: text }) => text) };
   const [kind, text] = String(question.filter ?? "").split(":");
   const filter = { kind, width: Number(text) } as FieldFilter;
   // The filter as applied: a top hat has a whole number of nodes.
   const acting = text === undefined ? {} : { filter: { ...filter, widths: widthsOf(filter, dataset) } };
-  const own = levelNumber(dataset);
-  const level = own || (question.call === "grid" ? 0 : Number(question.level ?? 0));
-  const spacing = dataset.axes.map((axis) => (axis.coordinates ? null : (own === 0 ? 2 ** level : 1) * axis.spacing));
-  const ofLevel = level === 0 ? {} : { level, spacing, level_of: "of means" };
-  return { dataset: dataset.name, version, manifest: dataset.digest, ...assumed, question, ...ofLevel, ...acting };
+  return { dataset: dataset.name, version, manifest: dataset.digest, ...assumed, question, ...level, ...acting };
 }
 
 /** The same as texts for a file, and what `find` has counted. */

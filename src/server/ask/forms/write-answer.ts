@@ -17,7 +17,7 @@ import { archiveOf, gridFileOf, zarrOf } from "./array-files.js";
 import { arrayShape, blocksOf, bytesIn, chunksOf, onlyQuantity, rowsOf } from "./arrays.js";
 import { parquetColumns } from "./column-files.js";
 import { npyHeader, npzFile } from "./numpy-files.js";
-import { aboutOf, attributesOf, originOf } from "./origin.js";
+import { aboutOf, attributesOf } from "./origin.js";
 import { pictureOf, Range } from "./picture.js";
 import { sendWritten } from "./send-written.js";
 import { csvOf, jsonOf } from "./text-forms.js";
@@ -87,7 +87,7 @@ function tellHeaders(answered: Outcome, reply: FastifyReply): void {
   if (names.length < 4096 && /^[ -~]*$/.test(names)) reply.header("fieldprobe-columns", names);
   for (const [name, value] of Object.entries({
     total: answer.more?.total,
-    level: answer.more?.level ?? originOf(answered).level,
+    level: answer.more?.level ?? answered.level.level,
   }))
     if (value !== undefined) reply.header(`fieldprobe-${name}`, String(value));
   if (answer.kind === "grid") {

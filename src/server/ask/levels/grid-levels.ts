@@ -1,4 +1,5 @@
 /** Samples from levels: the level that is fine enough for a grid, interpolated linearly. */
+import type { Expression } from "../../../analysis/expression.js";
 import type { Axis, Dataset } from "../../../engine/contract/dataset.js";
 import { frameShift } from "../../../engine/contract/positions.js";
 import { type LevelSet, nodeQuantity, type Query } from "../../../engine/contract/query.js";
@@ -8,6 +9,7 @@ import { levelNumber } from "../answer.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import type { MemberValues, RequestedQuantity } from "../question/member-values.js";
+import { readWhat } from "../question/read-member.js";
 import { pointsOf, type SampleGrid } from "../question/sample-grid.js";
 import { compileWhat, namesOf, type Quantity } from "../question/what.js";
 import { coordinateOf, type Samples } from "../question/where.js";
@@ -57,8 +59,6 @@ export interface GridLevel {
   readonly set: LevelSet;
   readonly dataset: Dataset;
   readonly quantities: readonly Quantity[];
-  /** The field of each quantity whose mean the level holds; null: the quantity of the means. */
-  readonly fields: readonly (string | null)[];
 }
 
 /** The level of a question; null for the stored nodes. Throws RequestError for a level that is not there. */
@@ -84,13 +84,8 @@ export function levelOf(
   const found = requireLevel(set, dataset, level);
   if (apart !== undefined) throw wrong("level", `${apart} has none: it does not lie on the nodes of ${dataset.name}`);
   if (jumping !== undefined) throw wrong("level", `${jumping} jumps at the seam of its periodic axis; take level=0`);
-  const fields = what.map(({ text }) => (hasField(set, fieldText(text)) ? fieldText(text) : null));
-  const quantities = compileWhat(what, namesOf(question, found));
-  return { level, set: set as LevelSet, dataset: found, quantities, fields };
+  return { level, set: set as LevelSet, dataset: found, quantities: compileWhat(what, namesOf(question, found)) };
 }
-
-/** The field that a text may name. */
-const fieldText = (text: string): string => ({ u: "velocity", p: "pressure" })[text] ?? text.replaceAll(/\s/g, "");
 
 const hasField = (set: LevelSet | null, name: string): boolean =>
   set?.quantities.some(({ text }) => text === name) ?? false;
@@ -104,18 +99,21 @@ export function requireLevel(set: LevelSet | null, { name }: Dataset, level: num
   throw new RequestError("OutOfRange", `level: "${name}" has ${own}.`, { member: "level" });
 }
 
-/** What the answer says about its level. */
-export function aboutLevel(level: GridLevel | null, samples: Samples, dataset: Dataset) {
-  const k = level?.level ?? 0;
-  const isMean = ({ text }: Quantity, q: number): boolean =>
-    level?.fields[q] !== null || Object.hasOwn(dataset.fields, fieldText(text.replace(/\.[xyz]$/, "")));
-  const spacings = spacingsIn(samples, dataset).map((d) => 2 ** k * d);
+/** What an answer says about the level that it is of. @param what the texts of its quantities */
+export function aboutLevel(dataset: Dataset, question: MemberValues, what: readonly string[]) {
+  const level = levelNumber(dataset);
+  const isMean = ({ field }: Expression): boolean => field !== null && Object.hasOwn(dataset.fields, field);
+  const of = level === 0 ? [] : compileWhat(readWhat(what), namesOf(question, dataset));
+  const means = of.map(({ expressions }) => (expressions.every(isMean) ? "mean" : "of means"));
+  const spacing = dataset.axes.map(({ coordinates, spacing: d }) => (coordinates === null ? d : null));
+  return { level, spacing, ...(level === 0 ? {} : { level_of: means.length === 0 ? "of means" : means }) };
+}
+
+/** Of a plane, what the cubes across it average over. */
+export function thicknessOf(level: number, samples: Samples, dataset: Dataset): { readonly thickness?: number } {
   const across = [0, 1, 2].filter((a) => !samples.axes.includes(samples.grid[2 - a] as SampleGrid[0]));
-  return {
-    ...{ level: k || levelNumber(dataset), spacing: spacings },
-    ...(across.length === 1 ? { thickness: spacings[across[0]] } : {}),
-    ...(level === null ? {} : { level_of: level.quantities.map((one, q) => (isMean(one, q) ? "mean" : "of means")) }),
-  };
+  const [a] = across.length === 1 ? across : [];
+  return a === undefined ? {} : { thickness: 2 ** level * (spacingsIn(samples, dataset)[a] as number) };
 }
 
 /** The position of the samples of an axis between the positions of a level. */
@@ -181,7 +179,7 @@ function windowOf({ first, part, isEnd, cubes }: AlongAxis, coarse: Axis, from: 
  */
 export async function fillLevel(
   { life }: Context,
-  { dataset, quantities, fields }: GridLevel,
+  { dataset, quantities }: GridLevel,
   fine: Dataset,
   { grid }: Samples,
   time: number,
@@ -209,14 +207,13 @@ export async function fillLevel(
       const box = { first, count, stride: [1, 1, 1] } as const;
       const offsets = offsetsIn(wx, px);
       for (const [q, quantity] of quantities.entries()) {
+        const own = nodeQuantity(quantity.components, namesOf(question, dataset));
         const n = quantity.columns.length;
         const values = new Float64Array(n * box.count[0] * box.count[1] * box.count[2]);
         for (const [f, frame] of frames.entries()) {
-          const field = fields[q] ?? (Object.keys(dataset.fields)[0] as string);
-          const nodes = { ...box, field, frame };
-          const own = fields[q] === null ? nodeQuantity(quantity.components, namesOf(question, dataset)) : null;
-          const query = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes } as const;
-          await addNodes(life, own === null ? query : { ...query, quantity: own }, weights[f], values);
+          const nodes = { ...box, field: Object.keys(dataset.fields)[0] as string, frame };
+          const query = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, quantity: own } as const;
+          await addNodes(life, query, weights[f], values);
         }
         const out = into[q];
         await life.slices.each((to - from) * ny, (first, last) => {

@@ -2,8 +2,8 @@
 import type { Components } from "../../../analysis/array-functions.js";
 import type { FieldFilter } from "../../../analysis/derived.js";
 import type { Expression } from "../../../analysis/expression.js";
-import type { InputKey, InputKind, PlainKind } from "../../../analysis/names.js";
-import { isOfExpression, namesFor, packedIndex, partsOfInput } from "../../../analysis/names.js";
+import type { InputKey, InputKind, InputParts, PlainKind } from "../../../analysis/names.js";
+import { namesFor, packedIndex, partsOfInput } from "../../../analysis/names.js";
 import type { BlockInputs } from "../../../analysis/subexpression.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { Query, Result } from "../../../engine/contract/query.js";
@@ -209,9 +209,9 @@ const OPERATIONS_OF = {
 
 /** The operation that answers an input at points, for any field but a force, which may not be stored. */
 function operationOfInput(key: InputKey): { readonly operation: OperationRow; readonly field?: FieldName } {
-  const [kind, field] = key.split(":") as [PlainKind, FieldName];
-  if (isOfExpression(key) || !Object.hasOwn(OPERATIONS_OF, kind)) throw atNodesOnly(key);
-  if (field !== "force") return { operation: operationOf(OPERATIONS_OF[kind]), field };
+  const { kind, field, expression } = partsOfInput(key) as InputParts;
+  if (expression !== null || !Object.hasOwn(OPERATIONS_OF, kind)) throw atNodesOnly(key);
+  if (field !== "force") return { operation: operationOf(OPERATIONS_OF[kind as PlainKind]), field };
   if (kind !== "value") throw new RequestError("Unsupported", `${key} is known at nodes, not at points.`);
   return { operation: operationOf("GetForce") };
 }
