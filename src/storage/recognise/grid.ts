@@ -8,8 +8,8 @@ import { type AxisInput, BY_TIMES, type Contents, type Findings } from "./layout
 
 type TimeInput = DescriptorInput["time"];
 
-/** A number, or another value, and the place that states it. */
-export interface StatedNumber<T = number> {
+/** A value, mostly a number, and the place that states it. */
+export interface Stated<T = number> {
   readonly value: T;
   readonly where: string;
   /** Empty or absent if none is stated. */
@@ -18,26 +18,26 @@ export interface StatedNumber<T = number> {
 
 /** Statements of a file about one axis; null if there is none. */
 export interface AxisClues {
-  readonly coordinates: StatedNumber<{ file: string; path: string } | number[]> | null;
-  readonly spacing: StatedNumber | null;
-  readonly length: StatedNumber | null;
-  readonly origin: StatedNumber | null;
+  readonly coordinates: Stated<{ file: string; path: string } | number[]> | null;
+  readonly spacing: Stated | null;
+  readonly length: Stated | null;
+  readonly origin: Stated | null;
   /** What says that values are at the centres of cells. */
-  readonly centres: StatedNumber<string> | null;
-  readonly periodic: StatedNumber<boolean> | null;
-  readonly walls: StatedNumber<Ends> | null;
+  readonly centres: Stated<string> | null;
+  readonly periodic: Stated<boolean> | null;
+  readonly walls: Stated<Ends> | null;
   /** Faces of the cells around stated nodes, as a descriptor says them. */
-  readonly edges: StatedNumber<NonNullable<AxisInput["edges"]>> | null;
+  readonly edges: Stated<NonNullable<AxisInput["edges"]>> | null;
   /** Ends of the box, which may be the end nodes or the outer faces of the end cells. */
-  readonly limits: { readonly lower: StatedNumber | null; readonly upper: StatedNumber | null };
+  readonly limits: { readonly lower: Stated | null; readonly upper: Stated | null };
   /** Three lengths, or both ends of three axes, in an order that is not known: compared, never applied. */
-  readonly boxes: readonly StatedNumber<readonly number[]>[];
+  readonly boxes: readonly Stated<readonly number[]>[];
   readonly contradictions: readonly string[];
   /** Lists of one number an axis that give this axis none, since it is not known which number is that of which axis. */
   readonly unordered: {
-    readonly spacing: StatedNumber<readonly number[]> | null;
-    readonly length: StatedNumber<readonly number[]> | null;
-    readonly origin: StatedNumber<readonly number[]> | null;
+    readonly spacing: Stated<readonly number[]> | null;
+    readonly length: Stated<readonly number[]> | null;
+    readonly origin: Stated<readonly number[]> | null;
   };
 }
 
@@ -62,7 +62,7 @@ export const NO_CLUES: AxisClues = {
 const USER = "your answer";
 
 function applyAnswers(axis: AxisName, clues: AxisClues, answers: Answers, findings: Findings): AxisClues {
-  const answered = (values: readonly number[] | undefined): StatedNumber | null => {
+  const answered = (values: readonly number[] | undefined): Stated | null => {
     const value = values?.[AXIS_NAMES.indexOf(axis)];
     return value === undefined ? null : { value, where: USER };
   };
@@ -152,7 +152,7 @@ function placeOrigin(
   findings: Findings,
 ): AxisClues {
   const { spacing, length, limits, centres } = clues;
-  const origin = clues.origin as StatedNumber;
+  const origin = clues.origin as Stated;
   const step = spacing?.value ?? (length?.value ?? 0) / nodes;
   const gap = Math.abs(origin.value - (limits.lower?.value ?? Number.NaN)) / Math.abs(step);
   if (centres === null || origin.where === USER || Math.abs(gap - 0.5) < BOX_SLACK) return clues;
@@ -207,7 +207,7 @@ function askBoxes(
   const isLength = (length: number, where: string) =>
     isCount(length, where) ||
     (length >= (last - first) * (1 - BOX_SLACK) && length <= last - first + BOX_PLAY[1] * step);
-  const fits = ({ value, where }: StatedNumber<readonly number[]>) =>
+  const fits = ({ value, where }: Stated<readonly number[]>) =>
     value.length === 3
       ? value.some((length) => isLength(length, where))
       : BOX_PAIRS.some(([lower, upper]) => isBox(value[lower] as number, value[upper] as number, where));
@@ -218,7 +218,7 @@ function askBoxes(
 
 const axisFlags = (axis: AxisName): string => `--spacing and --origin, or axes.${axis} in a descriptor`;
 
-function misplaced(axis: AxisName, { first, last }: AxisEnds, { where, value }: StatedNumber<unknown>): string {
+function misplaced(axis: AxisName, { first, last }: AxisEnds, { where, value }: Stated<unknown>): string {
   const stated = `${where} is ${[value].flat().join(", ")}`;
   return `The nodes are from ${first} to ${last} along ${axis}, and ${stated}; that the nodes are there is a guess.`;
 }
@@ -227,7 +227,7 @@ function misplaced(axis: AxisName, { first, last }: AxisEnds, { where, value }: 
 function askLimits(axis: AxisName, ends: AxisEnds, { limits, unordered }: AxisClues, findings: Findings): void {
   const { first, last, step } = ends;
   // Of a list whose order is not known, any number may be that of the axis.
-  const isFar = (end: StatedNumber | StatedNumber<readonly number[]> | null, node: number, play: number) =>
+  const isFar = (end: Stated | Stated<readonly number[]> | null, node: number, play: number) =>
     end !== null && [end.value].flat().every((value) => Math.abs((value as number) - node) > play * step);
   const low = [limits.lower, unordered.origin].find((end) => isFar(end, first, BOX_PLAY[0]));
   const other = low ?? (isFar(limits.upper, last, BOX_PLAY[1]) ? limits.upper : null);
@@ -274,7 +274,7 @@ export function askEnds(
   const ask = (
     about: "spacing" | "origin",
     measured: string,
-    stated: StatedNumber | StatedNumber<readonly number[]> | null,
+    stated: Stated | Stated<readonly number[]> | null,
     fits: (value: number) => boolean,
   ) => {
     if (stated === null || [stated.value].flat().some((value) => fits(value as number))) return;
@@ -418,13 +418,12 @@ export function singleNodeAxis(axis: AxisName, file: AxisClues, { answers }: Con
 /** Faces of an axis, as an answer or the file says. */
 function facesOf(
   axis: AxisName,
-  stated: StatedNumber<Ends> | null,
+  stated: Stated<Ends> | null,
   answers: Answers,
   findings: Findings,
 ): Pick<AxisInput, "faces"> {
   const { walls: answered } = answers;
-  const walls: StatedNumber<Ends> | null =
-    answered === undefined ? stated : { value: answered.includes(axis), where: USER };
+  const walls: Stated<Ends> | null = answered === undefined ? stated : { value: answered.includes(axis), where: USER };
   if (walls === null) {
     findings.ask(
       "faces",
@@ -467,7 +466,7 @@ function askLength(axis: AxisName, nodes: number, clues: AxisClues, answers: Ans
   );
 }
 
-function unorderedText(list: StatedNumber<readonly number[]> | null): string | null {
+function unorderedText(list: Stated<readonly number[]> | null): string | null {
   return list === null
     ? null
     : `${list.where} is ${list.value.join(", ")}, and nothing states whether that is in the order x, y, z or in the stored one`;
@@ -510,7 +509,7 @@ function spacingOf(axis: AxisName, nodes: number, clues: AxisClues, { cells }: A
   return { spacing: 1, isPeriodic: periodic?.value ?? false };
 }
 
-const periodicText = (periodic: StatedNumber<boolean> | null): string =>
+const periodicText = (periodic: Stated<boolean> | null): string =>
   periodic === null ? "" : `; ${periodic.value ? "periodic" : "not periodic"}, from ${periodic.where}`;
 
 function askPeriodicity(axis: AxisName, findings: Findings): void {
@@ -525,7 +524,7 @@ function askPeriodicity(axis: AxisName, findings: Findings): void {
 /** Times of the frames: as the user says, else as stated, else the index with a question. */
 export function timesOf(
   frames: number,
-  stated: StatedNumber<readonly number[]> | null,
+  stated: Stated<readonly number[]> | null,
   answers: Answers,
   findings: Findings,
 ): TimeInput {
@@ -568,7 +567,7 @@ export function timesOf(
   return { origin: 0, step: 1, count: frames };
 }
 
-function isSameTimes(answered: readonly number[], { value, units = "" }: StatedNumber<readonly number[]>): boolean {
+function isSameTimes(answered: readonly number[], { value, units = "" }: Stated<readonly number[]>): boolean {
   const [first = 0, last = first] = [answered[0], answered.at(-1)];
   const slack = 1e-6 * Math.abs(last - first || first);
   const isSame = answered.length === value.length && answered.every((time, k) => Math.abs(time - value[k]) <= slack);

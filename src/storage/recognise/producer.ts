@@ -4,7 +4,7 @@ import { FIELDS, type KnownField } from "../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import type { Dimension } from "./assign.js";
-import { type AxisClues, axisOf, NO_CLUES, type StatedNumber, timesOf } from "./grid.js";
+import { type AxisClues, axisOf, NO_CLUES, type Stated, timesOf } from "./grid.js";
 import { type AxisInput, askOrderOfComponents, type Contents, Findings, type Layout, type numbered } from "./layout.js";
 
 /** A field and its paths: one dataset, or three components separated by blanks. */
@@ -28,11 +28,7 @@ export interface ProducerRow {
     findings: Findings,
   ) => ProducerAxis;
   /** Times of the frames; absent if files state none. */
-  readonly times?: (
-    contents: Contents,
-    facts: FrameFacts,
-    findings: Findings,
-  ) => StatedNumber<readonly number[]> | null;
+  readonly times?: (contents: Contents, facts: FrameFacts, findings: Findings) => Stated<readonly number[]> | null;
   /** Frames in datasets of their own, found from the first dataset of a field. */
   readonly series?: (contents: Contents, path: string) => FrameSeries;
   /** Names of one run and of several, if files hold several along the dimension `n`. */

@@ -3,7 +3,7 @@ import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import { type AttributeValue, isNumeric } from "../dataset/stored.js";
 import { quantityIn } from "../dataset/units.js";
 import { join, MOST_NUMBERS, parentOf } from "./evidence.js";
-import { type AxisClues, NO_CLUES, type StatedNumber } from "./grid.js";
+import { type AxisClues, NO_CLUES, type Stated } from "./grid.js";
 import type { Contents, Statement } from "./layout.js";
 import { namesPlace, placeIn } from "./usual-names.js";
 
@@ -61,7 +61,7 @@ export class StatedNumbers {
     this.#statements.set(key, [...(this.#statements.get(key) ?? []), statement]);
   }
 
-  numbers(names: readonly string[]): StatedNumber<readonly number[]> | null {
+  numbers(names: readonly string[]): Stated<readonly number[]> | null {
     return this.#first(names, (statement) => this.#numbersOf(statement));
   }
 
@@ -92,7 +92,7 @@ export class StatedNumbers {
       : `${first.where} is ${first.value.join(", ")} and ${other.where} is ${other.value.join(", ")}`;
   }
 
-  #lists(names: readonly string[], count: number): StatedNumber<readonly number[]>[] {
+  #lists(names: readonly string[], count: number): Stated<readonly number[]>[] {
     return this.#all(names).flatMap((statement) => {
       const numbers = this.#numbersOf(statement);
       return numbers?.value.length === count ? [numbers] : [];
@@ -100,7 +100,7 @@ export class StatedNumbers {
   }
 
   /** The numbers of a statement, also of a text that is one number, with or without its unit; null if it has none. */
-  #numbersOf(statement: Statement): StatedNumber<readonly number[]> | null {
+  #numbersOf(statement: Statement): Stated<readonly number[]> | null {
     const content = this.#read(statement);
     const text = typeof content === "string" ? quantityIn(content) : null;
     const parsed = text?.value ?? content;
@@ -140,12 +140,12 @@ export class StatedNumbers {
     return (Array.isArray(content) && content.length === 1 ? (content as string[])[0] : content) ?? null;
   }
 
-  number(names: readonly string[]): StatedNumber | null {
+  number(names: readonly string[]): Stated | null {
     const stated = this.numbers(names);
     return stated?.value.length === 1 ? { ...stated, value: stated.value[0] } : null;
   }
 
-  text(names: readonly string[]): StatedNumber<string> | null {
+  text(names: readonly string[]): Stated<string> | null {
     return this.#first(names, (statement) => {
       const value = this.#read(statement);
       return typeof value === "string" ? { value, where: placeText(statement) } : null;
@@ -162,12 +162,12 @@ export class StatedNumbers {
     return null;
   }
 
-  nodes(axis: AxisName): StatedNumber | null {
+  nodes(axis: AxisName): Stated | null {
     return this.number([`n${axis}`, `n_${axis}`, `num_${axis}`, `${axis}_nodes`]);
   }
 
   /** What says that values are at the centres of cells, which stays among what is not used; null if nothing does. */
-  #centres(): StatedNumber<string> | null {
+  #centres(): Stated<string> | null {
     for (const [name, statements] of this.#statements)
       for (const statement of statements) {
         const value = namesPlace(name) ? this.#read(statement) : null;
@@ -205,7 +205,7 @@ export class StatedNumbers {
       this.contradiction(highest, UPPER_LISTS),
     ].filter((text) => text !== null);
     const other = others.find(({ value }) => value !== periodic?.value);
-    const says = ({ value, where }: StatedNumber<boolean>) => `${where} says ${value ? "periodic" : "not periodic"}`;
+    const says = ({ value, where }: Stated<boolean>) => `${where} says ${value ? "periodic" : "not periodic"}`;
     if (periodic !== null && other !== undefined) contradictions.push(`${says(periodic)}, and ${says(other)}`);
     return {
       ...NO_CLUES,
@@ -222,14 +222,14 @@ export class StatedNumbers {
     };
   }
 
-  #listOfThree(names: readonly string[]): StatedNumber<readonly number[]> | null {
+  #listOfThree(names: readonly string[]): Stated<readonly number[]> | null {
     const list = this.numbers(names);
     return list?.value.length === 3 ? list : null;
   }
 
   /** The number of an axis, by names of its own or in a list of three. */
   #numberFor(axis: AxisName, names: readonly string[], lists: readonly string[], order: readonly AxisName[]) {
-    const single: StatedNumber | null = this.number(names);
+    const single: Stated | null = this.number(names);
     if (single !== null) return single;
     const list = this.#listOfThree(lists);
     if (list === null) return null;
@@ -238,18 +238,18 @@ export class StatedNumbers {
     return order.join() === AXIS_NAMES.join() ? { ...list, value: list.value[AXIS_NAMES.indexOf(axis)] } : null;
   }
 
-  #walls(axis: AxisName): StatedNumber<boolean> | null {
+  #walls(axis: AxisName): Stated<boolean> | null {
     const found = this.text([`bc_${axis}`, `${axis}_bc`, `boundary_${axis}`]);
     const word = found?.value.trim() ?? "";
     if (found !== null && /^(wall|walls|no[-_ ]?slip|free[-_ ]?slip)$/i.test(word)) return { ...found, value: true };
     return found !== null && /^(open|inflow|outflow|free)$/i.test(word) ? { ...found, value: false } : null;
   }
 
-  #periodic(axis: AxisName, order: readonly AxisName[]): { stated: StatedNumber<boolean>[]; unread: string[] } {
+  #periodic(axis: AxisName, order: readonly AxisName[]): { stated: Stated<boolean>[]; unread: string[] } {
     const forms = (word: string) => [`${word}_${axis}`, `${axis}_${word}`, `${word}${axis}`, `${axis}${word}`];
     const own = ["periodic", "is_periodic", "cyclic", "bc", "boundary", "boundary_condition"].flatMap(forms);
     const places = [AXIS_NAMES.indexOf(axis), order.indexOf(axis)];
-    const stated: StatedNumber<boolean>[] = [];
+    const stated: Stated<boolean>[] = [];
     const unread: string[] = [];
     const read = (names: readonly string[], truth: (value: AttributeValue) => Condition) => {
       for (const statement of this.#all(names)) {

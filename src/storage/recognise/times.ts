@@ -8,7 +8,7 @@ import { unitAt } from "./component-units.js";
 import { datedUnitOf } from "./dated-unit.js";
 import { type CoordinateTable, parentOf } from "./evidence.js";
 import type { FoundFields } from "./fields.js";
-import { type StatedNumber, timesOf } from "./grid.js";
+import { type Stated, timesOf } from "./grid.js";
 import { BY_TIMES, type Contents } from "./layout.js";
 import { framesIn, nodesAlong, type OrientedDataset, type SharedEvidence } from "./order.js";
 import { StatedNumbers } from "./stated-numbers.js";
@@ -65,7 +65,7 @@ export function timeOf(
 
 function askTimes(
   { contents, tables, facts, findings }: SharedEvidence,
-  stated: StatedNumber<readonly number[]> | null,
+  stated: Stated<readonly number[]> | null,
   frames: number,
 ): void {
   if (stated === null || stated.value.length !== frames) return;
@@ -86,7 +86,7 @@ function askTimes(
   findings.contradict("times", `${text}; that ${stated.where} holds is a guess.`, BY_TIMES, undefined, isSaid);
 }
 
-function timesAt(shared: SharedEvidence, { path }: CoordinateTable): StatedNumber<readonly number[]> {
+function timesAt(shared: SharedEvidence, { path }: CoordinateTable): Stated<readonly number[]> {
   const { contents, facts, findings } = shared;
   findings.timeTable = path;
   contents.use(path);
@@ -97,9 +97,9 @@ function timesAt(shared: SharedEvidence, { path }: CoordinateTable): StatedNumbe
 /** Times in the unit of length over velocity, if all three are known; else as stated, red if another unit is known. */
 function timesIn(
   { contents, facts, findings, second, isInUnits }: SharedEvidence,
-  { value, where, units: own }: StatedNumber<readonly number[]>,
+  { value, where, units: own }: Stated<readonly number[]>,
   calendar = "",
-): StatedNumber<readonly number[]> {
+): Stated<readonly number[]> {
   const units = own || (facts.units(["time", "times", "t"])?.units ?? "");
   const since = datedUnitOf(units, calendar || (facts.text(["calendar", "time_calendar"])?.value ?? ""));
   const unit = since?.unit ?? units;
@@ -142,7 +142,7 @@ function timesOfSteps(
   shared: SharedEvidence,
   { steps, place }: FoundFields,
   path: string,
-): StatedNumber<readonly number[]> | null {
+): Stated<readonly number[]> | null {
   const known = (steps ?? []).flatMap((step) => timeAt(shared.contents, place(path).replace("{step}", step)) ?? []);
   const value = known.map((one) => one.value);
   const [units = "", other] = new Set(known.map((one) => one.units ?? ""));
@@ -151,7 +151,7 @@ function timesOfSteps(
   return timesIn(shared, { value, where: "each step", units });
 }
 
-function timeAt(contents: Contents, path: string): StatedNumber | null {
+function timeAt(contents: Contents, path: string): Stated | null {
   return new StatedNumbers(contents, [path, parentOf(path)]).number(TIME_NAMES);
 }
 
