@@ -6,7 +6,7 @@ import { contradictionOf, factorBetween, unitOf } from "../dataset/units.js";
 import { unitAt } from "./component-units.js";
 import { type CoordinateTable, curvedIn, groupsAround, join, parentOf, tableNodes } from "./evidence.js";
 import type { FoundFields } from "./fields.js";
-import { type AxisClues, askEnds, axisOf, edgesWithin, NO_CLUES, singleNodeAxis } from "./grid.js";
+import { type AxisClues, axisOf, checkAgainstNodes, edgesWithin, NO_CLUES, singleNodeAxis } from "./grid.js";
 import { BY_LENGTHS, type Contents, type Findings } from "./layout.js";
 import { framesIn, nodesAlong, type OrientedDataset, type SharedEvidence } from "./order.js";
 import { refuseParametric } from "./stated-names.js";
@@ -227,7 +227,7 @@ export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: A
     const isPlain = table.along === null && !table.isEdges && contents.dataset(table.path) !== null;
     const value = isPlain ? { file: contents.name, path: table.path } : [...tableNodes(contents, table)];
     const isSaid = isNodesSaid(contents) || contents.answers.origin !== undefined;
-    if (!isSaid) askEnds(axis, tableNodes(contents, table), where, clues, findings);
+    if (!isSaid) checkAgainstNodes(axis, tableNodes(contents, table), where, clues, findings);
     if (!isSaid && contents.answers.coordinates?.has(axis)) findings.addReason(`${axis}: ${where}, from your answer.`);
     const { walls } = clues;
     const own = new StatedNumbers(contents, [table.path]).clues(axis, stored).periodic;

@@ -190,7 +190,7 @@ function askNodesOnEnds(
 type AxisEnds = Readonly<Record<"first" | "last" | "step", number>>;
 
 /** Asks about a box that is that of no axis, give or take half a cell or one step; `extent` may count nodes. */
-function askBoxes(
+function checkBoxes(
   axis: AxisName,
   nodes: number,
   ends: AxisEnds,
@@ -224,7 +224,7 @@ function misplaced(axis: AxisName, { first, last }: AxisEnds, { where, value }: 
 }
 
 /** Adds a red line for a stated end of the axis that is farther from its end node than a cell may reach. */
-function askLimits(axis: AxisName, ends: AxisEnds, { limits, unordered }: AxisClues, findings: Findings): void {
+function checkLimits(axis: AxisName, ends: AxisEnds, { limits, unordered }: AxisClues, findings: Findings): void {
   const { first, last, step } = ends;
   // Of a list whose order is not known, any number may be that of the axis.
   const isFar = (end: Stated | Stated<readonly number[]> | null, node: number, play: number) =>
@@ -234,7 +234,12 @@ function askLimits(axis: AxisName, ends: AxisEnds, { limits, unordered }: AxisCl
   if (other !== null) findings.contradict("origin", misplaced(axis, ends, other), axisFlags(axis), axis);
 }
 
-function askContradictions(axis: AxisName, { contradictions }: AxisClues, answers: Answers, findings: Findings): void {
+function reportContradictions(
+  axis: AxisName,
+  { contradictions }: AxisClues,
+  answers: Answers,
+  findings: Findings,
+): void {
   const isAnswered = (answers.spacing ?? answers.length) !== undefined;
   for (const text of contradictions)
     findings.contradict(
@@ -253,7 +258,7 @@ function askContradictions(axis: AxisName, { contradictions }: AxisClues, answer
  * @param where what gives the nodes, for messages
  * @param isAnswered whether an answer gives them, whatever is stated
  */
-export function askEnds(
+export function checkAgainstNodes(
   axis: AxisName,
   nodes: Float64Array,
   where: string,
@@ -295,7 +300,7 @@ export function askEnds(
   ask("spacing", `has steps of ${range}`, spacing ?? list, isStep);
   ask("spacing", `is ${Number((last - first).toPrecision(6))} long`, length ?? unordered.length, isLength);
   ask("origin", `ends at ${last}`, limits.upper, (value) => isNear(value, ends, BOX_PLAY[1] * most));
-  askBoxes(axis, nodes.length, { first, last, step: most }, clues, findings, isAnswered);
+  checkBoxes(axis, nodes.length, { first, last, step: most }, clues, findings, isAnswered);
   const starts = [first, nodes[0]];
   ask("origin", `begins at ${nodes[0]}`, origin ?? unordered.origin, (value) => isNear(value, starts, slack * mean));
   if (origin === null)
@@ -303,7 +308,7 @@ export function askEnds(
 }
 
 /** Asks where the coordinates or the numbers of the file contradict the answered nodes. */
-function askStated(
+function checkAgainstFile(
   axis: AxisName,
   nodes: Float64Array,
   clues: AxisClues,
@@ -316,7 +321,7 @@ function askStated(
   const answered = `${nodes.length} nodes from ${nodes[0]} to ${nodes[nodes.length - 1]}`;
   if (("path" in value ? contents.numbers(value.path) : value).some(isOther))
     findings.override("spacing", answered, `the coordinates in ${where}`, axis);
-  askEnds(axis, nodes, "The answer", clues, findings, true);
+  checkAgainstNodes(axis, nodes, "The answer", clues, findings, true);
 }
 
 /** An axis of a descriptor, from what a file states and the user answers; questions and reasons go to `findings`. */
@@ -332,7 +337,7 @@ export function axisOf(
   const { coordinates, periodic } = clues;
   if (periodic?.value === true && answers.walls?.includes(axis) === true)
     throw new DataError(`--walls ${axis} has no effect: ${axis} is periodic, from ${periodic.where}`);
-  askContradictions(axis, clues, answers, findings);
+  reportContradictions(axis, clues, answers, findings);
   const faces = periodic?.value === false ? facesOf(axis, clues.walls, answers, findings) : {};
   if (coordinates !== null) {
     findings.addReason(`${axis}: coordinates from ${coordinates.where}${periodicText(periodic)}.`);
@@ -343,7 +348,7 @@ export function axisOf(
   }
   const { spacing, isPeriodic } = spacingOf(axis, nodes, clues, answers, findings);
   const { origin } = clues;
-  askLength(axis, nodes, clues, answers, findings);
+  checkLength(axis, nodes, clues, answers, findings);
   if (origin === null) askOrigin(axis, clues, findings);
   else {
     findings.addReason(`${axis}: origin ${origin.value} from ${origin.where}.`);
@@ -355,11 +360,11 @@ export function axisOf(
         ? file
         : { ...file, spacing: null, length: null, unordered: NO_CLUES.unordered, boxes: [] };
       const answered = Float64Array.from({ length: nodes }, (_, k) => origin.value + k * spacing);
-      askStated(axis, answered, stated, contents, findings);
+      checkAgainstFile(axis, answered, stated, contents, findings);
     }
-    if (!isAnswered) askBoxes(axis, nodes, ends, clues, findings, false);
+    if (!isAnswered) checkBoxes(axis, nodes, ends, clues, findings, false);
     if (!isAnswered && origin.where !== USER && clues.contradictions.length === 0)
-      askLimits(axis, ends, clues, findings);
+      checkLimits(axis, ends, clues, findings);
   }
   const first = origin?.value ?? 0;
   const edges =
@@ -452,7 +457,7 @@ function askOrigin(axis: AxisName, { unordered }: AxisClues, findings: Findings)
 }
 
 /** Asks if a length and a spacing do not agree: a period has one spacing a node, other boxes perhaps one less. */
-function askLength(axis: AxisName, nodes: number, clues: AxisClues, answers: Answers, findings: Findings): void {
+function checkLength(axis: AxisName, nodes: number, clues: AxisClues, answers: Answers, findings: Findings): void {
   const { spacing, length, periodic } = clues;
   if (spacing === null || length === null || answers.spacing !== undefined || answers.length !== undefined) return;
   const steps = Math.abs(length.value / spacing.value);
