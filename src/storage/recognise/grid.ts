@@ -85,9 +85,9 @@ function applyAnswers(axis: AxisName, clues: AxisClues, answers: Answers, findin
 }
 
 /** Relative tolerance of stated lengths, which may be rounded. */
-const BOX_SLACK = 1e-3;
+const STATED_TOLERANCE = 1e-3;
 /** Steps by which the lower and the upper end of a box may be away from the end nodes. */
-const BOX_PLAY = [0.51, 1.01] as const;
+const BOX_END_STEPS = [0.51, 1.01] as const;
 /** Places of the lower and upper ends of an axis in a list of six: pair by pair, or all lower ends first. */
 const BOX_PAIRS = [
   [0, 1],
@@ -98,7 +98,7 @@ const BOX_PAIRS = [
   [2, 5],
 ] as const;
 /** Spacings by which a length may differ from a whole number of them. */
-const STEP_SLACK = 0.25;
+const COUNT_TOLERANCE = 0.25;
 
 /** Origin and spacing from the ends of a box. The user is asked unless the stated spacing puts nodes on both ends. */
 function placeBox(axis: AxisName, nodes: number, clues: AxisClues, answers: Answers, findings: Findings): AxisClues {
@@ -118,7 +118,7 @@ function placeBox(axis: AxisName, nodes: number, clues: AxisClues, answers: Answ
   const span = upper.value - lower.value;
   if (cells?.includes(axis) === true) {
     const step = span / nodes;
-    if (clues.spacing !== null && Math.abs(step - stated) > BOX_SLACK * step)
+    if (clues.spacing !== null && Math.abs(step - stated) > STATED_TOLERANCE * step)
       findings.override("spacing", `${step}`, `${clues.spacing.where} (${stated})`, axis);
     findings.addReason(
       `${axis}: nodes are the centres of cells between ${lower.value} and ${upper.value}, from ${USER}.`,
@@ -136,7 +136,8 @@ function placeBox(axis: AxisName, nodes: number, clues: AxisClues, answers: Answ
   }
   const spacing =
     clues.spacing ?? (clues.length === null ? null : { ...clues.length, value: clues.length.value / nodes });
-  const isOnEnds = clues.spacing !== null && Math.abs(span / (nodes - 1) / clues.spacing.value - 1) < BOX_SLACK / nodes;
+  const isOnEnds =
+    clues.spacing !== null && Math.abs(span / (nodes - 1) / clues.spacing.value - 1) < STATED_TOLERANCE / nodes;
   if (isOnEnds) return { ...clues, origin: lower };
   const statement = `${lower.where} is ${lower.value} and ${upper.where} is ${upper.value}`;
   askNodesOnEnds(axis, nodes, statement, "these ends", lower.value, findings);
@@ -155,7 +156,7 @@ function placeOrigin(
   const origin = clues.origin as Stated;
   const step = spacing?.value ?? (length?.value ?? 0) / nodes;
   const gap = Math.abs(origin.value - (limits.lower?.value ?? Number.NaN)) / Math.abs(step);
-  if (centres === null || origin.where === USER || Math.abs(gap - 0.5) < BOX_SLACK) return clues;
+  if (centres === null || origin.where === USER || Math.abs(gap - 0.5) < STATED_TOLERANCE) return clues;
   const [first, end] = [origin.value + step / 2, origin.value + nodes * step];
   if (cells === undefined || (cells.includes(axis) && step === 0))
     findings.ask(
@@ -203,10 +204,10 @@ function checkBoxes(
     /extent/i.test(where) && [nodes - 1, nodes].some((count) => Math.abs(value - count) < 1e-9);
   const isBox = (lower: number, upper: number, where: string) =>
     isCount(upper - lower, where) ||
-    (Math.abs(lower - first) <= BOX_PLAY[0] * step && Math.abs(upper - last) <= BOX_PLAY[1] * step);
+    (Math.abs(lower - first) <= BOX_END_STEPS[0] * step && Math.abs(upper - last) <= BOX_END_STEPS[1] * step);
   const isLength = (length: number, where: string) =>
     isCount(length, where) ||
-    (length >= (last - first) * (1 - BOX_SLACK) && length <= last - first + BOX_PLAY[1] * step);
+    (length >= (last - first) * (1 - STATED_TOLERANCE) && length <= last - first + BOX_END_STEPS[1] * step);
   const fits = ({ value, where }: Stated<readonly number[]>) =>
     value.length === 3
       ? value.some((length) => isLength(length, where))
@@ -229,8 +230,8 @@ function checkLimits(axis: AxisName, ends: AxisEnds, { limits, unordered }: Axis
   // Of a list whose order is not known, any number may be that of the axis.
   const isFar = (end: Stated | Stated<readonly number[]> | null, node: number, play: number) =>
     end !== null && [end.value].flat().every((value) => Math.abs((value as number) - node) > play * step);
-  const low = [limits.lower, unordered.origin].find((end) => isFar(end, first, BOX_PLAY[0]));
-  const other = low ?? (isFar(limits.upper, last, BOX_PLAY[1]) ? limits.upper : null);
+  const low = [limits.lower, unordered.origin].find((end) => isFar(end, first, BOX_END_STEPS[0]));
+  const other = low ?? (isFar(limits.upper, last, BOX_END_STEPS[1]) ? limits.upper : null);
   if (other !== null) findings.contradict("origin", misplaced(axis, ends, other), axisFlags(axis), axis);
 }
 
@@ -292,19 +293,19 @@ export function checkAgainstNodes(
     );
   };
   // Stated numbers may be rounded.
-  const slack = isAnswered ? 1e-6 : BOX_SLACK;
+  const slack = isAnswered ? 1e-6 : STATED_TOLERANCE;
   const isStep = (value: number) => Math.abs(value) >= least * (1 - slack) && Math.abs(value) <= most * (1 + slack);
   const isLength = (value: number) =>
     value >= (last - first) * (1 - slack) && value <= (last - first + most) * (1 + slack);
   const list = spacing === null && unordered.spacing !== unordered.length ? unordered.spacing : null;
   ask("spacing", `has steps of ${range}`, spacing ?? list, isStep);
   ask("spacing", `is ${Number((last - first).toPrecision(6))} long`, length ?? unordered.length, isLength);
-  ask("origin", `ends at ${last}`, limits.upper, (value) => isNear(value, ends, BOX_PLAY[1] * most));
+  ask("origin", `ends at ${last}`, limits.upper, (value) => isNear(value, ends, BOX_END_STEPS[1] * most));
   checkBoxes(axis, nodes.length, { first, last, step: most }, clues, findings, isAnswered);
   const starts = [first, nodes[0]];
   ask("origin", `begins at ${nodes[0]}`, origin ?? unordered.origin, (value) => isNear(value, starts, slack * mean));
   if (origin === null)
-    ask("origin", `begins at ${nodes[0]}`, limits.lower, (value) => isNear(value, starts, BOX_PLAY[0] * mean));
+    ask("origin", `begins at ${nodes[0]}`, limits.lower, (value) => isNear(value, starts, BOX_END_STEPS[0] * mean));
 }
 
 /** Asks where the coordinates or the numbers of the file contradict the answered nodes. */
@@ -316,7 +317,7 @@ function checkAgainstFile(
   findings: Findings,
 ): void {
   const { value = [], where = "" } = clues.coordinates ?? {};
-  const slack = BOX_SLACK * Math.abs(nodes[1] - nodes[0]);
+  const slack = STATED_TOLERANCE * Math.abs(nodes[1] - nodes[0]);
   const isOther = (place: number, k: number) => !(Math.abs(place - nodes[k]) <= slack);
   const answered = `${nodes.length} nodes from ${nodes[0]} to ${nodes[nodes.length - 1]}`;
   if (("path" in value ? contents.numbers(value.path) : value).some(isOther))
@@ -393,7 +394,7 @@ export function edgesWithin(
 ): AxisClues["edges"] {
   if (lower === null || upper === null || nodes < 2) return null;
   const step = Math.abs(last - first) / (nodes - 1);
-  const isCell = (gap: number) => gap > BOX_SLACK * step && gap < step;
+  const isCell = (gap: number) => gap > STATED_TOLERANCE * step && gap < step;
   if (!isCell(Math.min(first, last) - lower.value) || !isCell(upper.value - Math.max(first, last))) return null;
   const value = first < last ? [lower.value, upper.value] : [upper.value, lower.value];
   return { value, where: `${lower.where} and ${upper.where}` };
@@ -461,7 +462,7 @@ function checkLength(axis: AxisName, nodes: number, clues: AxisClues, answers: A
   const { spacing, length, periodic } = clues;
   if (spacing === null || length === null || answers.spacing !== undefined || answers.length !== undefined) return;
   const steps = Math.abs(length.value / spacing.value);
-  const fits = (count: number) => Math.abs(steps - count) < STEP_SLACK;
+  const fits = (count: number) => Math.abs(steps - count) < COUNT_TOLERANCE;
   if (fits(nodes) || (periodic?.value !== true && fits(nodes - 1))) return;
   findings.contradict(
     "spacing",
