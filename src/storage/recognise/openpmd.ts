@@ -38,10 +38,10 @@ export const OPEN_PMD: ProducerRow = {
   },
   reasons: (contents) => {
     const { velocity = "" } = meshesIn(contents);
-    const isApart = componentsOf(velocity).some((path) => Object.keys(staggerOf(contents, path)).length > 0);
+    const isStaggered = componentsOf(velocity).some((path) => Object.keys(staggerOf(contents, path)).length > 0);
     return [
       `dimensions: ${orderOf(contents)}, from the attribute axisLabels of ${velocity}.`,
-      ...(isApart ? [`nodes: each component of ${velocity} at its own, by its attribute position.`] : []),
+      ...(isStaggered ? [`nodes: each component of ${velocity} at its own, by its attribute position.`] : []),
     ];
   },
   order: orderOf,
@@ -53,15 +53,15 @@ export const OPEN_PMD: ProducerRow = {
     const [name, other] = [velocity, pressure].map((path) => path.split("/").pop());
     const constant = constantAt(contents, pressure);
     const isSameGrid = gridText(contents, velocity) === gridText(contents, pressure);
-    const offsets = (mesh: string) => inAll(contents, mesh).map((path) => offsetAt(contents, path));
+    const offsets = (mesh: string) => inAllIterations(contents, mesh).map((path) => offsetAt(contents, path));
     const isSameTime = offsets(velocity).join() === offsets(pressure).join();
-    const isLike = isSameGrid && changedGrid(contents, pressure) === null;
-    if (constant === null && isLike && isSameTime) {
+    const hasSameGrid = isSameGrid && changedGrid(contents, pressure) === null;
+    if (constant === null && hasSameGrid && isSameTime) {
       askUnits(contents, "pressure", pressure, findings);
       return [vector, ["pressure", pressure]];
     }
-    const unlike = `its ${isLike ? "timeOffset" : "grid"} is not that of ${name}`;
-    findings.addWarning(`${other} is left out: ${constant === null ? unlike : `it is constant (${constant})`}.`);
+    const reason = `its ${hasSameGrid ? "timeOffset" : "grid"} is not that of ${name}`;
+    findings.addWarning(`${other} is left out: ${constant === null ? reason : `it is constant (${constant})`}.`);
     return [vector];
   },
   at: staggerOf,
@@ -75,12 +75,12 @@ export const OPEN_PMD: ProducerRow = {
   constant: (contents, path) => {
     const { velocity = "" } = meshesIn(contents);
     if (!componentsOf(velocity).includes(path) || contents.dataset(path) !== null) return null;
-    const lead = componentsOf(velocity).find((other) => contents.dataset(other) !== null) ?? path;
+    const storedComponent = componentsOf(velocity).find((other) => contents.dataset(other) !== null) ?? path;
     const stated = contents.numberList(path, "shape", AXIS_NAMES.length)?.join(" x ");
-    const shape = contents.dataset(lead)?.shape.join(" x ");
-    const own = stated === undefined ? "states no shape" : `has the shape ${stated}`;
-    if (stated !== shape) throw new DataError(`${path} ${own}, and ${lead} has the shape ${shape}`);
-    const [value = null, ...others] = inAll(contents, path).map((one) => constantAt(contents, one));
+    const shape = contents.dataset(storedComponent)?.shape.join(" x ");
+    const statedShape = stated === undefined ? "states no shape" : `has the shape ${stated}`;
+    if (stated !== shape) throw new DataError(`${path} ${statedShape}, and ${storedComponent} has the shape ${shape}`);
+    const [value = null, ...others] = inAllIterations(contents, path).map((one) => constantAt(contents, one));
     if (others.some((other) => other !== value))
       throw new DataError(`${path} is constant, but not the same in all iterations, which is not served`);
     return value;
@@ -115,7 +115,7 @@ export const OPEN_PMD: ProducerRow = {
   // Both numbers count in timeUnitSI.
   times: (contents) => {
     const { velocity = "" } = meshesIn(contents);
-    const offsets = inAll(contents, velocity).map((path) => offsetAt(contents, path));
+    const offsets = inAllIterations(contents, velocity).map((path) => offsetAt(contents, path));
     const times = iterationsIn(contents).map((step, at) => {
       const number = (name: string) => contents.number(join(BASE, step), name) ?? Number.NaN;
       return (number("time") + (offsets[at] as number)) * number("timeUnitSI");
@@ -134,7 +134,7 @@ const dimensionOf = (contents: Contents, mesh: string): string =>
 
 /** Asks about a mesh that in any iteration states the unit of another quantity, or lacks what the standard requires. */
 function askUnits(contents: Contents, quantity: keyof typeof UNIT_DIMENSIONS, mesh: string, findings: Findings): void {
-  const meshes = inAll(contents, mesh);
+  const meshes = inAllIterations(contents, mesh);
   const other = meshes.find((path) => !["", ...UNIT_DIMENSIONS[quantity]].includes(dimensionOf(contents, path)));
   if (other !== undefined)
     findings.contradict(
@@ -195,10 +195,10 @@ function changedGrid(contents: Contents, mesh: string): string | null {
       ...[path, ...componentsOf(path)].map((one) => `${contents.attribute(one, "position")}`),
     ].join("; ");
   const first = text(mesh);
-  return inAll(contents, mesh).find((path) => text(path) !== first) ?? null;
+  return inAllIterations(contents, mesh).find((path) => text(path) !== first) ?? null;
 }
 
-const inAll = (contents: Contents, mesh: string): string[] =>
+const inAllIterations = (contents: Contents, mesh: string): string[] =>
   iterationsIn(contents).map((step) => mesh.replace(/^\/data\/\d+/, join(BASE, step)));
 
 const offsetAt = (contents: Contents, mesh: string): number => contents.number(mesh, "timeOffset") ?? 0;
