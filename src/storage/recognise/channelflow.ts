@@ -51,7 +51,7 @@ export const CHANNELFLOW: ProducerRow = {
   coordinates: (axis) => `/geom/${axis}`,
   shape: ([components, nz, ny, nx]) => [components, nx, ny, nz],
   fields: [["velocity", "/data/u"]],
-  more: titleOf,
+  descriptorMembers: titleOf,
   axis: (contents, axis, { nodes }) => channelflowAxis(contents, axis, nodes, "/geom/y"),
 };
 
@@ -73,6 +73,6 @@ export const CHANNELFLOW_NETCDF: ProducerRow = {
   order: "z y x",
   coordinates: (axis) => `/${axis.toUpperCase()}`,
   fields: [["velocity", VELOCITY_XYZ.join(" ")]],
-  more: titleOf,
+  descriptorMembers: titleOf,
   axis: (contents, axis, { nodes }) => channelflowAxis(contents, axis, nodes, "/Y"),
 };

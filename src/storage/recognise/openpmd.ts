@@ -64,8 +64,8 @@ export const OPEN_PMD: ProducerRow = {
     findings.addWarning(`${other} is left out: ${constant === null ? reason : `it is constant (${constant})`}.`);
     return [vector];
   },
-  at: staggerOf,
-  more: (contents) => {
+  staggering: staggerOf,
+  descriptorMembers: (contents) => {
     const { velocity = "", pressure } = meshesIn(contents);
     const stated = pressure === undefined ? "" : dimensionOf(contents, pressure);
     const isSI = dimensionOf(contents, velocity) === UNIT_DIMENSIONS.velocity[0];

@@ -35,13 +35,13 @@ export interface ProducerRow {
   readonly runs?: readonly [one: string, several: string];
   /** Lengths of the stored dimensions, if files declare others. */
   readonly shape?: (declared: readonly number[]) => number[];
-  readonly more?: (contents: Contents, run: number) => Partial<DescriptorInput>;
+  readonly descriptorMembers?: (contents: Contents, run: number) => Partial<DescriptorInput>;
   /** Attributes that the format defines for fields, coordinates and times, if a specification lists them. */
   readonly attributes?: readonly string[];
   /** Where coordinates are stored of an axis that follows from other numbers, which they must agree with. */
   readonly coordinates?: (axis: AxisName, path: string) => string;
   /** Where the nodes of a dataset are along axes that they are not on, in spacings from the nodes of these. */
-  readonly at?: (contents: Contents, path: string) => Partial<Record<AxisName, number>>;
+  readonly staggering?: (contents: Contents, path: string) => Partial<Record<AxisName, number>>;
   /** The value of a component that a format keeps as one number; null for others. */
   readonly constant?: (contents: Contents, path: string) => number | null;
   /** Whether the format defines that components are those along x, y and z, whatever the order of the axes. */
@@ -120,7 +120,7 @@ function describe(row: ProducerRow, contents: Contents) {
   };
   const fields = found.map(({ field, paths, lead, dimensions }) => {
     const places = paths.map((path) => {
-      const at = row.at?.(contents, path) ?? {};
+      const at = row.staggering?.(contents, path) ?? {};
       const constant = row.constant?.(contents, path) ?? null;
       const own = constant === null ? path : lead;
       if (constant !== null) findings.addReason(`${path}: ${constant} everywhere.`);
@@ -138,7 +138,7 @@ function describe(row: ProducerRow, contents: Contents) {
       axes: Object.fromEntries(axes.map(({ axis }, at) => [AXIS_NAMES[at], axis])) as DescriptorInput["axes"],
       time: timesOf(facts.frames, row.times?.(contents, facts, findings) ?? null, answers, findings),
       fields: Object.fromEntries(fields) as DescriptorInput["fields"],
-      ...row.more?.(contents, run),
+      ...row.descriptorMembers?.(contents, run),
     },
     findings,
     ...(row.attributes === undefined ? {} : { defined: row.attributes }),

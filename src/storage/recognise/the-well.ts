@@ -61,7 +61,7 @@ export const THE_WELL: ProducerRow = {
     const [, each] = contents.dataset(path)?.shape ?? [];
     return { value: each === undefined ? all : all.slice(run * each, (run + 1) * each), where: path };
   },
-  more: (contents, run) => {
+  descriptorMembers: (contents, run) => {
     const name = contents.texts("/", "dataset_name")?.[0] ?? contents.name;
     return { title: `${name}, trajectory ${run}`, source: `${name}, from The Well.` };
   },
