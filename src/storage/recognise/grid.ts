@@ -30,15 +30,11 @@ export interface AxisClues {
   readonly edges: Stated<NonNullable<AxisInput["edges"]>> | null;
   /** Ends of the box, which may be the end nodes or the outer faces of the end cells. */
   readonly limits: { readonly lower: Stated | null; readonly upper: Stated | null };
-  /** Three lengths, or both ends of three axes, in an order that is not known: compared, never applied. */
+  /** Lists of three lengths or six ends whose order is unknown; they are compared with the nodes, never used. */
   readonly boxes: readonly Stated<readonly number[]>[];
   readonly contradictions: readonly string[];
-  /** Lists of one number an axis that give this axis none, since it is not known which number is that of which axis. */
-  readonly unordered: {
-    readonly spacing: Stated<readonly number[]> | null;
-    readonly length: Stated<readonly number[]> | null;
-    readonly origin: Stated<readonly number[]> | null;
-  };
+  /** Lists with one number per axis in unknown order, so that none can be assigned to this axis. */
+  readonly unordered: Readonly<Record<"spacing" | "length" | "origin", Stated<readonly number[]> | null>>;
 }
 
 /** Whether there are walls at both ends of an axis, or at the first and at the last. */
@@ -61,7 +57,18 @@ export const NO_CLUES: AxisClues = {
 
 const USER = "your answer";
 
-function applyAnswers(axis: AxisName, clues: AxisClues, answers: Answers, findings: Findings): AxisClues {
+/** An axis that is being described, what its file states of it, and the findings that it adds to. */
+interface AxisContext {
+  readonly axis: AxisName;
+  readonly nodes: number;
+  readonly fileClues: AxisClues;
+  readonly contents: Contents;
+  readonly findings: Findings;
+}
+
+/** The clues of the file, replaced where the user answers. An answer about the nodes replaces the stored coordinates. */
+function applyAnswers({ axis, fileClues: clues, contents, findings }: AxisContext): AxisClues {
+  const { answers } = contents;
   const answered = (values: readonly number[] | undefined): Stated | null => {
     const value = values?.[AXIS_NAMES.indexOf(axis)];
     return value === undefined ? null : { value, where: USER };
@@ -71,8 +78,8 @@ function applyAnswers(axis: AxisName, clues: AxisClues, answers: Answers, findin
     answers.periodic === undefined ? clues.periodic : { value: answers.periodic.includes(axis), where: USER };
   if (clues.periodic !== null && periodic?.value !== clues.periodic.value)
     findings.override("periodicity", periodic?.value ? "Periodic" : "Not periodic", clues.periodic.where, axis);
-  if (spacing === null && length === null && (origin === null || clues.coordinates === null))
-    return { ...clues, origin: origin ?? clues.origin, periodic };
+  const hasNewNodes = spacing !== null || length !== null || (origin !== null && clues.coordinates !== null);
+  if (!hasNewNodes) return { ...clues, origin: origin ?? clues.origin, periodic };
   return {
     ...clues,
     coordinates: null,
@@ -86,120 +93,101 @@ function applyAnswers(axis: AxisName, clues: AxisClues, answers: Answers, findin
 
 /** Relative tolerance of stated lengths, which may be rounded. */
 const STATED_TOLERANCE = 1e-3;
-/** Steps by which the lower and the upper end of a box may be away from the end nodes. */
+/** How far, in spacings, the lower and the upper end of a box may lie from the end nodes. */
 const BOX_END_STEPS = [0.51, 1.01] as const;
 /** Places of the lower and upper ends of an axis in a list of six: pair by pair, or all lower ends first. */
-const BOX_PAIRS = [
-  [0, 1],
-  [2, 3],
-  [4, 5],
-  [0, 3],
-  [1, 4],
-  [2, 5],
-] as const;
+const BOX_PAIRS = [0, 1, 2].flatMap((pair) => [[2 * pair, 2 * pair + 1] as const, [pair, pair + 3] as const]);
 /** Spacings by which a length may differ from a whole number of them. */
 const COUNT_TOLERANCE = 0.25;
 
-/** Origin and spacing from the ends of a box. The user is asked unless the stated spacing puts nodes on both ends. */
-function placeBox(axis: AxisName, nodes: number, clues: AxisClues, answers: Answers, findings: Findings): AxisClues {
-  const { cells } = answers;
+/** The clues with origin and spacing completed from the ends of the box, or with the origin moved to the first centre. */
+function locateNodes(context: AxisContext, clues: AxisClues): AxisClues {
   const { coordinates, origin, limits } = clues;
   const { lower, upper } = limits;
-  if (coordinates === null && origin !== null) return placeOrigin(axis, nodes, clues, answers, findings);
+  if (coordinates !== null) return clues;
+  if (origin !== null) return locateFirstCentre(context, clues, origin);
   // Descending nodes do not begin at the lower end.
-  const stated = clues.spacing?.value ?? 0;
-  if (coordinates !== null || lower === null || stated < 0) return clues;
-  if (upper === null) {
-    const isCells = cells?.includes(axis) === true;
-    if (cells === undefined || (isCells && stated === 0))
-      askNodesOnEnds(axis, nodes, `${lower.where} is ${lower.value}`, "this end", lower.value, findings);
-    return { ...clues, origin: { ...lower, value: lower.value + (isCells ? stated / 2 : 0) } };
-  }
-  const span = upper.value - lower.value;
-  if (cells?.includes(axis) === true) {
-    const step = span / nodes;
-    if (clues.spacing !== null && Math.abs(step - stated) > STATED_TOLERANCE * step)
-      findings.override("spacing", `${step}`, `${clues.spacing.where} (${stated})`, axis);
-    findings.addReason(
-      `${axis}: nodes are the centres of cells between ${lower.value} and ${upper.value}, from ${USER}.`,
-    );
-    return {
-      ...clues,
-      origin: { value: lower.value + step / 2, where: lower.where },
-      spacing: { value: step, where: `${lower.where} and ${upper.where}` },
-      edges: { value: [lower.value, upper.value], where: `${lower.where} and ${upper.where}` },
-    };
-  }
-  if (cells !== undefined) {
-    const spacing = { value: span / (nodes - 1), where: `${lower.where} and ${upper.where}` };
-    return { ...clues, origin: lower, spacing: clues.spacing ?? spacing };
-  }
-  const spacing =
-    clues.spacing ?? (clues.length === null ? null : { ...clues.length, value: clues.length.value / nodes });
-  const isOnEnds =
-    clues.spacing !== null && Math.abs(span / (nodes - 1) / clues.spacing.value - 1) < STATED_TOLERANCE / nodes;
-  if (isOnEnds) return { ...clues, origin: lower };
+  if (lower === null || (clues.spacing?.value ?? 0) < 0) return clues;
+  if (upper === null) return locateFromEnd(context, clues, lower);
+  const isCells = context.contents.answers.cells?.includes(context.axis) === true;
+  return (isCells ? locateInCells : locateBetweenEnds)(context, clues, lower, upper);
+}
+
+/** Nodes from a lower end whose upper end is not stated. */
+function locateFromEnd(context: AxisContext, clues: AxisClues, lower: Stated): AxisClues {
+  const { cells } = context.contents.answers;
+  const isCells = cells?.includes(context.axis) === true;
+  const step = clues.spacing?.value ?? 0;
+  if (cells === undefined || (isCells && step === 0))
+    askNodesOnEnds(context, `${lower.where} is ${lower.value}`, "this end", lower.value);
+  return { ...clues, origin: { ...lower, value: lower.value + (isCells ? step / 2 : 0) } };
+}
+
+/** Nodes in the middle of cells between two ends, as the user says. */
+function locateInCells(context: AxisContext, clues: AxisClues, lower: Stated, upper: Stated): AxisClues {
+  const { axis, nodes, findings } = context;
+  const { spacing } = clues;
+  const where = `${lower.where} and ${upper.where}`;
+  const step = (upper.value - lower.value) / nodes;
+  if (spacing !== null && Math.abs(step - spacing.value) > STATED_TOLERANCE * step)
+    findings.override("spacing", `${step}`, `${spacing.where} (${spacing.value})`, axis);
+  findings.addReason(
+    `${axis}: nodes are the centres of cells between ${lower.value} and ${upper.value}, from ${USER}.`,
+  );
+  const origin = { value: lower.value + step / 2, where: lower.where };
+  const edges = { value: [lower.value, upper.value], where };
+  return { ...clues, origin, spacing: { value: step, where }, edges };
+}
+
+/** Nodes on two ends. Asks, unless the user has said that they are, or the stated spacing puts nodes on both ends. */
+function locateBetweenEnds(context: AxisContext, clues: AxisClues, lower: Stated, upper: Stated): AxisClues {
+  const { nodes, contents } = context;
+  const { spacing, length } = clues;
+  const step = (upper.value - lower.value) / (nodes - 1);
+  const onEnds = { ...clues, origin: lower };
+  if (contents.answers.cells !== undefined)
+    return { ...onEnds, spacing: spacing ?? { value: step, where: `${lower.where} and ${upper.where}` } };
+  if (spacing !== null && Math.abs(step / spacing.value - 1) < STATED_TOLERANCE / nodes) return onEnds;
   const statement = `${lower.where} is ${lower.value} and ${upper.where} is ${upper.value}`;
-  askNodesOnEnds(axis, nodes, statement, "these ends", lower.value, findings);
-  return { ...clues, origin: lower, spacing: spacing ?? { value: span / (nodes - 1), where: lower.where } };
+  askNodesOnEnds(context, statement, "these ends", lower.value);
+  const ofLength = length === null ? null : { ...length, value: length.value / nodes };
+  return { ...onEnds, spacing: spacing ?? ofLength ?? { value: step, where: lower.where } };
 }
 
 /** The origin as the first centre, or as the corner of its cell if the user says so; asks if values are at centres. */
-function placeOrigin(
-  axis: AxisName,
-  nodes: number,
-  clues: AxisClues,
-  { cells }: Answers,
-  findings: Findings,
-): AxisClues {
+function locateFirstCentre(context: AxisContext, clues: AxisClues, origin: Stated): AxisClues {
+  const { axis, nodes, contents, findings } = context;
+  const { cells } = contents.answers;
   const { spacing, length, limits, centres } = clues;
-  const origin = clues.origin as Stated;
   const step = spacing?.value ?? (length?.value ?? 0) / nodes;
   const gap = Math.abs(origin.value - (limits.lower?.value ?? Number.NaN)) / Math.abs(step);
   if (centres === null || origin.where === USER || Math.abs(gap - 0.5) < STATED_TOLERANCE) return clues;
-  const [first, end] = [origin.value + step / 2, origin.value + nodes * step];
-  if (cells === undefined || (cells.includes(axis) && step === 0))
-    findings.ask(
-      "origin",
-      `${origin.where} is ${origin.value} and ${centres.where} is "${centres.value}"; that this is the centre of the first cell, not its corner, is a guess.`,
-      "--cells AXES if it is the corner (none for none), or --origin x,y,z",
-      axis,
-    );
+  const claim = `${origin.where} is ${origin.value} and ${centres.where} is "${centres.value}"; that this is the centre of the first cell, not its corner, is a guess.`;
+  const answer = "--cells AXES if it is the corner (none for none), or --origin x,y,z";
+  if (cells === undefined || (cells.includes(axis) && step === 0)) findings.ask("origin", claim, answer, axis);
   if (cells?.includes(axis) !== true) return clues;
   findings.addReason(`${axis}: ${origin.where} is the corner of the first cell, from ${USER}.`);
-  const edges = clues.edges ?? { value: [origin.value, end], where: `${origin.where} and the spacing` };
-  return { ...clues, origin: { ...origin, value: first }, edges };
+  const ends = [origin.value, origin.value + nodes * step];
+  const edges = clues.edges ?? { value: ends, where: `${origin.where} and the spacing` };
+  return { ...clues, origin: { ...origin, value: origin.value + step / 2 }, edges };
 }
 
-function askNodesOnEnds(
-  axis: AxisName,
-  nodes: number,
-  statement: string,
-  ends: string,
-  first: number,
-  findings: Findings,
-): void {
-  findings.ask(
-    "origin",
-    `${statement}, and nothing states whether the ${nodes} nodes are on ${ends} or in the middle of cells; ` +
-      `the first node at ${first} is a guess.`,
-    "--cells AXES (none for none), or --origin x,y,z and --spacing x,y,z",
-    axis,
-  );
+function askNodesOnEnds(context: AxisContext, statement: string, ends: "this end" | "these ends", first: number): void {
+  const { axis, nodes, findings } = context;
+  const open = `nothing states whether the ${nodes} nodes are on ${ends} or in the middle of cells`;
+  const answer = "--cells AXES (none for none), or --origin x,y,z and --spacing x,y,z";
+  findings.ask("origin", `${statement}, and ${open}; the first node at ${first} is a guess.`, answer, axis);
 }
 
-type AxisEnds = Readonly<Record<"first" | "last" | "step", number>>;
+/** The number of the nodes of an axis, its least and greatest coordinate, and its largest step. */
+type NodeRange = { readonly axis: AxisName } & Readonly<Record<"nodes" | "first" | "last" | "step", number>>;
 
-/** Asks about a box that is that of no axis, give or take half a cell or one step; `extent` may count nodes. */
-function checkBoxes(
-  axis: AxisName,
-  nodes: number,
-  ends: AxisEnds,
-  { boxes }: AxisClues,
-  findings: Findings,
-  isAnswered: boolean,
-): void {
-  const { first, last, step } = ends;
+/**
+ * Contradicts a box that fits no axis within half a cell (lower end) or one cell (upper end). A name with `extent` may
+ * state a number of nodes.
+ */
+function checkBoxes(range: NodeRange, { boxes }: AxisClues, findings: Findings, isAnswered: boolean): void {
+  const { axis, nodes, first, last, step } = range;
   const isCount = (value: number, where: string) =>
     /extent/i.test(where) && [nodes - 1, nodes].some((count) => Math.abs(value - count) < 1e-9);
   const isBox = (lower: number, upper: number, where: string) =>
@@ -213,56 +201,48 @@ function checkBoxes(
       ? value.some((length) => isLength(length, where))
       : BOX_PAIRS.some(([lower, upper]) => isBox(value[lower] as number, value[upper] as number, where));
   const other = boxes.find((box) => !fits(box));
-  if (other !== undefined)
-    findings.contradict("spacing", misplaced(axis, ends, other), axisFlags(axis), axis, isAnswered);
+  if (other !== undefined) findings.contradict("spacing", misplaced(range, other), axisFlags(axis), axis, isAnswered);
 }
 
 const axisFlags = (axis: AxisName): string => `--spacing and --origin, or axes.${axis} in a descriptor`;
 
-function misplaced(axis: AxisName, { first, last }: AxisEnds, { where, value }: Stated<unknown>): string {
-  const stated = `${where} is ${[value].flat().join(", ")}`;
-  return `The nodes are from ${first} to ${last} along ${axis}, and ${stated}; that the nodes are there is a guess.`;
+const valueText = ({ value }: Stated<unknown>): string => [value].flat().join(", ");
+
+function misplaced({ axis, first, last }: NodeRange, stated: Stated<unknown>): string {
+  const statement = `${stated.where} is ${valueText(stated)}`;
+  return `The nodes are from ${first} to ${last} along ${axis}, and ${statement}; that the nodes are there is a guess.`;
 }
 
-/** Adds a red line for a stated end of the axis that is farther from its end node than a cell may reach. */
-function checkLimits(axis: AxisName, ends: AxisEnds, { limits, unordered }: AxisClues, findings: Findings): void {
-  const { first, last, step } = ends;
-  // Of a list whose order is not known, any number may be that of the axis.
-  const isFar = (end: Stated | Stated<readonly number[]> | null, node: number, play: number) =>
-    end !== null && [end.value].flat().every((value) => Math.abs((value as number) - node) > play * step);
+/** Contradicts a stated end of the axis that is farther from its end node than a cell may reach. */
+function checkLimits(range: NodeRange, { limits, unordered }: AxisClues, findings: Findings): void {
+  const { axis, first, last, step } = range;
+  // Any number of a list in unknown order may belong to the axis.
+  const isFar = (end: Stated | Stated<readonly number[]> | null, node: number, steps: number) =>
+    end !== null && [end.value].flat().every((value) => Math.abs((value as number) - node) > steps * step);
   const low = [limits.lower, unordered.origin].find((end) => isFar(end, first, BOX_END_STEPS[0]));
   const other = low ?? (isFar(limits.upper, last, BOX_END_STEPS[1]) ? limits.upper : null);
-  if (other !== null) findings.contradict("origin", misplaced(axis, ends, other), axisFlags(axis), axis);
+  if (other !== null) findings.contradict("origin", misplaced(range, other), axisFlags(axis), axis);
 }
 
-function reportContradictions(
-  axis: AxisName,
-  { contradictions }: AxisClues,
-  answers: Answers,
-  findings: Findings,
-): void {
-  const isAnswered = (answers.spacing ?? answers.length) !== undefined;
+function reportContradictions({ axis, contents, findings }: AxisContext, { contradictions }: AxisClues): void {
+  const { spacing, length } = contents.answers;
+  const isAnswered = (spacing ?? length) !== undefined;
+  const answer = `--spacing, --origin and --periodic, or axes.${axis} in a descriptor`;
   for (const text of contradictions)
-    findings.contradict(
-      "spacing",
-      `${text}; that the first holds is a guess.`,
-      `--spacing, --origin and --periodic, or axes.${axis} in a descriptor`,
-      axis,
-      isAnswered,
-    );
+    findings.contradict("spacing", `${text}; that the first holds is a guess.`, answer, axis, isAnswered);
 }
 
 /**
  * Compares nodes with what is stated of their steps, origin, length and ends. A stated box may end half a cell outside
  * the nodes; a period exceeds their span by one spacing. A list whose order is unknown is contradictory only if none of
  * its entries fits.
- * @param where what gives the nodes, for messages
+ * @param source what gives the nodes, for messages
  * @param isAnswered whether an answer gives them, whatever is stated
  */
 export function checkAgainstNodes(
   axis: AxisName,
   nodes: Float64Array,
-  where: string,
+  source: string,
   clues: AxisClues,
   findings: Findings,
   isAnswered = false,
@@ -277,45 +257,35 @@ export function checkAgainstNodes(
     places.some((place) => Math.abs(value - place) <= slack);
   const [from, to] = [least, most].map((step) => Number(step.toPrecision(6)));
   const range = from === to ? `${from}` : `${from} to ${to}`;
-  const ask = (
+  const check = (
     about: "spacing" | "origin",
     measured: string,
     stated: Stated | Stated<readonly number[]> | null,
     fits: (value: number) => boolean,
   ) => {
     if (stated === null || [stated.value].flat().some((value) => fits(value as number))) return;
-    findings.contradict(
-      about,
-      `${where} ${measured} along ${axis}, and ${stated.where} is ${[stated.value].flat().join(", ")}; that the coordinates hold is a guess.`,
-      axisFlags(axis),
-      axis,
-      isAnswered,
-    );
+    const claim = `${source} ${measured} along ${axis}, and ${stated.where} is ${valueText(stated)}`;
+    const question = `${claim}; that the coordinates hold is a guess.`;
+    findings.contradict(about, question, axisFlags(axis), axis, isAnswered);
   };
-  // Stated numbers may be rounded.
   const slack = isAnswered ? 1e-6 : STATED_TOLERANCE;
   const isStep = (value: number) => Math.abs(value) >= least * (1 - slack) && Math.abs(value) <= most * (1 + slack);
   const isLength = (value: number) =>
     value >= (last - first) * (1 - slack) && value <= (last - first + most) * (1 + slack);
+  // Without a list of spacings, `unordered.spacing` is the list of lengths, which is compared as such below.
   const list = spacing === null && unordered.spacing !== unordered.length ? unordered.spacing : null;
-  ask("spacing", `has steps of ${range}`, spacing ?? list, isStep);
-  ask("spacing", `is ${Number((last - first).toPrecision(6))} long`, length ?? unordered.length, isLength);
-  ask("origin", `ends at ${last}`, limits.upper, (value) => isNear(value, ends, BOX_END_STEPS[1] * most));
-  checkBoxes(axis, nodes.length, { first, last, step: most }, clues, findings, isAnswered);
+  check("spacing", `has steps of ${range}`, spacing ?? list, isStep);
+  check("spacing", `is ${Number((last - first).toPrecision(6))} long`, length ?? unordered.length, isLength);
+  check("origin", `ends at ${last}`, limits.upper, (value) => isNear(value, ends, BOX_END_STEPS[1] * most));
+  checkBoxes({ axis, nodes: nodes.length, first, last, step: most }, clues, findings, isAnswered);
   const starts = [first, nodes[0]];
-  ask("origin", `begins at ${nodes[0]}`, origin ?? unordered.origin, (value) => isNear(value, starts, slack * mean));
+  check("origin", `begins at ${nodes[0]}`, origin ?? unordered.origin, (value) => isNear(value, starts, slack * mean));
   if (origin === null)
-    ask("origin", `begins at ${nodes[0]}`, limits.lower, (value) => isNear(value, starts, BOX_END_STEPS[0] * mean));
+    check("origin", `begins at ${nodes[0]}`, limits.lower, (value) => isNear(value, starts, BOX_END_STEPS[0] * mean));
 }
 
-/** Asks where the coordinates or the numbers of the file contradict the answered nodes. */
-function checkAgainstFile(
-  axis: AxisName,
-  nodes: Float64Array,
-  clues: AxisClues,
-  contents: Contents,
-  findings: Findings,
-): void {
+/** Tells where coordinates or numbers of the file contradict the nodes of an answer. */
+function checkAgainstFile({ axis, contents, findings }: AxisContext, nodes: Float64Array, clues: AxisClues): void {
   const { value = [], where = "" } = clues.coordinates ?? {};
   const slack = STATED_TOLERANCE * Math.abs(nodes[1] - nodes[0]);
   const isOther = (place: number, k: number) => !(Math.abs(place - nodes[k]) <= slack);
@@ -329,60 +299,69 @@ function checkAgainstFile(
 export function axisOf(
   axis: AxisName,
   nodes: number,
-  file: AxisClues,
+  fileClues: AxisClues,
   contents: Contents,
   findings: Findings,
 ): AxisInput {
-  const { answers } = contents;
-  const clues = placeBox(axis, nodes, applyAnswers(axis, file, answers, findings), answers, findings);
+  const context = { axis, nodes, fileClues, contents, findings };
+  const clues = locateNodes(context, applyAnswers(context));
   const { coordinates, periodic } = clues;
-  if (periodic?.value === true && answers.walls?.includes(axis) === true)
+  if (periodic?.value === true && contents.answers.walls?.includes(axis) === true)
     throw new DataError(`--walls ${axis} has no effect: ${axis} is periodic, from ${periodic.where}`);
-  reportContradictions(axis, clues, answers, findings);
-  const faces = periodic?.value === false ? facesOf(axis, clues.walls, answers, findings) : {};
-  if (coordinates !== null) {
-    findings.addReason(`${axis}: coordinates from ${coordinates.where}${periodicText(periodic)}.`);
-    if (periodic === null) askPeriodicity(axis, findings);
-    const isPeriodic = periodic?.value ?? false;
-    const cells = edgesOf(axis, clues.edges, isPeriodic, findings);
-    return { coordinates: coordinates.value, periodic: isPeriodic, ...faces, ...cells };
-  }
-  const { spacing, isPeriodic } = spacingOf(axis, nodes, clues, answers, findings);
+  reportContradictions(context, clues);
+  const faces = periodic?.value === false ? facesOf(context, clues.walls) : {};
+  if (coordinates === null) return axisOfNumbers(context, clues, faces);
+  findings.addReason(`${axis}: coordinates from ${coordinates.where}${periodicText(periodic)}.`);
+  if (periodic === null) askPeriodicity(context);
+  const isPeriodic = periodic?.value ?? false;
+  return {
+    coordinates: coordinates.value,
+    periodic: isPeriodic,
+    ...faces,
+    ...edgesOf(context, clues.edges, isPeriodic),
+  };
+}
+
+/** An axis of evenly spaced nodes. */
+function axisOfNumbers(context: AxisContext, clues: AxisClues, faces: Pick<AxisInput, "faces">): AxisInput {
+  const { axis, nodes, findings } = context;
+  const { spacing, isPeriodic } = spacingOf(context, clues);
   const { origin } = clues;
-  checkLength(axis, nodes, clues, answers, findings);
-  if (origin === null) askOrigin(axis, clues, findings);
-  else {
-    findings.addReason(`${axis}: origin ${origin.value} from ${origin.where}.`);
-    const far = origin.value + (nodes - 1) * spacing;
-    const ends = { first: Math.min(origin.value, far), last: Math.max(origin.value, far), step: Math.abs(spacing) };
-    const isAnswered = [clues.spacing, clues.length].some((clue) => clue?.where === USER);
-    if (isAnswered || origin.where === USER) {
-      const stated = isAnswered
-        ? file
-        : { ...file, spacing: null, length: null, unordered: NO_CLUES.unordered, boxes: [] };
-      const answered = Float64Array.from({ length: nodes }, (_, k) => origin.value + k * spacing);
-      checkAgainstFile(axis, answered, stated, contents, findings);
-    }
-    if (!isAnswered) checkBoxes(axis, nodes, ends, clues, findings, false);
-    if (!isAnswered && origin.where !== USER && clues.contradictions.length === 0)
-      checkLimits(axis, ends, clues, findings);
-  }
   const first = origin?.value ?? 0;
-  const edges =
-    clues.edges ?? (origin === null ? null : edgesWithin([first, first + (nodes - 1) * spacing], nodes, clues.limits));
-  const cells = edgesOf(axis, edges, isPeriodic, findings);
+  checkLength(context, clues);
+  if (origin === null) askOrigin(context, clues);
+  else {
+    findings.addReason(`${axis}: origin ${first} from ${origin.where}.`);
+    checkNumbers(context, clues, origin, spacing);
+  }
+  const last = first + (nodes - 1) * spacing;
+  const edges = clues.edges ?? (origin === null ? null : edgesWithin([first, last], nodes, clues.limits));
+  const cells = edgesOf(context, edges, isPeriodic);
   return { nodes, origin: first, spacing, periodic: isPeriodic, ...faces, ...cells };
 }
 
+/** Compares evenly spaced nodes with what the file states besides. */
+function checkNumbers(context: AxisContext, clues: AxisClues, origin: Stated, spacing: number): void {
+  const { axis, nodes, fileClues, findings } = context;
+  const isSpacingAnswered = [clues.spacing, clues.length].some((clue) => clue?.where === USER);
+  const isOriginAnswered = origin.where === USER;
+  if (isSpacingAnswered || isOriginAnswered) {
+    // An answered origin moves all nodes; what is stated of their distances still holds.
+    const withoutLengths = { ...fileClues, spacing: null, length: null, unordered: NO_CLUES.unordered, boxes: [] };
+    const answered = Float64Array.from({ length: nodes }, (_, k) => origin.value + k * spacing);
+    checkAgainstFile(context, answered, isSpacingAnswered ? fileClues : withoutLengths);
+  }
+  if (isSpacingAnswered) return;
+  const ends = [origin.value, origin.value + (nodes - 1) * spacing];
+  const range = { axis, nodes, first: Math.min(...ends), last: Math.max(...ends), step: Math.abs(spacing) };
+  checkBoxes(range, clues, findings, false);
+  if (!isOriginAnswered && clues.contradictions.length === 0) checkLimits(range, clues, findings);
+}
+
 /** The faces of the cells of an axis that is not periodic: cells of a periodic one are a spacing wide. */
-function edgesOf(
-  axis: AxisName,
-  edges: AxisClues["edges"],
-  isPeriodic: boolean,
-  findings: Findings,
-): Pick<AxisInput, "edges"> {
+function edgesOf(context: AxisContext, edges: AxisClues["edges"], isPeriodic: boolean): Pick<AxisInput, "edges"> {
   if (edges === null || isPeriodic) return {};
-  findings.addReason(`${axis}: the faces of the cells from ${edges.where}.`);
+  context.findings.addReason(`${context.axis}: the faces of the cells from ${edges.where}.`);
   return { edges: edges.value };
 }
 
@@ -401,42 +380,38 @@ export function edgesWithin(
 }
 
 /** An axis of one node. Periodic: the field is constant along it; else only the node has values. */
-export function singleNodeAxis(axis: AxisName, file: AxisClues, { answers }: Contents, findings: Findings): AxisInput {
-  const answered = applyAnswers(axis, { ...file, coordinates: null }, answers, findings);
+export function singleNodeAxis(
+  axis: AxisName,
+  fileClues: AxisClues,
+  contents: Contents,
+  findings: Findings,
+): AxisInput {
+  const context = { axis, nodes: 1, fileClues: { ...fileClues, coordinates: null }, contents, findings };
+  const answered = applyAnswers(context);
   const isPlaced = answered.origin === null || answered.periodic?.value === true;
-  const clues = isPlaced ? answered : placeOrigin(axis, 1, answered, answers, findings);
+  const clues = isPlaced ? answered : locateFirstCentre(context, answered, answered.origin);
   const { origin, periodic } = clues;
-  if (origin?.where === USER && file.origin !== null && file.origin.value !== origin.value)
-    findings.override("origin", `${origin.value}`, `${file.origin.where} (${file.origin.value})`, axis);
-  if (periodic === null)
-    findings.ask(
-      "periodicity",
-      "It has one node, and nothing states that the field is constant along it; values are served at that node only, by None.",
-      "--periodic AXES if it is constant, or axes.*.periodic in a descriptor",
-      axis,
-    );
+  const stated = fileClues.origin;
+  if (origin?.where === USER && stated !== null && stated.value !== origin.value)
+    findings.override("origin", `${origin.value}`, `${stated.where} (${stated.value})`, axis);
+  const question =
+    "It has one node, and nothing states that the field is constant along it; values are served at that node only, by None.";
+  const answer = "--periodic AXES if it is constant, or axes.*.periodic in a descriptor";
+  if (periodic === null) findings.ask("periodicity", question, answer, axis);
   else findings.addReason(`${axis}: one node${periodicText(periodic)}.`);
-  if (origin === null && periodic?.value !== true) askOrigin(axis, clues, findings);
-  else if (origin !== null) findings.addReason(`${axis}: origin ${origin.value} from ${origin.where}.`);
+  if (origin !== null) findings.addReason(`${axis}: origin ${origin.value} from ${origin.where}.`);
+  else if (periodic?.value !== true) askOrigin(context, clues);
   return { nodes: 1, origin: origin?.value ?? 0, spacing: 1, periodic: periodic?.value ?? false };
 }
 
-/** Faces of an axis, as an answer or the file says. */
-function facesOf(
-  axis: AxisName,
-  stated: Stated<Ends> | null,
-  answers: Answers,
-  findings: Findings,
-): Pick<AxisInput, "faces"> {
-  const { walls: answered } = answers;
-  const walls: Stated<Ends> | null = answered === undefined ? stated : { value: answered.includes(axis), where: USER };
+/** Whether an axis ends in walls, as an answer or the file says. */
+function facesOf({ axis, contents, findings }: AxisContext, stated: AxisClues["walls"]): Pick<AxisInput, "faces"> {
+  const { walls: answered } = contents.answers;
+  const walls: AxisClues["walls"] = answered === undefined ? stated : { value: answered.includes(axis), where: USER };
   if (walls === null) {
-    findings.ask(
-      "faces",
-      "Nothing states whether there are walls at the ends, which hold particles; through open ends they leave.",
-      "--walls AXES (none for none), or axes.*.faces in a descriptor",
-      axis,
-    );
+    const question =
+      "Nothing states whether there are walls at the ends, which hold particles; through open ends they leave.";
+    findings.ask("faces", question, "--walls AXES (none for none), or axes.*.faces in a descriptor", axis);
     return {};
   }
   const { value, where } = walls;
@@ -448,83 +423,73 @@ function facesOf(
   return { faces: [first, last] as NonNullable<AxisInput["faces"]> };
 }
 
-function askOrigin(axis: AxisName, { unordered }: AxisClues, findings: Findings): void {
-  findings.ask(
-    "origin",
-    `${unorderedText(unordered.origin) ?? "The coordinate of the first node is not stated"}; 0 is a guess.`,
-    "--origin x,y,z, or axes.*.origin in a descriptor",
-    axis,
-  );
+function askOrigin({ axis, findings }: AxisContext, { unordered }: AxisClues): void {
+  const open = unorderedText(unordered.origin) ?? "The coordinate of the first node is not stated";
+  findings.ask("origin", `${open}; 0 is a guess.`, "--origin x,y,z, or axes.*.origin in a descriptor", axis);
 }
 
-/** Asks if a length and a spacing do not agree: a period has one spacing a node, other boxes perhaps one less. */
-function checkLength(axis: AxisName, nodes: number, clues: AxisClues, answers: Answers, findings: Findings): void {
+/** Contradicts a length that is not one spacing per node, or on an axis that is not periodic one spacing less. */
+function checkLength({ axis, nodes, contents: { answers }, findings }: AxisContext, clues: AxisClues): void {
   const { spacing, length, periodic } = clues;
   if (spacing === null || length === null || answers.spacing !== undefined || answers.length !== undefined) return;
   const steps = Math.abs(length.value / spacing.value);
   const fits = (count: number) => Math.abs(steps - count) < COUNT_TOLERANCE;
   if (fits(nodes) || (periodic?.value !== true && fits(nodes - 1))) return;
-  findings.contradict(
-    "spacing",
-    `${spacing.where} is ${spacing.value} and ${length.where} is ${length.value}, which is ${Number(steps.toPrecision(6))} of it for ${nodes} nodes; that the spacing holds is a guess.`,
-    `--spacing or --length, or axes.${axis} in a descriptor`,
-    axis,
-  );
+  const statement = `${spacing.where} is ${spacing.value} and ${length.where} is ${length.value}`;
+  const claim = `${statement}, which is ${Number(steps.toPrecision(6))} of it for ${nodes} nodes`;
+  const answer = `--spacing or --length, or axes.${axis} in a descriptor`;
+  findings.contradict("spacing", `${claim}; that the spacing holds is a guess.`, answer, axis);
 }
 
 function unorderedText(list: Stated<readonly number[]> | null): string | null {
   return list === null
     ? null
-    : `${list.where} is ${list.value.join(", ")}, and nothing states whether that is in the order x, y, z or in the stored one`;
+    : `${list.where} is ${valueText(list)}, and nothing states whether that is in the order x, y, z or in the stored one`;
 }
 
-function spacingOf(axis: AxisName, nodes: number, clues: AxisClues, { cells }: Answers, findings: Findings) {
+/** The spacing as stated, else from the length, else 1 with a question; and whether the axis is periodic. */
+function spacingOf(context: AxisContext, clues: AxisClues): { spacing: number; isPeriodic: boolean } {
+  const { axis, findings } = context;
   const { spacing, length, periodic, unordered } = clues;
-  const answer = "--length x,y,z or --spacing x,y,z, or axes.*.spacing in a descriptor";
-  if (spacing !== null) {
-    findings.addReason(`${axis}: spacing ${spacing.value} from ${spacing.where}${periodicText(periodic)}.`);
-    if (periodic === null) askPeriodicity(axis, findings);
-    return { spacing: spacing.value, isPeriodic: periodic?.value ?? false };
-  }
-  if (length !== null) {
-    const isPeriodic = periodic?.value ?? true;
-    const [whole, inner] = [length.value / nodes, length.value / (nodes - 1)];
-    const guess = isPeriodic || cells?.includes(axis) === true ? whole : inner;
-    findings.addReason(
-      `${axis}: spacing ${guess}, length ${length.value} from ${length.where}${periodicText(periodic)}.`,
-    );
-    // Beside values at centres, `cells` says which point the origin is, and only cells from a corner fill the length.
-    const isOrigin = clues.centres !== null && clues.origin !== null && clues.origin.where !== USER;
-    const isStated = cells?.includes(axis) === true || (cells !== undefined && !isOrigin);
-    // The user's length is defined; that of a file may be of the cells or of the nodes if the axis is not periodic.
-    if (periodic === null || (!isPeriodic && length.where !== USER && !isStated))
-      findings.ask(
-        "spacing",
-        `The length ${length.value} means a spacing of ${whole} between ${nodes} cells, as on a periodic axis, or of ` +
-          `${inner} from the first node to the last; ${guess} is a guess.`,
-        periodic === null
-          ? "--periodic AXES (none for none), or axes.* in a descriptor"
-          : `${cells === undefined ? "--cells AXES (none for none), or " : ""}--spacing x,y,z`,
-        axis,
-      );
-    return { spacing: guess, isPeriodic };
-  }
-  const what = unorderedText(unordered.spacing ?? clues.boxes[0] ?? null) ?? "The distance of the nodes is not stated";
-  findings.ask("spacing", `${what}; 1 is a guess.`, answer, axis);
-  if (periodic === null) askPeriodicity(axis, findings);
-  return { spacing: 1, isPeriodic: periodic?.value ?? false };
+  if (spacing === null && length !== null) return spacingOfLength(context, clues, length);
+  if (spacing === null) {
+    const list = unordered.spacing ?? clues.boxes[0] ?? null;
+    const problem = unorderedText(list) ?? "The distance of the nodes is not stated";
+    const answer = "--length x,y,z or --spacing x,y,z, or axes.*.spacing in a descriptor";
+    findings.ask("spacing", `${problem}; 1 is a guess.`, answer, axis);
+  } else findings.addReason(`${axis}: spacing ${spacing.value} from ${spacing.where}${periodicText(periodic)}.`);
+  if (periodic === null) askPeriodicity(context);
+  return { spacing: spacing?.value ?? 1, isPeriodic: periodic?.value ?? false };
+}
+
+/** The spacing of a length, which is of all cells or from the first node to the last; asks if that is open. */
+function spacingOfLength({ axis, nodes, contents, findings }: AxisContext, clues: AxisClues, length: Stated) {
+  const { cells } = contents.answers;
+  const { periodic } = clues;
+  const isPeriodic = periodic?.value ?? true;
+  const isCells = cells?.includes(axis) === true;
+  const [ofCells, ofNodes] = [length.value / nodes, length.value / (nodes - 1)];
+  const spacing = isPeriodic || isCells ? ofCells : ofNodes;
+  findings.addReason(
+    `${axis}: spacing ${spacing}, length ${length.value} from ${length.where}${periodicText(periodic)}.`,
+  );
+  // Beside values at centres, `cells` says which point the origin is, and only cells from a corner fill the length.
+  const isAboutOrigin = clues.centres !== null && clues.origin !== null && clues.origin.where !== USER;
+  const isSaid = length.where === USER || isCells || (cells !== undefined && !isAboutOrigin);
+  const open = `a spacing of ${ofCells} between ${nodes} cells, as on a periodic axis, or of ${ofNodes} from the first node to the last`;
+  const question = `The length ${length.value} means ${open}; ${spacing} is a guess.`;
+  const byCells = `${cells === undefined ? "--cells AXES (none for none), or " : ""}--spacing x,y,z`;
+  const answer = periodic === null ? "--periodic AXES (none for none), or axes.* in a descriptor" : byCells;
+  if (periodic === null || (!isPeriodic && !isSaid)) findings.ask("spacing", question, answer, axis);
+  return { spacing, isPeriodic };
 }
 
 const periodicText = (periodic: Stated<boolean> | null): string =>
   periodic === null ? "" : `; ${periodic.value ? "periodic" : "not periodic"}, from ${periodic.where}`;
 
-function askPeriodicity(axis: AxisName, findings: Findings): void {
-  findings.ask(
-    "periodicity",
-    "Nothing states whether the field is periodic.",
-    "--periodic AXES (none for none), or axes.*.periodic in a descriptor",
-    axis,
-  );
+function askPeriodicity({ axis, findings }: AxisContext): void {
+  const answer = "--periodic AXES (none for none), or axes.*.periodic in a descriptor";
+  findings.ask("periodicity", "Nothing states whether the field is periodic.", answer, axis);
 }
 
 /** Times of the frames: as the user says, else as stated, else the index with a question. */
@@ -555,22 +520,19 @@ export function timesOf(
     findings.addReason(`time: from ${stated.where}${inUnits}.`);
     return describeTimes(stated.value);
   }
-  const wrong = stated === null ? "" : ` (${stated.where} has ${stated.value.length} for ${frames} frames)`;
-  if (frames === 1 && stated !== null) {
-    findings.contradict(
-      "times",
-      `${stated.where} has ${stated.value.length} times, but no dimension of the field is that of time; a snapshot at time 0 is a guess.`,
-      BY_TIMES,
-    );
-    return { count: 1, origin: 0 };
+  const count = stated === null ? "" : `${stated.where} has ${stated.value.length}`;
+  if (frames !== 1) {
+    const mismatch = count && ` (${count} for ${frames} frames)`;
+    const text = `The file does not state the times of its ${frames} frames${mismatch}, and the index is a guess.`;
+    findings.ask("times", text, BY_TIMES);
+    return { origin: 0, step: 1, count: frames };
   }
-  if (frames === 1) {
-    findings.ask("snapshot", "The file does not state its time; it is a snapshot at time 0.", BY_TIMES);
-    return { count: 1, origin: 0 };
+  if (count === "") findings.ask("snapshot", "The file does not state its time; it is a snapshot at time 0.", BY_TIMES);
+  else {
+    const text = `${count} times, but no dimension of the field is that of time; a snapshot at time 0 is a guess.`;
+    findings.contradict("times", text, BY_TIMES);
   }
-  const text = `The file does not state the times of its ${frames} frames${wrong}, and the index is a guess.`;
-  findings.ask("times", text, BY_TIMES);
-  return { origin: 0, step: 1, count: frames };
+  return { count: 1, origin: 0 };
 }
 
 function isSameTimes(answered: readonly number[], { value, units = "" }: Stated<readonly number[]>): boolean {
@@ -587,6 +549,6 @@ function describeTimes(values: readonly number[]): TimeInput {
   const [origin, second] = values as [number, number | undefined];
   if (second === undefined) return { count: 1, origin };
   const step = (values[values.length - 1] - origin) / (values.length - 1);
-  const even = values.every((value, index) => Math.abs(value - origin - index * step) <= 1e-6 * step);
-  return even ? { origin, step, count: values.length } : { values: [...values] };
+  const isUniform = values.every((value, index) => Math.abs(value - origin - index * step) <= 1e-6 * step);
+  return isUniform ? { origin, step, count: values.length } : { values: [...values] };
 }
