@@ -20,8 +20,8 @@ const NO_LENGTHS = /^(grid_|r)?(lon|lat)(gitude|itude|s)?s?(_|$)|^(model_)?(lev(
 const SYSTEMS = /geom|coord|grid(?!_mapping)|mesh|system|topology/i;
 const CURVED = /cylindrical|spherical|\bpolar\b|curvilinear|toroid/i;
 
-/** Asks about texts by which the coordinates are not along x, y and z, in attributes and small datasets. */
-function askSystem(contents: Contents, places: readonly string[], findings: Findings): void {
+/** Contradicts texts, in attributes and small datasets, by which the coordinates are not along x, y and z. */
+function checkSystem(contents: Contents, places: readonly string[], findings: Findings): void {
   const stated = places.flatMap((place) => {
     const names = [...contents.attributes(place).keys()].filter((name) => SYSTEMS.test(name));
     const texts = contents.datasets(place).filter((name) => SYSTEMS.test(name));
@@ -30,13 +30,11 @@ function askSystem(contents: Contents, places: readonly string[], findings: Find
       ...texts.map((name) => [join(place, name), contents.textsIn(join(place, name))?.join(" ") ?? ""]),
     ];
   });
-  for (const [where, text = ""] of stated)
-    if (CURVED.test(text))
-      findings.contradict(
-        "spacing",
-        `${where} is "${text}"; that the coordinates are lengths along x, y and z is a guess.`,
-        "values on nodes along x, y and z, or --despite spacing",
-      );
+  for (const [where, text = ""] of stated) {
+    const claim = `${where} is "${text}"; that the coordinates are lengths along x, y and z is a guess.`;
+    const answer = "values on nodes along x, y and z, or --despite spacing";
+    if (CURVED.test(text)) findings.contradict("spacing", claim, answer);
+  }
 }
 
 /** @throws DataError if a step has other coordinates than the first */
@@ -69,40 +67,32 @@ export function requireSameTables(
 const axesIn = ({ dimensions }: OrientedDataset): AxisName[] =>
   dimensions.filter((role): role is AxisName => (AXIS_NAMES as readonly string[]).includes(role));
 
-/** Asks about a group of a later time that states another grid: the grid of the first time is served. */
-export function askSteps(
-  { contents, facts, findings }: SharedEvidence,
-  { steps, place }: FoundFields,
-  lead: string,
-  field: OrientedDataset,
-): void {
-  if (steps === null) return;
-  const stored = axesIn(field);
-  const statedBy = (numbers: StatedNumbers) =>
+/** Contradicts the first group of a later time that states another grid: the grid of the first time is served. */
+export function checkSteps(shared: SharedEvidence, fields: FoundFields, lead: string, field: OrientedDataset): void {
+  const { contents, facts, findings } = shared;
+  const { steps, place } = fields;
+  const storedOrder = axesIn(field);
+  const cluesText = (numbers: StatedNumbers) =>
     AXIS_NAMES.map((axis) => {
-      const clues = numbers.clues(axis, stored);
-      // Places differ from step to step, also in contradictions.
+      const clues = numbers.clues(axis, storedOrder);
+      // Paths differ from step to step, also in the texts of contradictions.
       const values = { ...clues, contradictions: clues.contradictions.length };
       return JSON.stringify(values, (key, value) => (key === "where" ? undefined : value));
     });
-  const first = statedBy(facts);
-  for (const step of steps) {
+  const first = steps === null ? [] : cluesText(facts);
+  for (const step of steps ?? []) {
     const path = place(lead).replace("{step}", step);
-    const stated = statedBy(new StatedNumbers(contents, [path, ...groupsAround(contents, parentOf(path))]));
-    const axes = AXIS_NAMES.filter((_, at) => stated[at] !== first[at]);
-    for (const axis of axes)
-      findings.contradict(
-        "spacing",
-        `What is stated of the grid at ${path} is not what is stated at ${lead}; that all times have the same grid is a guess.`,
-        "--spacing and --origin, the same statements at all times, or a descriptor without this question",
-        axis,
-        isNodesSaid(contents),
-      );
+    const texts = cluesText(new StatedNumbers(contents, [path, ...groupsAround(contents, parentOf(path))]));
+    const axes = AXIS_NAMES.filter((_, component) => texts[component] !== first[component]);
+    const claim = `What is stated of the grid at ${path} is not what is stated at ${lead}; that all times have the same grid is a guess.`;
+    const answer = "--spacing and --origin, the same statements at all times, or a descriptor without this question";
+    for (const axis of axes) findings.contradict("spacing", claim, answer, axis, areNodesAnswered(contents));
     if (axes.length > 0) return;
   }
 }
 
-const isNodesSaid = ({ answers }: Contents): boolean => (answers.spacing ?? answers.length) !== undefined;
+/** Whether an answer gives the distances of the nodes, whatever the file states. */
+const areNodesAnswered = ({ answers }: Contents): boolean => (answers.spacing ?? answers.length) !== undefined;
 
 export type AxisTables = ReadonlyMap<AxisName, CoordinateTable>;
 
@@ -138,51 +128,42 @@ export function chooseTables(shared: SharedEvidence, field: OrientedDataset, fin
       continue;
     }
     chosen.set(axis, best);
-    const lists = tables.filter(({ role, along, isEdges }) => role === axis && along === null && isEdges);
-    // A periodic axis has as many faces as nodes.
-    const isFull = ({ length }: CoordinateTable) => length === nodesAlong(field, axis);
-    const faces = isStated(shared, field, axis) ? [] : lists.filter(isFull);
-    const rivals = [...others, ...faces.map((table) => ({ ...table, isEdges: false }))];
-    const different = rivals.find((other) => !agree(tableNodes(contents, best), tableNodes(contents, other)));
-    if (different !== undefined)
-      findings.contradict(
-        "spacing",
-        `${best.path} and ${different.path} both have a coordinate for each node along ${axis} and differ; ${best.path} is a guess.`,
-        `--coordinates ${axis}=${best.path}, or axes.${axis} in a descriptor`,
-      );
+    const nodes = nodesAlong(field, axis);
+    // A periodic axis has as many faces as nodes, so that a list of faces may be one of nodes.
+    const faces = tables.filter((table) => table.role === axis && table.along === null && table.isEdges);
+    const possible = isTableGiven(shared, field, axis) ? [] : faces.filter(({ length }) => length === nodes);
+    const rivals = [...others, ...possible.map((table) => ({ ...table, isEdges: false }))];
+    const different = rivals.find((other) => !areEqual(tableNodes(contents, best), tableNodes(contents, other)));
+    if (different === undefined) continue;
+    const claim = `${best.path} and ${different.path} both have a coordinate for each node along ${axis} and differ; ${best.path} is a guess.`;
+    findings.contradict("spacing", claim, `--coordinates ${axis}=${best.path}, or axes.${axis} in a descriptor`);
   }
   return chosen;
 }
 
-const isStated = ({ contents }: SharedEvidence, { labels, dimensions }: OrientedDataset, axis: AxisName): boolean =>
+/** Whether the file attaches a table to the dimension of an axis, or the user names one. */
+const isTableGiven = ({ contents }: SharedEvidence, { labels, dimensions }: OrientedDataset, axis: AxisName): boolean =>
   (labels.tables[dimensions.indexOf(axis)] ?? contents.answers.coordinates?.get(axis)) !== undefined;
 
-/** The table of one number more than nodes, as edges of cells; asks whether it is, or about tables that do not fit. */
+/** The table with one number more than nodes as edges of cells, with a question; contradicts tables that do not fit. */
 function edgeTable({ contents, tables }: SharedEvidence, field: OrientedDataset, axis: AxisName, findings: Findings) {
   const nodes = nodesAlong(field, axis);
   const longer = tables.find(({ role, length, along }) => role === axis && along === null && length === nodes + 1);
   if (longer === undefined) {
-    const unfit = tables.filter(({ role }) => role === axis);
-    if (unfit.length > 0)
-      findings.contradict(
-        "spacing",
-        `${unfit.map(({ path, length }) => `${path} (${length} numbers)`).join(", ")} does not fit the ${nodes} nodes along ${axis} and is not used.`,
-        `--length or --spacing and --origin, or axes.${axis} in a descriptor`,
-      );
+    const unfit = tables.filter(({ role }) => role === axis).map(({ path, length }) => `${path} (${length} numbers)`);
+    const claim = `${unfit.join(", ")} does not fit the ${nodes} nodes along ${axis} and is not used.`;
+    const answer = `--length or --spacing and --origin, or axes.${axis} in a descriptor`;
+    if (unfit.length > 0) findings.contradict("spacing", claim, answer);
     return null;
   }
-  const { spacing, length, cells } = contents.answers;
-  if (spacing === undefined && length === undefined && cells?.includes(axis) !== true)
-    findings.ask(
-      "spacing",
-      `${longer.path} has ${nodes + 1} numbers for ${nodes} nodes along ${axis}; that they are edges of cells and the nodes their centres is a guess.`,
-      "--cells AXES, or --spacing and --origin",
-    );
+  const claim = `${longer.path} has ${nodes + 1} numbers for ${nodes} nodes along ${axis}; that they are edges of cells and the nodes their centres is a guess.`;
+  const isAnswered = areNodesAnswered(contents) || contents.answers.cells?.includes(axis) === true;
+  if (!isAnswered) findings.ask("spacing", claim, "--cells AXES, or --spacing and --origin");
   return { ...longer, isEdges: true };
 }
 
-/** Whether two lists of coordinates are the same, but for rounding. */
-export function agree(a: Float64Array, b: Float64Array): boolean {
+/** Whether two lists of coordinates or times are equal but for rounding. */
+export function areEqual(a: Float64Array, b: Float64Array): boolean {
   const span = Math.abs(a[a.length - 1] - a[0]);
   return a.length === b.length && a.every((value, index) => Math.abs(value - b[index]) <= 1e-6 * span);
 }
@@ -199,20 +180,20 @@ export function isSameGrid(shared: SharedEvidence, a: OrientedDataset, b: Orient
     const [name, other] = [a, b].map(({ labels, dimensions }) => labels.names[dimensions.indexOf(axis)]?.toLowerCase());
     const isOther = name !== undefined && other !== undefined && name !== other;
     if (first === undefined || second === undefined || (first.path === second.path && isOther)) return !isOther;
-    return first.path === second.path || agree(tableNodes(contents, first), tableNodes(contents, second));
+    return first.path === second.path || areEqual(tableNodes(contents, first), tableNodes(contents, second));
   });
 }
 
 /** The axes of a descriptor for a field, by its tables or by stated numbers. */
 export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: AxisTables): DescriptorInput["axes"] {
   const { contents, facts, findings } = shared;
-  const stored = axesIn(field);
-  askSystem(contents, [field.path, ...groupsAround(contents, parentOf(field.path))], findings);
+  const storedOrder = axesIn(field);
+  checkSystem(contents, [field.path, ...groupsAround(contents, parentOf(field.path))], findings);
   const axes = AXIS_NAMES.map((axis) => {
     const nodes = nodesAlong(field, axis);
-    const clues = facts.clues(axis, stored);
+    const clues = facts.clues(axis, storedOrder);
     const table = tables.get(axis);
-    if (table !== undefined) askNamed(shared, table, axis);
+    if (table !== undefined) checkIsLength(shared, table, axis);
     if (nodes === 1) {
       const [place] = table === undefined || table.isEdges ? [] : tableNodes(contents, table);
       const origin = place === undefined ? clues.origin : { value: place, where: table?.path as string };
@@ -226,25 +207,31 @@ export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: A
     const where = table.isEdges ? `${table.path}, the middles of its cells` : table.path;
     const isPlain = table.along === null && !table.isEdges && contents.dataset(table.path) !== null;
     const value = isPlain ? { file: contents.name, path: table.path } : [...tableNodes(contents, table)];
-    const isSaid = isNodesSaid(contents) || contents.answers.origin !== undefined;
-    if (!isSaid) checkAgainstNodes(axis, tableNodes(contents, table), where, clues, findings);
-    if (!isSaid && contents.answers.coordinates?.has(axis)) findings.addReason(`${axis}: ${where}, from your answer.`);
+    const isAnswered = areNodesAnswered(contents) || contents.answers.origin !== undefined;
+    if (!isAnswered) checkAgainstNodes(axis, tableNodes(contents, table), where, clues, findings);
+    if (!isAnswered && contents.answers.coordinates?.has(axis))
+      findings.addReason(`${axis}: ${where}, from your answer.`);
+    const atTable = new StatedNumbers(contents, [table.path]).clues(axis, storedOrder).periodic;
+    const periodic = clues.periodic ?? atTable;
+    const contradictions = [...clues.contradictions];
+    if (atTable !== null && atTable.value !== periodic?.value)
+      contradictions.push(`${atTable.where} and ${periodic?.where} differ on whether ${axis} is periodic`);
     const { walls } = clues;
-    const own = new StatedNumbers(contents, [table.path]).clues(axis, stored).periodic;
-    const periodic = clues.periodic ?? own;
-    const isUnlike = own !== null && own.value !== periodic?.value;
-    const unlike = isUnlike ? [`${own.where} and ${periodic?.where} differ on whether ${axis} is periodic`] : [];
-    const contradictions = [...clues.contradictions, ...unlike];
-    const edges = cellsOf(shared, table, clues, axis);
+    const edges = cellFacesOf(shared, table, clues, axis);
     const found = { ...NO_CLUES, coordinates: { value, where }, periodic, walls, edges, contradictions };
     return [axis, axisOf(axis, nodes, found, contents, findings)];
   });
-  askUnits(shared, field, tables);
+  checkUnits(shared, field, tables);
   return Object.fromEntries(axes) as DescriptorInput["axes"];
 }
 
 /** The faces of the cells around coordinates: a table of edges, CF's `bounds`, or the ends of the box. */
-function cellsOf(shared: SharedEvidence, table: CoordinateTable, clues: AxisClues, axis: AxisName): AxisClues["edges"] {
+function cellFacesOf(
+  shared: SharedEvidence,
+  table: CoordinateTable,
+  clues: AxisClues,
+  axis: AxisName,
+): AxisClues["edges"] {
   const { contents, tables, findings } = shared;
   const { path, along, isEdges } = table;
   const place = { file: contents.name, path };
@@ -258,7 +245,7 @@ function cellsOf(shared: SharedEvidence, table: CoordinateTable, clues: AxisClue
       const edges = other.role === axis && other.isEdges ? contents.numbers(other.path) : [];
       return edges.length === nodes.length + 1 && nodes.every((at, i) => (at - edges[i]) * (edges[i + 1] - at) >= 0);
     });
-    if (around !== undefined) return cellsOf(shared, around, clues, axis);
+    if (around !== undefined) return cellFacesOf(shared, around, clues, axis);
     return edgesWithin([nodes[0], nodes[nodes.length - 1]], nodes.length, clues.limits);
   }
   const faces = facesOfBounds(contents.numbers(bounds));
@@ -284,19 +271,19 @@ function askCurved(contents: Contents, { path, shape }: OrientedDataset, axis: A
   if (mesh === null) return;
   const curved = `${mesh} varies along more than one dimension, so the mesh is curved`;
   const answer = "values on such nodes, or --spacing and --origin if these coordinates do not hold";
-  if (isNodesSaid(contents)) findings.contradict("spacing", `${curved}; the answer holds.`, answer, axis, true);
+  if (areNodesAnswered(contents)) findings.contradict("spacing", `${curved}; the answer holds.`, answer, axis, true);
   else findings.ask("spacing", `${curved}; only nodes on lines along x, y and z are served.`, answer, axis);
 }
 
 /** Refuses axes of no length unless an answer gives the nodes, which is named. @throws DataError */
 function refuseAxis(claim: string, axis: AxisName, { contents, findings }: SharedEvidence): void {
-  if (!isNodesSaid(contents))
+  if (!areNodesAnswered(contents))
     throw new DataError(`${claim}: interpolate to nodes in lengths, or state them (--spacing and --origin)`);
   findings.contradict("spacing", `${claim}; that it is one along ${axis} is a guess.`, BY_LENGTHS, axis, true);
 }
 
-/** Refuses coordinates that are no lengths by a standard name or a unit of 1, and asks about those by name alone. */
-function askNamed(shared: SharedEvidence, { path }: CoordinateTable, axis: AxisName): void {
+/** Refuses coordinates that are no lengths by a standard name or a unit of 1; contradicts those that are none by name. */
+function checkIsLength(shared: SharedEvidence, { path }: CoordinateTable, axis: AxisName): void {
   const { contents, facts, findings } = shared;
   refuseParametric(contents, path);
   const [name = "", units] = [path.split(/[/@]/).at(-1), facts.unitsAt(path)];
@@ -304,7 +291,8 @@ function askNamed(shared: SharedEvidence, { path }: CoordinateTable, axis: AxisN
   if (units !== "" && units !== "1") return;
   const claim = `${path} has no units, and ${name} is no length by its name; that it is one along ${axis} is a guess.`;
   if (said !== undefined) refuseAxis(`${path} is the ${said}, which is no length`, axis, shared);
-  else if (NO_LENGTHS.test(name)) findings.contradict("spacing", claim, BY_LENGTHS, undefined, isNodesSaid(contents));
+  else if (NO_LENGTHS.test(name))
+    findings.contradict("spacing", claim, BY_LENGTHS, undefined, areNodesAnswered(contents));
 }
 
 const LENGTHS = "length space spatial distance coordinate coordinates coord coords grid mesh".split(" ");
@@ -324,12 +312,12 @@ export function unitsOfLength({ facts }: SharedEvidence, field: OrientedDataset,
 }
 
 /**
- * Asks about lengths in several units, in none that is known, or not in the length of the velocity: derivatives could
- * not be combined, and particles would move too far.
+ * Contradicts lengths in several units, in an unknown unit, or in another unit than the length of the velocity:
+ * derivatives could not be combined, and particles would move too far.
  */
-function askUnits(shared: SharedEvidence, field: OrientedDataset, tables: AxisTables): void {
+function checkUnits(shared: SharedEvidence, field: OrientedDataset, tables: AxisTables): void {
   const { contents, findings } = shared;
-  const isSaid = isNodesSaid(contents);
+  const isAnswered = areNodesAnswered(contents);
   const speed = unitAt(contents, field.path);
   const isKnown = (units: string) => unitOf(units) !== null;
   const said = unitsOfLength(shared, field, tables);
@@ -341,25 +329,19 @@ function askUnits(shared: SharedEvidence, field: OrientedDataset, tables: AxisTa
   for (const { axis, units, where } of others) {
     const claim = `${where} is in ${units}, which is no length`;
     const isOther = NO_UNITS.test(units) || unitOf(units)?.powers === unitOf("Pa")?.powers;
+    const question = `${claim}; derivatives along ${axis} would be in another unit.`;
     if (isOther) refuseAxis(claim, axis, shared);
-    else
-      findings.contradict(
-        "spacing",
-        `${claim}; derivatives along ${axis} would be in another unit.`,
-        BY_LENGTHS,
-        axis,
-        isSaid,
-      );
+    else findings.contradict("spacing", question, BY_LENGTHS, axis, isAnswered);
   }
   const [first] = said;
   if (first === undefined || others.length > 0) return;
   const isMixed = said.some(({ units }) => contradictionOf(first.units, units));
   const isFar = speed !== "" && (factorBetween(`${first.units} s-1`, speed) ?? (isKnown(first.units) ? null : 1)) !== 1;
-  if (!isMixed && !isFar && !isSaid) findings.addReason(`lengths: in "${first.units}", by ${first.where}.`);
+  if (!isMixed && !isFar && !isAnswered) findings.addReason(`lengths: in "${first.units}", by ${first.where}.`);
   if (!isMixed && !isFar) return;
   const places = [...new Set(said.map(({ axis, units }) => `${units} along ${axis}`))].join(", ");
   const effect = isMixed
     ? "; they are served as they are, so that derivatives are in several units"
     : ` and ${field.path} in ${speed}; they are served as they are, so that particles move in another unit of length`;
-  findings.contradict("spacing", `The coordinates are in ${places}${effect}.`, BY_LENGTHS, undefined, isSaid);
+  findings.contradict("spacing", `The coordinates are in ${places}${effect}.`, BY_LENGTHS, undefined, isAnswered);
 }

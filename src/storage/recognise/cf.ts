@@ -7,7 +7,7 @@ import { parentOf } from "./evidence.js";
 import { type FoundFields, fieldDatasets, holdersIn, saidOthers, withNamed } from "./fields.js";
 import { describeFields } from "./generic.js";
 import { type Contents, Findings, type Layout } from "./layout.js";
-import { axisSaid } from "./stated-names.js";
+import { axisStatedAt } from "./stated-names.js";
 
 /** Numbers at fields, coordinates and times beside those by which values are packed. */
 const ATTRIBUTES = ["actual_range"];
@@ -57,7 +57,7 @@ function fieldsIn(contents: Contents): FoundFields | null {
 function isNamed(contents: Contents, axis: object, name: AxisName): boolean {
   const { coordinates } = axis as { coordinates?: { path?: string } };
   const path = coordinates?.path;
-  if (path === undefined || axisSaid(contents, path) !== name) return false;
+  if (path === undefined || axisStatedAt(contents, path) !== name) return false;
   for (const attribute of ["axis", "standard_name", "positive"]) contents.use(path, attribute);
   return true;
 }

@@ -3,7 +3,7 @@ import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import { isNumeric } from "../dataset/stored.js";
 import type { Contents } from "./layout.js";
-import { axisSaid } from "./stated-names.js";
+import { axisStatedAt } from "./stated-names.js";
 import { areInOrder, type Role, roleNamed, tableNamed } from "./usual-names.js";
 
 /** A dataset or an attribute with the coordinates along an axis, or with times. */
@@ -177,7 +177,7 @@ export function labelsOf(contents: Contents, path: string): DimensionLabels {
   const names = shape.map((_, index) => scales[index]?.[0]?.split("/").pop() ?? texts[index] ?? null);
   const roles = shape.map((length, index) => {
     const attachments = (scales[index] ?? []).map((scale) => {
-      const role = roleNamed(scale.split("/").pop() ?? "") ?? axisSaid(contents, scale);
+      const role = roleNamed(scale.split("/").pop() ?? "") ?? axisStatedAt(contents, scale);
       return { role, table: attachedTable(contents, scale, role, length) };
     });
     const named = attachments.find(({ table }) => table !== null) ?? attachments.find(({ role }) => role !== null);

@@ -4,14 +4,14 @@ import { FIELDS, type KnownField } from "../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import type { Dimension } from "./assign.js";
-import { agree, askSteps, axesOf, candidateTables, chooseTables, isSameGrid, requireSameTables } from "./axes.js";
+import { areEqual, axesOf, candidateTables, checkSteps, chooseTables, isSameGrid, requireSameTables } from "./axes.js";
 import { groupsAbove, groupsAround, labelsOf, parentOf, tableNodes, tablesIn } from "./evidence.js";
 import { type FoundFields, findFields } from "./fields.js";
 import { type Contents, Findings, type Layout, type Recognition } from "./layout.js";
 import type { Format, OrientedDataset, SharedEvidence } from "./order.js";
 import { framesIn, likeFirst, nodesAlong, orderOf } from "./order.js";
 import { StatedNumbers } from "./stated-numbers.js";
-import { hasForeign } from "./statements.js";
+import { hasUnapplied } from "./statements.js";
 import { byTime, framesOf, timeOf, unitsOfTime } from "./times.js";
 import { type OtherField, placeIn } from "./usual-names.js";
 
@@ -63,7 +63,7 @@ export function describeFields(
     ...(Object.hasOwn(FIELDS, field) ? {} : wordsOf(contents, datasets[0]?.path as string)),
   });
   const axes = axesOf(shared, first, tablesOf);
-  askSteps(shared, fields, lead, first);
+  checkSteps(shared, fields, lead, first);
   const timed = { ...shared, ...unitsOfTime(shared, first, tablesOf) };
   return {
     plan: {
@@ -191,7 +191,7 @@ function namedOf(
     const isNamed = (path: string) => labelsOf(contents, path).tables.every((table) => table !== null);
     const isOff = (shape: readonly number[], i: number) => shape.join() !== grid.join() && !isNamed(paths[i] as string);
     if (!isWhole && shapes.some(isOff)) return [];
-    const doubtful = paths.find((path) => hasForeign(contents, path, format.attributes));
+    const doubtful = paths.find((path) => hasUnapplied(contents, path, format.attributes));
     if (doubtful !== undefined) {
       findings.addWarning(
         `The ${field} is left out: ${doubtful} has numbers in attributes that nothing applies; --named ${field}=PATH takes it.`,
@@ -268,7 +268,7 @@ function ownNodes(shared: SharedEvidence, first: OrientedDataset, other: Oriente
     if (own === null || own === undefined || reference === undefined || reference === null)
       return own === reference && nodesAlong(first, axis) === nodesAlong(other, axis) ? [axis, undefined] : null;
     const [referenceNodes, ownNodes] = [tableNodes(contents, reference), tableNodes(contents, own)];
-    if (agree(referenceNodes, ownNodes)) return [axis, undefined];
+    if (areEqual(referenceNodes, ownNodes)) return [axis, undefined];
     const isNear = [0, -1].every((at) => {
       const [end, next] = [referenceNodes.at(at) ?? 0, referenceNodes.at(at === 0 ? 1 : -2) ?? 0];
       return Math.abs(end - (ownNodes.at(at) ?? Number.NaN)) <= MOST_APART * Math.abs(end - next);

@@ -6,7 +6,7 @@ import { isPackingName } from "../dataset/packing.js";
 import { isNumeric, typeText } from "../dataset/stored.js";
 import { join } from "./evidence.js";
 import type { Contents } from "./layout.js";
-import { isOfLibrary, valueText } from "./statements.js";
+import { isLibraryAttribute, valueText } from "./statements.js";
 import { SMALL } from "./structure.js";
 
 /** Lines of a file, and members that are walked. */
@@ -29,7 +29,7 @@ export function unusedIn(contents: Contents, descriptor: Descriptor | null, time
     if (!isNew || lines.length >= MOST_LINES) return;
     const isUsed = used.has(path) || contents.isUsed(path);
     for (const [name, value] of contents.attributes(path)) {
-      const isApplied = contents.isUsed(path, name) || isOfLibrary(name) || (isUsed && isPackingName(name));
+      const isApplied = contents.isUsed(path, name) || isLibraryAttribute(name) || (isUsed && isPackingName(name));
       if (!isApplied) lines.push(`${path === "/" ? "" : path}@${name} = ${valueText(value)}`);
     }
     const names = contents.group(path);

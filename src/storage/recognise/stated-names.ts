@@ -20,15 +20,17 @@ const OTHER_WORDS = /vorticity|stream ?function|momentum|flux|gradient|stress|en
 /** Methods of cells by which values stay those of the quantity. Source: CF conventions 1.11, appendix E. */
 const PLAIN_METHODS = ["point", "mean", "instantaneous", "none"];
 
-/** The methods of cells by which a dataset is a statistic of the quantity that it names; null if there are none. */
-function methodsOf(contents: Contents, path: string): string | null {
+/** The attribute by which a dataset is a statistic of the quantity that it names, as text; null if there is none. */
+function statisticText(contents: Contents, path: string): string | null {
   const text = contents.words(path, "cell_methods");
-  const said = text.replace(/\([^)]*\)/g, " ");
-  const methods = [...said.matchAll(/:\s*(\w+)(?!\w*:)/g)].map(([, method = ""]) => method.toLowerCase());
+  const withoutComments = text.replace(/\([^)]*\)/g, " ");
+  const methods = [...withoutComments.matchAll(/:\s*(\w+)(?!\w*:)/g)].map(([, method = ""]) => method.toLowerCase());
   const isPlain = methods.every((method) => PLAIN_METHODS.includes(method));
-  return isPlain && (methods.length > 0 || said.trim() === "") ? null : `cell_methods of ${path} is "${text}"`;
+  const isRead = methods.length > 0 || withoutComments.trim() === "";
+  return isPlain && isRead ? null : `cell_methods of ${path} is "${text}"`;
 }
 
+/** Words of coordinates along x, y, z. */
 const AXES: Readonly<Record<AxisName, RegExp>> = {
   x: /longitude|(projection|grid)_x_|^x$/i,
   y: /latitude|(projection|grid)_y_|^y$/i,
@@ -37,84 +39,78 @@ const AXES: Readonly<Record<AxisName, RegExp>> = {
 
 const ANSWER = "--velocity PATH,PATH,PATH in the order x, y, z and --pressure PATH, or fields in a descriptor";
 
-/** Asks about the names of a field. `paths`: its dataset, or those of its components along x, y and z. */
-export function askNames(contents: Contents, field: FieldName, paths: readonly string[], findings: Findings): void {
-  // Whatever they say of a field under a name of its own, it is served as that.
+/** Contradicts names of another field or component. `paths`: one dataset, or those of the components along x, y, z. */
+export function checkNames(contents: Contents, field: FieldName, paths: readonly string[], findings: Findings): void {
+  // A field that keeps the name of its dataset is served as that, whatever its attributes say.
   if (paths.length === 1 && !Object.hasOwn(FIELDS, field)) return;
   for (const path of paths) {
-    const derived = methodsOf(contents, path);
-    if (derived !== null)
-      findings.contradict("fields", `The attribute ${derived}; that it holds the ${field} itself is a guess.`, ANSWER);
+    const statistic = statisticText(contents, path);
+    const claim = `The attribute ${statistic}; that it holds the ${field} itself is a guess.`;
+    if (statistic !== null) findings.contradict("fields", claim, ANSWER);
   }
-  for (const [at, path] of paths.entries())
+  for (const [component, path] of paths.entries())
     for (const attribute of NAMES) {
       const text = contents.words(path, attribute);
-      const axis = AXIS_NAMES.find((one) => COMPONENTS[one].test(text));
-      const isOtherAxis = paths.length === 3 && axis !== undefined && axis !== AXIS_NAMES[at];
-      const named = [VELOCITY_WORDS, ...FIELD_WORDS].filter(([, words]) => words.test(text)).map(([name]) => name);
-      const isElse = named.length > 0 || OTHER_WORDS.test(text);
-      const isOtherField = isElse && !named.includes(field) && field !== "force";
-      const isDown = /downward/i.test(text);
-      if (!isOtherAxis && !isOtherField && !isDown) continue;
-      const taken = paths.length === 3 ? `the component along ${AXIS_NAMES[at]} of the ${field}` : `the ${field}`;
-      findings.contradict(
-        "fields",
-        `The attribute ${attribute} of ${path} is "${text}"; that it is ${taken} is a guess.`,
-        ANSWER,
-      );
+      const expected = paths.length === 3 ? AXIS_NAMES[component] : null;
+      if (!isNameOfOther(text, field, expected)) continue;
+      const taken = expected === null ? `the ${field}` : `the component along ${expected} of the ${field}`;
+      const claim = `The attribute ${attribute} of ${path} is "${text}"; that it is ${taken} is a guess.`;
+      findings.contradict("fields", claim, ANSWER);
     }
 }
 
-/** Asks about components that count downwards, and about those whose coordinates have other names. */
-export function askPlaces(contents: Contents, field: FieldName, paths: readonly string[], findings: Findings): void {
-  const textAt = (path: string, name: string) => contents.words(path, name);
-  for (const path of paths)
-    for (const name of ["positive", "direction"])
-      if (/^down(wards?)?$/i.test(textAt(path, name)))
-        findings.contradict(
-          "fields",
-          `${path} counts downwards by its attribute ${name}; that it does not is a guess.`,
-          ANSWER,
-        );
-  const other = paths.find((path) => textAt(path, "coordinates") !== textAt(paths[0] ?? path, "coordinates"));
-  if (other === undefined) return;
-  const said = [paths[0] ?? other, other].map((path) => `"${textAt(path, "coordinates")}" of ${path}`);
-  findings.contradict(
-    "spacing",
-    `The attribute coordinates is ${said.join(" and ")}; that the components of the ${field} are on the same nodes is a guess.`,
-    "components on common nodes, or a descriptor without this question",
-  );
+/** Whether a text names another field, a component along another axis, or one that counts downwards. */
+function isNameOfOther(text: string, field: FieldName, expected: AxisName | null): boolean {
+  const axis = AXIS_NAMES.find((name) => COMPONENTS[name].test(text));
+  const isOtherAxis = expected !== null && axis !== undefined && axis !== expected;
+  const fields = [VELOCITY_WORDS, ...FIELD_WORDS].filter(([, words]) => words.test(text)).map(([name]) => name);
+  const namesField = fields.length > 0 || OTHER_WORDS.test(text);
+  const isOtherField = namesField && !fields.includes(field) && field !== "force";
+  return isOtherAxis || isOtherField || /downward/i.test(text);
 }
 
-export function axisSaid(contents: Contents, path: string): AxisName | null {
+/** Contradicts components that count downwards, and components with different names in the attribute `coordinates`. */
+export function checkPlaces(contents: Contents, field: FieldName, paths: readonly string[], findings: Findings): void {
+  for (const path of paths)
+    for (const name of ["positive", "direction"]) {
+      const claim = `${path} counts downwards by its attribute ${name}; that it does not is a guess.`;
+      if (/^down(wards?)?$/i.test(contents.words(path, name))) findings.contradict("fields", claim, ANSWER);
+    }
+  const coordinates = paths.map((path) => contents.words(path, "coordinates"));
+  const other = coordinates.findIndex((text) => text !== coordinates[0]);
+  if (other < 0) return;
+  const texts = [0, other].map((component) => `"${coordinates[component]}" of ${paths[component]}`);
+  const claim = `The attribute coordinates is ${texts.join(" and ")}; that the components of the ${field} are on the same nodes is a guess.`;
+  findings.contradict("spacing", claim, "components on common nodes, or a descriptor without this question");
+}
+
+/** The axis that the attributes of a table of coordinates name; null if they name none. */
+export function axisStatedAt(contents: Contents, path: string): AxisName | null {
   const texts = ["axis", "standard_name"].map((attribute) => contents.words(path, attribute));
   return AXIS_NAMES.find((axis) => texts.some((text) => AXES[axis].test(text))) ?? null;
 }
 
-/** Asks about the names of a table of coordinates, and about heights that count downwards. */
-export function askCoordinateNames(contents: Contents, axis: AxisName, path: string, findings: Findings): void {
+/** Contradicts coordinates that are named after another axis, and heights that count downwards. */
+export function checkCoordinateNames(contents: Contents, axis: AxisName, path: string, findings: Findings): void {
   for (const attribute of ["axis", ...NAMES]) {
     const text = contents.words(path, attribute);
-    const named = AXIS_NAMES.find((one) => AXES[one].test(text));
-    if (named !== undefined && named !== axis)
-      findings.contradict(
-        "order",
-        `The attribute ${attribute} of ${path} is "${text}"; that it has the coordinates along ${axis} is a guess.`,
-        `--coordinates ${axis}=PATH, or axes.${axis} in a descriptor`,
-        axis,
-      );
+    const named = AXIS_NAMES.find((name) => AXES[name].test(text));
+    if (named === undefined || named === axis) continue;
+    const claim = `The attribute ${attribute} of ${path} is "${text}"; that it has the coordinates along ${axis} is a guess.`;
+    findings.contradict("order", claim, `--coordinates ${axis}=PATH, or axes.${axis} in a descriptor`, axis);
   }
+  const reason = downwardReason(contents, path);
+  const claim = `${path} counts downwards by ${reason}; that the component along ${axis} does so too is a guess.`;
+  const answer = `--spacing (negative along ${axis}) and --origin, or axes.${axis} in a descriptor without this question`;
+  if (reason !== null) findings.contradict("spacing", claim, answer, axis);
+}
+
+/** What says that coordinates count downwards, unless the attribute `positive` says up; null if nothing does. */
+function downwardReason(contents: Contents, path: string): string | null {
   const positive = contents.words(path, "positive").toLowerCase();
-  const isDepth = [path.split("/").at(-1) ?? "", ...NAMES.map((name) => contents.words(path, name))];
-  const where = isDepth.some((text) => DEPTH.test(text)) ? "its name" : null;
-  const downBy = positive === "down" ? "its attribute positive" : positive === "up" ? null : where;
-  if (downBy !== null)
-    findings.contradict(
-      "spacing",
-      `${path} counts downwards by ${downBy}; that the component along ${axis} does so too is a guess.`,
-      `--spacing (negative along ${axis}) and --origin, or axes.${axis} in a descriptor without this question`,
-      axis,
-    );
+  if (positive === "down") return "its attribute positive";
+  const names = [path.split("/").at(-1) ?? "", ...NAMES.map((name) => contents.words(path, name))];
+  return positive !== "up" && names.some((text) => DEPTH.test(text)) ? "its name" : null;
 }
 
 /** Names of coordinates that count downwards. Source: CF conventions 1.11, section 4.3. */
@@ -122,13 +118,13 @@ const DEPTH = /(^|_|\b)depths?(_|\b|$)/i;
 /** Standard names of the vertical coordinates of CF conventions 1.11, appendix D. */
 const PARAMETRIC = /^(atmosphere|ocean)_\w+_coordinate(_g[12])?$/;
 
-/** Refuses heights that vary from place to place, whatever is answered: no spacing states them. @throws DataError */
+/** @throws DataError for heights that vary from place to place: no answer can state them */
 export function refuseParametric(contents: Contents, path: string): void {
   const name = contents.words(path, "standard_name");
   const isFormula = contents.attributes(path).has("formula_terms");
   if (!isFormula && !PARAMETRIC.test(name)) return;
-  const said = isFormula ? "its attribute formula_terms" : `its standard_name ${name}`;
+  const reason = isFormula ? "its attribute formula_terms" : `its standard_name ${name}`;
   throw new DataError(
-    `${path} is a parametric vertical coordinate by ${said}, not a height; interpolate the fields to heights first`,
+    `${path} is a parametric vertical coordinate by ${reason}, not a height; interpolate the fields to heights first`,
   );
 }

@@ -11,7 +11,7 @@ import { type Attributes, isNumeric, typeText } from "../dataset/stored.js";
 import { MAX_TABLE_BYTES, type StoredFile } from "../dataset/stored-file.js";
 import { join, parentOf } from "./evidence.js";
 import { sourcesAt } from "./layout.js";
-import { isOfLibrary, valueText } from "./statements.js";
+import { isLibraryAttribute, valueText } from "./statements.js";
 import { tableNamed } from "./usual-names.js";
 
 /** Text by `path` of a dataset or group, or `path@name` of an attribute. */
@@ -63,7 +63,7 @@ export function structureOf(
     for (const [name, value] of attributes) {
       const own = `${key === "/" ? "" : key}@${name}`;
       const isCount = COUNTS.includes(own) && Number(value) === roles.frames;
-      if (!isCount && (!isOfLibrary(name) || name === "NAME")) add(own, shortenedText(valueText(value)));
+      if (!isCount && (!isLibraryAttribute(name) || name === "NAME")) add(own, shortenedText(valueText(value)));
     }
   };
   const addSources = (path: string, key: string): void => {

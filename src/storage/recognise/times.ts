@@ -3,7 +3,7 @@ import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import { factorBetween, unitOf } from "../dataset/units.js";
-import { type AxisTables, agree, unitsOfLength } from "./axes.js";
+import { type AxisTables, areEqual, unitsOfLength } from "./axes.js";
 import { unitAt } from "./component-units.js";
 import { datedUnitOf } from "./dated-unit.js";
 import { type CoordinateTable, parentOf } from "./evidence.js";
@@ -73,7 +73,7 @@ function askTimes(
     ({ role, path, length }) =>
       role === "t" &&
       path !== stated.where &&
-      (length !== frames || !agree(contents.numbers(path), Float64Array.from(stated.value))),
+      (length !== frames || !areEqual(contents.numbers(path), Float64Array.from(stated.value))),
   );
   const places = frames === 1 ? facts.contradiction(TIME_NAMES) : null;
   if (other === undefined && places === null) return;
