@@ -46,29 +46,29 @@ export function seamRatio(dataset: Dataset, axis: number, open: StoredBricks): n
   return Math.sqrt(seam / inside) * Math.sqrt(length - 1);
 }
 
+const largest = (values: Iterable<number>): number => Math.max(...[...values].map(Math.abs));
+
 /** Whether the last node repeats the first on all lines of a varying field. The first that differs ends the search. */
 function isRepeated(dataset: Dataset, axis: number, open: StoredBricks): boolean {
   const { components, nodes, read } = linesOf(dataset, axis, open);
   for (let n = 0; n < LINES; n++) {
-    const [first, last] = [read(n, 0, 1), read(n, nodes - 1, 1)];
-    // A component may be 0 at the ends, except for rounding: what is equal depends on its size inside.
-    const inside = first.every((value, c) => value === last[c]) ? first : read(n, Math.floor(nodes / 5), 1);
-    const most = [...first, ...last, ...inside].reduce((sum, value) => Math.max(sum, Math.abs(value)), 0);
-    if (first.some((value, c) => !(Math.abs(value - last[c]) <= EQUAL * most))) return false;
+    const [first, last, inside] = [0, nodes - 1, Math.floor(nodes / 5)].map((at) => read(n, at, 1));
+    // A component may be 0 at the ends, except for rounding; around a large mean, rounding may exceed what varies.
+    const limit = Math.min(
+      EQUAL * largest([...first, ...last, ...inside]),
+      largest(first.map((v, c) => v - inside[c])) / 99,
+    );
+    if (first.some((value, c) => value !== last[c] && !(Math.abs(value - last[c]) <= limit))) return false;
   }
-  for (let n = 0; n < LINES; n++) {
-    const line = read(n, 0, nodes);
-    if (line.some((value, at) => value !== line[at % components])) return true;
-  }
+  for (let n = 0; n < LINES; n++)
+    if (read(n, 0, nodes).some((value, at, line) => value !== line[at % components])) return true;
   return false;
 }
 
 /** Periodic axes whose last node repeats the first: the period seems to be one spacing too long. */
 export function repeatedEnds(dataset: Dataset): AxisName[] {
-  const periodic = AXIS_NAMES.filter((_, at) => {
-    const axis = dataset.axes[at as 0 | 1 | 2];
-    return axis.periodic && axis.nodes > 1;
-  });
+  const isPeriodic = ({ periodic, nodes }: Dataset["axes"][0]): boolean => periodic && nodes > 1;
+  const periodic = AXIS_NAMES.filter((_, at) => isPeriodic(dataset.axes[at as 0 | 1 | 2]));
   if (periodic.length === 0) return [];
   const open = openDataset(dataset);
   try {

@@ -43,7 +43,9 @@ it("asks where the last node repeats the first", async () => {
   expect(await asked("repeated", both)).toEqual([["x", "y"]]);
 });
 
-it("does not ask where the field is even about the seam, or constant along an axis", async () => {
+it("does not ask where the field is even about the seam, constant along an axis, or small beside its mean", async () => {
   const even = (x: number, y: number) => [Math.cos(turn(x, N)), Math.sin(turn(y, N)), Math.cos(turn(y, N))];
   expect(await asked("even", even)).toEqual([]);
+  const small = (...at: number[]) => at.map((node) => 101_325 + 0.05 * Math.sin(turn(node, N)));
+  expect(await asked("small", small)).toEqual([]);
 });
