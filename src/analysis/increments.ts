@@ -67,7 +67,7 @@ export function incrementsOf(
   const leftOut = separations.map(() => ({ missing: 0, infinite: 0 }));
   const [from, to] = histogram?.range ?? [0, 0];
   const size = histogram === undefined ? 0 : histogram.bins + 2;
-  const lists = isVector ? 2 : 1;
+  const [lists, binned] = [isVector ? 2 : 1, size === 0 ? 0 : needed.length];
   const [counts, inBins] = [0, 1].map(() => new Float64Array(separations.length * lists * size));
   separations.forEach((separation, s) => {
     const starts = periodic ? length : Math.max(0, length - separation);
@@ -81,7 +81,7 @@ export function incrementsOf(
         const b = start + (end < length ? end : end - length) * stride;
         if (addPair(ordered, a, b, orders, absolute.length, ofLine)) {
           distances[known++] = Math.abs(ordered[0][b] - ordered[0][a]);
-          for (let c = 0; histogram !== undefined && c < needed.length; c++) {
+          for (let c = 0; c < binned; c++) {
             const d = ordered[c][b] - ordered[c][a];
             const bin = d < from ? size - 2 : d > to ? size - 1 : binOf(from, to, size - 2, d);
             const at = (s * lists + Math.min(c, 1)) * size + bin;
