@@ -137,6 +137,8 @@ class ExpressionCompiler {
   readonly #text: string;
   /** Offset at which the search for the next name or operator begins: syntax trees do not record columns. */
   #at = 0;
+  /** Column of the last one found. */
+  #column = 0;
   #partCount = 0;
 
   constructor(names: Names, shared: Compilation, refuse: MakeError, text: string) {
@@ -193,8 +195,10 @@ class ExpressionCompiler {
   /** Advances past the next occurrence of a word; returns its column. */
   #advanceTo(word: string): number {
     const found = this.#text.indexOf(word, this.#at);
-    if (found >= 0) this.#at = found + word.length;
-    return found >= 0 ? found : this.#at;
+    if (found < 0) return this.#at;
+    this.#at = found + word.length;
+    this.#column = found;
+    return found;
   }
 
   /** A constant, compatible with every unit unless it states one: `1.2[kg/m3]`. */
@@ -254,6 +258,7 @@ class ExpressionCompiler {
 
   /** An input derived from a field: its components from number `from` on. */
   #input(kind: string, field: string, shape: Shape, from = 0, step = 1): Subexpression {
+    if (!Object.hasOwn(this.#names.fields, field)) throw this.#refuse(`the dataset has no ${field}`, this.#column);
     const key = `${kind}:${field}` as InputKey;
     this.#add(key);
     return inputPart(key, from, shape, dimensionOfInput(key, this.#names.units ?? {}), step);
@@ -409,7 +414,6 @@ class ExpressionCompiler {
   /** The material derivative ddt(e) + u . grad(e). */
   #material({ text, shape }: Argument, column: number): Subexpression {
     if (shape === "tensor") throw this.#refuse("DDt takes a scalar or a vector, not a tensor", column);
-    if (fieldOfName("u", this.#names) === undefined) throw this.#refuse("the dataset has no velocity", column);
     const carried = shape === "scalar" ? `dot(grad(${text}), velocity)` : `grad(${text}) * velocity`;
     return this.#formula(`ddt(${text}) + ${carried}`, "DDt", column);
   }
@@ -448,8 +452,6 @@ class ExpressionCompiler {
     if (!["grad", "hess", "lap", "filter"].includes(name)) return null;
     const wanted = argument.type === "Identifier" ? (argument.name as string) : "";
     const field = fieldOfName(wanted, this.#names);
-    if (field === undefined && /^[up]$/.test(wanted))
-      throw this.#refuse(`the dataset has no ${wanted === "u" ? "velocity" : "pressure"}`, column);
     if (name === "filter") return this.#filtered(argument, wanted, field, column);
     if (name === "lap" && wanted === "A") return this.#input("laplacianOfGradient", "velocity", "tensor");
     const part = this.#componentOf(argument);

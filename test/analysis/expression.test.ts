@@ -102,6 +102,11 @@ describe("quantities of pictures", () => {
 });
 
 describe("refusals name the column", () => {
+  it.each(["filter(A)", "filter(S)", "filter(omega)", "tau", "Pi", "lap(A)", "DDt(density)", "Q"])("%s", (text) => {
+    const names = { fields: { density: 1 }, isFiltered: text === "tau" ? ("box" as const) : true };
+    expect(() => compileExpression(text, names)).toThrow("the dataset has no velocity (column ");
+  });
+
   it.each([
     ["", "it is empty"],
     ["ux uy", "an operator is missing; + is %2B in an address"],
