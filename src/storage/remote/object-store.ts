@@ -12,6 +12,8 @@ export interface OpenedDocuments extends VersionName {
   readonly documents: Documents;
   /** As `StoreTree.present`. */
   readonly present?: Readonly<Record<string, number>>;
+  /** Whether its host tells no times of change, so that a chunk cannot be known to be of this version. */
+  readonly isUndated?: boolean;
 }
 
 /** Time to which objects are pinned: none may be newer. An unchanged store keeps the time of its last version. */

@@ -13,9 +13,10 @@ import { ARRAYS, worksOnElements } from "../zarr/filters.js";
 import { isReferences } from "../zarr/kinds.js";
 import type { ShardFacts } from "../zarr/metadata.js";
 import { DOCUMENT_NAMES, entriesOf, expandConsolidated, readableDocument, shardFactsOf } from "../zarr/metadata.js";
-import type { StoreTree } from "../zarr/store-tree.js";
+import type { StoredArray, StoredGroup, StoreTree } from "../zarr/store-tree.js";
 import { ChunkCache } from "./chunk-cache.js";
 import type { ObjectStore, VersionName } from "./object-store.js";
+import { undated } from "./objects/pinned-objects.js";
 import type { BoxRequest, Elements } from "./protocol.js";
 import type { OpenVersion } from "./versioned.js";
 
@@ -75,6 +76,9 @@ export class OpenStore implements OpenVersion {
     const entries = entriesOf(documents, chunkBytes);
     if (Object.keys(entries).length === 0)
       throw new DataError(`${location} holds neither zarr.json nor .zgroup nor .zarray`);
+    // The parts of a shard are of one version by its ETag.
+    const isWhole = (one: StoredGroup | StoredArray) => one.kind === "array" && !one.codecs.includes("sharding");
+    if (opened.isUndated && Object.values(entries).some(isWhole)) throw undated(location);
     const tree = { entries, digest, newestMs, present: opened.present ?? {} };
     return new OpenStore(location, tree, objects, documents, missing);
   }

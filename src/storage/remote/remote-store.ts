@@ -6,15 +6,14 @@ import { DocumentReader, type Documents, type Json } from "../dataset/documents.
 import { DOCUMENT_NAMES, expandConsolidated } from "../zarr/metadata.js";
 import { type ObjectStore, type OpenedDocuments, pinnedTime, type VersionName } from "./object-store.js";
 import { type Fetching, PinnedObjects } from "./objects/pinned-objects.js";
-import type { ObjectPart, RemoteObjects } from "./objects/remote-objects.js";
+import type { ObjectPart, RemoteObject, RemoteObjects } from "./objects/remote-objects.js";
 
 const NAMES: readonly string[] = DOCUMENT_NAMES;
 
-interface Found {
-  readonly documents: Documents;
-  readonly texts: ReadonlyMap<string, Uint8Array>;
-  readonly dateMs: number;
-}
+/** Documents by key, as the host answered them. */
+type Found = Map<string, RemoteObject & { readonly document: Json }>;
+
+const documentsOf = (found: Found): Documents => new Map([...found].map(([key, { document }]) => [key, document]));
 
 export class RemoteStore implements ObjectStore {
   readonly #location: string;
@@ -37,12 +36,23 @@ export class RemoteStore implements ObjectStore {
 
   async open(changedMs: number, last: VersionName | null): Promise<OpenedDocuments> {
     const reader = () => new DocumentReader(this.#metadataBytes);
-    const { documents, texts, dateMs } = (await this.#consolidated(reader())) ?? (await this.#listed(reader()));
+    const found = (await this.#consolidated(reader())) ?? (await this.#listed(reader()));
     const hash = createHash("sha256");
-    for (const [key, bytes] of texts) hash.update(`${key}\n`).update(bytes);
+    for (const [key, { bytes }] of found) hash.update(`${key}\n`).update(bytes);
     const digest = hash.digest("hex");
-    this.#objects.newestMs = pinnedTime({ digest, newestMs: dateMs }, changedMs, last);
-    return { documents, digest, newestMs: this.#objects.newestMs };
+    const objects = [...found.values()];
+    const newestMs = pinnedTime({ digest, newestMs: Math.max(...objects.map((one) => one.dateMs)) }, changedMs, last);
+    this.#objects.newestMs = newestMs;
+    const isUndated = objects.some(({ modifiedMs }) => modifiedMs === null);
+    return { documents: documentsOf(found), digest, newestMs, isUndated };
+  }
+
+  async #read(key: string, reader: DocumentReader, found: Found): Promise<Json | null> {
+    const object = await this.#objects.fetchCurrent(key, null, reader.bytesLeft);
+    if (object === null) return null;
+    const document = reader.read(`${this.#location}/${key}`, object.bytes);
+    found.set(key, { document, ...object });
+    return document;
   }
 
   /**
@@ -50,37 +60,25 @@ export class RemoteStore implements ObjectStore {
    * are none.
    */
   async #consolidated(reader: DocumentReader): Promise<Found | null> {
-    const found = new Map<string, { readonly document: Json; readonly bytes: Uint8Array; readonly dateMs: number }>();
-    const read = async (key: string): Promise<Json | null> => {
-      const object = await this.#objects.fetchCurrent(key, null, reader.bytesLeft);
-      if (object === null) return null;
-      const document = reader.read(`${this.#location}/${key}`, object.bytes);
-      found.set(key, { document, ...object });
-      return document;
-    };
-    const documents = (): Documents => new Map([...found].map(([key, { document }]) => [key, document]));
+    const found: Found = new Map();
+    const read = (key: string): Promise<Json | null> => this.#read(key, reader, found);
     const third = await read("zarr.json");
     if (third?.node_type === "group" && third.consolidated_metadata === undefined) return null;
     if ((await read(".zmetadata")) === null && (await read(".zarray")) !== null) await read(".zattrs");
     if (found.size === 0) return null;
-    const known = expandConsolidated(this.#location, documents());
+    const known = expandConsolidated(this.#location, documentsOf(found));
     const readOther = async (folder: string): Promise<void> => {
       if (!known.has(`${folder}zarr.json`)) await read(`${folder}zarr.json`);
       else if (!known.has(`${folder}.zarray`) && (await read(`${folder}.zarray`)) !== null)
         await read(`${folder}.zattrs`);
     };
     await Promise.all(arrayFolders(known).map(readOther));
-    const sorted = [...found].sort(([one], [other]) => (one < other ? -1 : 1));
-    return {
-      documents: documents(),
-      texts: new Map(sorted.map(([key, { bytes }]) => [key, bytes])),
-      dateMs: Math.max(...sorted.map(([, { dateMs }]) => dateMs)),
-    };
+    return new Map([...found].sort(([one], [other]) => (one < other ? -1 : 1)));
   }
 
   /** The documents of a store that can be listed. Throws DataError if it cannot, or there are none. */
   async #listed(reader: DocumentReader): Promise<Found> {
-    const found = { documents: new Map<string, Json>(), texts: new Map<string, Uint8Array>(), dateMs: 0 };
+    const found: Found = new Map();
     const walk = async (folder: string, depth: number): Promise<void> => {
       const listed = await this.#objects.list(folder);
       if (listed === null)
@@ -90,21 +88,17 @@ export class RemoteStore implements ObjectStore {
       let isArray = false;
       for (const name of listed.objects.map((object) => object.name).filter((object) => NAMES.includes(object))) {
         const key = folder === "" ? name : `${folder}/${name}`;
-        const object = await this.#objects.fetchCurrent(key, null, reader.bytesLeft);
-        if (object === null) continue;
-        const document = reader.read(`${this.#location}/${key}`, object.bytes);
-        found.documents.set(key, document);
-        found.texts.set(key, object.bytes);
-        found.dateMs = Math.max(found.dateMs, object.dateMs);
+        const document = await this.#read(key, reader, found);
+        if (document === null) continue;
         isArray ||= name === ".zarray" || document.node_type === "array";
-        if (found.documents.size > STORE_BOUNDS.nodes)
+        if (found.size > STORE_BOUNDS.nodes)
           throw new DataError(`${this.#location} has more than ${STORE_BOUNDS.nodes} groups and arrays`);
       }
       if (isArray || depth === STORE_BOUNDS.depth) return;
       for (const name of listed.folders) await walk(folder === "" ? name : `${folder}/${name}`, depth + 1);
     };
     await walk("", 0);
-    if (found.documents.size > 0) return found;
+    if (found.size > 0) return found;
     throw new DataError(
       `${this.#location} holds neither zarr.json nor .zmetadata nor .zgroup nor .zarray, nor HDF5 files`,
     );

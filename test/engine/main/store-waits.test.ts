@@ -9,12 +9,16 @@ import { knownObjects } from "../../support/zarr.js";
 
 const server = useObjectServer();
 
-it("tells that a query waits for a store that is silent, and that it goes on at its end", async () => {
+it("says why a store is refused, and that a query waits for a silent one and goes on at its end", async () => {
   const arrays = { p: array(["z", "y", "x"]), ...SNAPSHOT };
   await server.put("far.zarr", knownObjects({ version: 3, arrays, consolidated: true }));
   const config = loadConfig({ DATA: `${server.url}/far.zarr`, WORKERS: "1" }, {});
+  await server.set({ times: false });
   const engine = await openEngine(config, pino({ level: "silent" }));
   try {
+    expect(() => engine.find("far")).toThrow("refused: its host tells no Last-Modified, so a change would go unseen)");
+    await server.set({ times: true });
+    await engine.reload();
     await server.set({ silent: true });
     const told: (string | null)[] = [];
     const onStoreWait = (store: string | null) => told.push(store) > 0;

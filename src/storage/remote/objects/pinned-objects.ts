@@ -149,8 +149,7 @@ export class PinnedObjects {
 
   /** @throws DataError when an object is newer than the pinned time, or of another version than its other parts */
   #check(key: string, version: Version, part: ObjectPart | null): void {
-    if (part === null && version.modifiedMs === 0)
-      throw new DataError(`${this.#addressOf(key)}: its host tells no Last-Modified, so a change would go unseen`);
+    if (part === null && version.modifiedMs === 0) throw undated(this.#addressOf(key));
     if (part !== null) requireVersion(this.#addressOf(key), version);
     const expected = this.expected.get(key);
     if (expected !== undefined && !isExpected(version, expected)) throw expected.refusal;
@@ -173,6 +172,10 @@ export class PinnedObjects {
     return false;
   }
 }
+
+/** The error of an object whose host does not tell when it changed. */
+export const undated = (address: string, lacking = "no Last-Modified"): DataError =>
+  new DataError(`${address}: its host tells ${lacking}, so a change would go unseen`);
 
 function isExpected({ text, size }: Version, expected: ExpectedVersion): boolean {
   const isSize = expected.bytes === undefined || size === null || size === expected.bytes;
@@ -210,10 +213,7 @@ export function versionOf({ dateMs, ...stamp }: Stamp & { readonly dateMs: numbe
  */
 export function requireVersion(address: string, { showsChanges, modifiedMs }: Version): void {
   if (showsChanges) return;
-  if (modifiedMs === 0)
-    throw new DataError(
-      `${address}: its host tells neither Last-Modified nor a strong ETag, so a change would go unseen`,
-    );
+  if (modifiedMs === 0) throw undated(address, "neither Last-Modified nor a strong ETag");
   throw new BusyError(
     `${address} has changed a moment ago, and its host tells no strong ETag: a further change would go unseen.`,
     (2 * RESOLUTION_MS) / 1000,
