@@ -401,12 +401,14 @@ class ExpressionCompiler {
 
   /** The divergence or the curl of a vector, from its gradient. */
   #divOrCurl(name: "div" | "curl", gradient: Subexpression, column: number): Subexpression {
-    const { shape, dimension, source } = gradient;
+    const { key, shape, dimension, source } = gradient;
     if (shape !== "tensor" || source === undefined) throw this.#refuse(`${name} takes a vector, not a scalar`, column);
     const entry = (i: number, j: number) =>
       inputPart(source.key, source.from + source.step * (3 * i + j), "scalar", dimension);
     const joined = (operator: "+" | "-", a: Subexpression, b: Subexpression) => this.#binary(operator, a, b, column);
-    if (name === "div") return joined("+", joined("+", entry(0, 0), entry(1, 1)), entry(2, 2));
+    // The trace has the same bits, but reads all entries.
+    if (name === "div")
+      return { ...joined("+", joined("+", entry(0, 0), entry(1, 1)), entry(2, 2)), key: `tr(${key})` };
     const turn = (i: number, j: number) => joined("-", entry(i, j), entry(j, i));
     return this.#array([turn(2, 1), turn(0, 2), turn(1, 0)]);
   }
