@@ -7,16 +7,10 @@ import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
 import { ask as askOf, jsonOf } from "../ask.js";
 
-interface Answer {
+type Sums = "k" | "E" | "transfer" | "flux" | "helicity" | "dissipation" | "cross";
+interface Answer extends Readonly<Record<Sums, readonly number[]>> {
   readonly kind: string;
-  readonly k: readonly number[];
-  readonly E: readonly number[];
   readonly components: readonly (readonly number[])[];
-  readonly transfer: readonly number[];
-  readonly flux: readonly number[];
-  readonly helicity: readonly number[];
-  readonly dissipation: readonly number[];
-  readonly cross: readonly number[];
   readonly scales: Readonly<Record<string, number>>;
   readonly detail: string;
 }
@@ -31,14 +25,21 @@ for (const [name, nodes] of [
   ["mixed", [20, 18, 30]],
   ["prime", [14, 16, 16]],
   ["channel", [20, 18, 24]],
+  ["thin", [20, 18, 1]],
+  ["deep", [20, 18, 1]],
 ] as const)
   await writeCube({ ...cube, nodes, name, folder: join(folder, name) }, () => undefined);
-const channel = join(folder, "channel", "dataset.json");
-const descriptor = JSON.parse(readFileSync(channel, "utf8"));
-descriptor.axes.y.periodic = false;
-descriptor.viscosity = 0.1;
-writeFileSync(channel, JSON.stringify(descriptor));
-rmSync(join(folder, "channel", "manifest.json"));
+for (const [name, axes] of [
+  ["channel", { y: { periodic: false } }],
+  ["thin", { z: { spacing: 0.001 } }],
+  ["deep", { z: { spacing: 100, periodic: false } }],
+] as const) {
+  const path = join(folder, name, "dataset.json");
+  const descriptor = JSON.parse(readFileSync(path, "utf8"));
+  for (const [axis, members] of Object.entries(axes)) Object.assign(descriptor.axes[axis], members);
+  writeFileSync(path, JSON.stringify({ ...descriptor, viscosity: 0.1 }));
+  rmSync(join(folder, name, "manifest.json"));
+}
 const service = await serveTestData([folder]);
 afterAll(() => service.close());
 
@@ -129,6 +130,15 @@ describe("spectra of a Beltrami flow on axes of 20, 18 and 30 nodes", () => {
     expect(sum(E.slice(2))).toBeLessThan(1e-13);
     expect(Math.max(...transfer.map(Math.abs))).toBeLessThan(1e-6);
     expect(helicity[1]).toBeCloseTo(2 * (E[1] as number), 6);
+  });
+
+  it("are of two axes where the third has one node, whatever its spacing", async () => {
+    const [{ k, E, scales }, deep] = [await ask({ frame: [0] }, "thin"), await ask({ frame: [0] }, "deep")];
+    expect(deep).toMatchObject({ kind: "shell", k, E, scales });
+    // A = 1 is the mean of uy, and B^2 + C^2 = 1; 18 nodes in 2 pi.
+    expect(k.slice(0, 3)).toEqual([0, 1, 2]);
+    for (const n of [0, 1]) expect(E[n]).toBeCloseTo(0.5, 7);
+    expect(scales.resolution).toBeCloseTo(9 * (scales.kolmogorov as number), 12);
   });
 
   it("give a channel's planes as a function of the axis across", async () => {

@@ -43,7 +43,7 @@ async function spectrumOfFrames(context: Context, question: MemberValues): Promi
   const analysis = analysisOf(context, question);
   const { nodes, sum, most } = analysis;
   const what = onlyWhat(question, dataset);
-  const open = dataset.axes.filter(({ periodic }) => !periodic).length;
+  const open = openAxes(dataset.axes).length;
   const { kind = open === 0 ? "shell" : open === 1 ? "plane" : "line", terms = [] } = question;
   const [given, ...others] = question.axis ?? [];
   if (others.length > 0) throw wrong("axis", "a spectrum has one axis");
@@ -84,8 +84,8 @@ function planOf(
   const { shape } = compileExpression(text, base.names, "what");
   if (shape === "tensor") throw wrong("what", "spectra are of a vector or a scalar, not of a tensor");
   const axis = axisOf(kind, letter, dataset);
-  const transformed = [0, 1, 2].map(
-    (a) => kind === "shell" || (kind === "line") === (a === axis),
+  const transformed = dataset.axes.map(({ nodes }, a) =>
+    kind === "line" ? a === axis : a !== axis && nodes > 1,
   ) as unknown as OfAxes<boolean>;
   checkTransforms(dataset, transformed, "kind");
   const [nx, ny, nz] = base.extent;
@@ -136,6 +136,9 @@ function termsOf(
   ];
 }
 
+/** Axes that are neither periodic nor of one node, along which fields are constant. */
+const openAxes = (axes: Dataset["axes"]) => ([0, 1, 2] as const).filter((a) => !axes[a].periodic && axes[a].nodes > 1);
+
 /** The axis of lines or across planes. Throws RequestError if it is missing or does not fit. */
 function axisOf(
   kind: SpectrumPlan["kind"],
@@ -145,7 +148,7 @@ function axisOf(
   if (kind === "shell" && letter !== undefined) throw wrong("axis", "shells have none; lines and planes do");
   if (kind === "shell") return null;
   if (letter !== undefined) return LETTERS.indexOf(letter) as 0 | 1 | 2;
-  const open = ([0, 1, 2] as const).filter((a) => !axes[a].periodic);
+  const open = openAxes(axes);
   if (open.length !== 1) throw wrong("axis", "the axis across the planes must be given: x, y or z");
   return open[0] as 0 | 1 | 2;
 }
