@@ -1,5 +1,5 @@
 /** The page on a real service in a real browser, watched for everything that must not happen. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { PNG } from "pngjs";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
@@ -7,12 +7,16 @@ import type { RunningService } from "../../src/main.js";
 import { ask as askOf } from "../server/ask/ask.js";
 import { serveTestData } from "../support/service.js";
 import { writeDatasets } from "./datasets.js";
-import { findChromium } from "./find-chromium.js";
 
 /** Software WebGL, so that the page draws without a graphics card. */
 const WITH_WEBGL = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
 const WITHOUT_WEBGL = ["--no-sandbox", "--disable-gpu", "--disable-3d-apis"];
 const AXE = readFileSync(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+
+const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+/** Path of the browser: FIELDPROBE_CHROMIUM where it is set, else where Debian and others put it. */
+const findChromium = () => [process.env.FIELDPROBE_CHROMIUM ?? "", ...PLACES].find((path) => existsSync(path));
 
 /** Why the tests of a group are skipped, for their title; empty if they run. */
 export const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";

@@ -138,12 +138,4 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
     for (let a = 0; a < 3; a++) close(place[a] as number, (row[a + 2] as number) % (2 * Math.PI));
     expectClean({ faults });
   });
-
-  it("rides where an axis has one node", async () => {
-    const { page, faults } = await open("what=p&view.show=slice:z&view.flow=off", "planar");
-    await page.click("#tab-Particles");
-    await page.click('button:text-is("Ride the particle at the crosshair")');
-    await page.waitForSelector('.card[aria-label="p along the path of the particle"] svg');
-    expectClean({ faults });
-  });
 });
