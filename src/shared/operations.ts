@@ -254,9 +254,9 @@ const SEARCH_ARRAYS = [FUNCTION, ...SEARCH] as const;
 const NULL_OP = [TOKEN, POINTS] as const;
 
 /** Spatial options of tracking. */
-export const INTERPOLATIONS = ["None", "Lag4", "Lag6", "Lag8"] as const satisfies readonly SpatialInterpolation[];
+export const TRACKING_METHODS = ["None", "Lag4", "Lag6", "Lag8"] as const satisfies readonly SpatialInterpolation[];
 /** Spatial options of operations that return Laplacians. */
-export const DERIVATIVES = [
+export const LAPLACIAN_METHODS = [
   "None_Fd4",
   "None_Fd6",
   "None_Fd8",
@@ -264,13 +264,14 @@ export const DERIVATIVES = [
 ] as const satisfies readonly SpatialInterpolation[];
 const AT_NODES = ["None_Fd4", "None_Fd6", "None_Fd8"] as const satisfies readonly SpatialInterpolation[];
 /** Spatial options of operations that return values. */
-export const VALUES = [...INTERPOLATIONS, ...SPLINES] as const;
+export const VALUE_METHODS = [...TRACKING_METHODS, ...SPLINES] as const;
 /** Spatial options of operations that return gradients. */
-export const GRADIENTS = [...DERIVATIVES, ...SPLINES] as const;
+export const GRADIENT_METHODS = [...LAPLACIAN_METHODS, ...SPLINES] as const;
 /** Spatial options of operations that return second derivatives. */
-export const HESSIANS: readonly Exclude<(typeof GRADIENTS)[number], `M1${string}`>[] = GRADIENTS.filter(
-  (option): option is Exclude<(typeof GRADIENTS)[number], `M1${string}`> => !option.startsWith("M1"),
-);
+export const HESSIAN_METHODS: readonly Exclude<(typeof GRADIENT_METHODS)[number], `M1${string}`>[] =
+  GRADIENT_METHODS.filter(
+    (option): option is Exclude<(typeof GRADIENT_METHODS)[number], `M1${string}`> => !option.startsWith("M1"),
+  );
 
 /**
  * How an operation runs: at points, as a forcing, over the octree of a box (filter), over a box of nodes (box), along
@@ -367,7 +368,7 @@ const tracked = <const N extends string, const Q extends readonly WireMember[]>(
   family: "track" as const,
   kernel: "velocity",
   fields: VELOCITY,
-  spatial: INTERPOLATIONS,
+  spatial: TRACKING_METHODS,
   addr: true as const,
 });
 /** A row of the filters over boxes of nodes. */
@@ -413,7 +414,7 @@ const arrays = <const N extends string, const Q extends readonly WireMember[]>(n
 
 /** Operations of the older interface, in WSDL order. */
 export const OPERATIONS = [
-  atPoints("GetVelocity", "Vector3", "velocity", VELOCITY, VALUES),
+  atPoints("GetVelocity", "Vector3", "velocity", VELOCITY, VALUE_METHODS),
   {
     name: "GetForce",
     wire: "GetForce",
@@ -425,12 +426,12 @@ export const OPERATIONS = [
     spatial: SPATIAL_INTERPOLATION,
     addr: true,
   },
-  atPoints("GetVelocityAndPressure", "Vector3P", "velocityPressure", ["velocity", "pressure"], VALUES),
-  atPoints("GetVelocityGradient", "VelocityGradient", "velocityGradient", VELOCITY, GRADIENTS),
-  atPoints("GetPressureGradient", "Vector3", "pressureGradient", PRESSURE, GRADIENTS),
-  atPoints("GetPressureHessian", "PressureHessian", "pressureHessian", PRESSURE, HESSIANS),
-  atPoints("GetVelocityHessian", "VelocityHessian", "velocityHessian", VELOCITY, HESSIANS),
-  atPoints("GetVelocityLaplacian", "Vector3", "velocityLaplacian", VELOCITY, DERIVATIVES),
+  atPoints("GetVelocityAndPressure", "Vector3P", "velocityPressure", ["velocity", "pressure"], VALUE_METHODS),
+  atPoints("GetVelocityGradient", "VelocityGradient", "velocityGradient", VELOCITY, GRADIENT_METHODS),
+  atPoints("GetPressureGradient", "Vector3", "pressureGradient", PRESSURE, GRADIENT_METHODS),
+  atPoints("GetPressureHessian", "PressureHessian", "pressureHessian", PRESSURE, HESSIAN_METHODS),
+  atPoints("GetVelocityHessian", "VelocityHessian", "velocityHessian", VELOCITY, HESSIAN_METHODS),
+  atPoints("GetVelocityLaplacian", "Vector3", "velocityLaplacian", VELOCITY, LAPLACIAN_METHODS),
   filtered("GetBoxFilterVelocity", "Vector3", "boxVelocity", VELOCITY),
   filtered("GetBoxFilterPressure", "float", "boxPressure", PRESSURE),
   filtered("GetBoxFilterVelocityGradient", "VelocityGradient", "boxVelocityGradient", VELOCITY),
@@ -466,22 +467,22 @@ const SHARED: ReadonlySet<string> = new Set([
 
 /** Operations of the later interface only, in WSDL order. */
 export const LATER_OPERATIONS = [
-  atPoints("GetMagneticField", "Vector3", "velocity", MAGNETIC, VALUES),
-  atPoints("GetVectorPotential", "Vector3", "velocity", POTENTIAL, VALUES),
-  atPoints("GetPressure", "Pressure", "pressure", PRESSURE, VALUES),
-  atPoints("GetDensity", "Pressure", "pressure", DENSITY, VALUES),
-  atPoints("GetTemperature", "Pressure", "pressure", TEMPERATURE, VALUES),
-  atPoints("GetVelocityAndTemperature", "Vector3P", "velocityPressure", ["velocity", "temperature"], VALUES),
-  atPoints("GetMagneticFieldGradient", "VelocityGradient", "velocityGradient", MAGNETIC, GRADIENTS),
-  atPoints("GetVectorPotentialGradient", "VelocityGradient", "velocityGradient", POTENTIAL, GRADIENTS),
-  atPoints("GetDensityGradient", "Vector3", "pressureGradient", DENSITY, GRADIENTS),
-  atPoints("GetTemperatureGradient", "Vector3", "pressureGradient", TEMPERATURE, GRADIENTS),
-  atPoints("GetMagneticHessian", "VelocityHessian", "velocityHessian", MAGNETIC, HESSIANS),
-  atPoints("GetVectorPotentialHessian", "VelocityHessian", "velocityHessian", POTENTIAL, HESSIANS),
-  atPoints("GetDensityHessian", "PressureHessian", "pressureHessian", DENSITY, HESSIANS),
-  atPoints("GetTemperatureHessian", "PressureHessian", "pressureHessian", TEMPERATURE, HESSIANS),
-  atPoints("GetMagneticFieldLaplacian", "Vector3", "velocityLaplacian", MAGNETIC, DERIVATIVES),
-  atPoints("GetVectorPotentialLaplacian", "Vector3", "velocityLaplacian", POTENTIAL, DERIVATIVES),
+  atPoints("GetMagneticField", "Vector3", "velocity", MAGNETIC, VALUE_METHODS),
+  atPoints("GetVectorPotential", "Vector3", "velocity", POTENTIAL, VALUE_METHODS),
+  atPoints("GetPressure", "Pressure", "pressure", PRESSURE, VALUE_METHODS),
+  atPoints("GetDensity", "Pressure", "pressure", DENSITY, VALUE_METHODS),
+  atPoints("GetTemperature", "Pressure", "pressure", TEMPERATURE, VALUE_METHODS),
+  atPoints("GetVelocityAndTemperature", "Vector3P", "velocityPressure", ["velocity", "temperature"], VALUE_METHODS),
+  atPoints("GetMagneticFieldGradient", "VelocityGradient", "velocityGradient", MAGNETIC, GRADIENT_METHODS),
+  atPoints("GetVectorPotentialGradient", "VelocityGradient", "velocityGradient", POTENTIAL, GRADIENT_METHODS),
+  atPoints("GetDensityGradient", "Vector3", "pressureGradient", DENSITY, GRADIENT_METHODS),
+  atPoints("GetTemperatureGradient", "Vector3", "pressureGradient", TEMPERATURE, GRADIENT_METHODS),
+  atPoints("GetMagneticHessian", "VelocityHessian", "velocityHessian", MAGNETIC, HESSIAN_METHODS),
+  atPoints("GetVectorPotentialHessian", "VelocityHessian", "velocityHessian", POTENTIAL, HESSIAN_METHODS),
+  atPoints("GetDensityHessian", "PressureHessian", "pressureHessian", DENSITY, HESSIAN_METHODS),
+  atPoints("GetTemperatureHessian", "PressureHessian", "pressureHessian", TEMPERATURE, HESSIAN_METHODS),
+  atPoints("GetMagneticFieldLaplacian", "Vector3", "velocityLaplacian", MAGNETIC, LAPLACIAN_METHODS),
+  atPoints("GetVectorPotentialLaplacian", "Vector3", "velocityLaplacian", POTENTIAL, LAPLACIAN_METHODS),
   tracked("GetPositionByEnd", TRACK_TO_END, "GetPosition"),
   {
     name: "GetThreshold",
@@ -494,7 +495,7 @@ export const LATER_OPERATIONS = [
     spatial: ["None", ...AT_NODES],
     addr: true,
   },
-  { ...atPoints("GetInvariant", "Vector3", "velocityGradient", VELOCITY, GRADIENTS), reduced: "invariants" },
+  { ...atPoints("GetInvariant", "Vector3", "velocityGradient", VELOCITY, GRADIENT_METHODS), reduced: "invariants" },
   boxed("GetBoxFilter", "Vector3", "mean"),
   boxed("GetBoxFilterSGS", "SGSTensor", "covariance"),
   boxed("GetBoxFilterSGSsymtensor", "SGSTensor", "covariance"),
@@ -513,7 +514,7 @@ export const LATER_OPERATIONS = [
     spatial: AT_NODES,
     addr: true,
   },
-  atPoints("GetVelocityBatch", "Vector3", "velocity", VELOCITY, VALUES),
+  atPoints("GetVelocityBatch", "Vector3", "velocity", VELOCITY, VALUE_METHODS),
   raw("GetRawVelocity", VELOCITY),
   raw("GetRawMagneticField", MAGNETIC),
   raw("GetRawVectorPotential", POTENTIAL),
@@ -564,16 +565,16 @@ const ofField = <
 
 /** Operations of plain HTTP only. */
 const PLAIN_OPERATIONS = [
-  ofField("GetField", "Vector3", "velocity", VALUES, { kernel: "pressure", result: "float" }),
-  ofField("GetFieldGradient", "VelocityGradient", "velocityGradient", GRADIENTS, {
+  ofField("GetField", "Vector3", "velocity", VALUE_METHODS, { kernel: "pressure", result: "float" }),
+  ofField("GetFieldGradient", "VelocityGradient", "velocityGradient", GRADIENT_METHODS, {
     kernel: "pressureGradient",
     result: "Vector3",
   }),
-  ofField("GetFieldHessian", "VelocityHessian", "velocityHessian", HESSIANS, {
+  ofField("GetFieldHessian", "VelocityHessian", "velocityHessian", HESSIAN_METHODS, {
     kernel: "pressureHessian",
     result: "PressureHessian",
   }),
-  ofField("GetFieldLaplacian", "Vector3", "velocityLaplacian", DERIVATIVES, null),
+  ofField("GetFieldLaplacian", "Vector3", "velocityLaplacian", LAPLACIAN_METHODS, null),
 ] as const;
 
 /** All operations that requests may name. */
@@ -700,10 +701,10 @@ export function refusalOf({ family, fields, kernel }: Operation): string {
 
 /** As `spatialOf` over plain HTTP, where tracking also accepts splines. */
 export function plainSpatialOf(operation: Operation, dataset: DatasetTraits): readonly SpatialInterpolation[] {
-  return operation.family === "track" ? VALUES : spatialOf(operation, dataset);
+  return operation.family === "track" ? VALUE_METHODS : spatialOf(operation, dataset);
 }
 
 /** The spatial options that an operation accepts on a dataset: a stored force is interpolated like velocity. */
 export function spatialOf({ family, spatial }: Operation, dataset: DatasetTraits): readonly SpatialInterpolation[] {
-  return family === "force" && dataset.forcing.kind === "stored" ? VALUES : spatial;
+  return family === "force" && dataset.forcing.kind === "stored" ? VALUE_METHODS : spatial;
 }

@@ -1,5 +1,11 @@
 /** Units, and the quantities that have names: each an expression on the record of one operation. */
-import { DERIVATIVES, GRADIENTS, type OperationName, type SpatialInterpolation, VALUES } from "./operations.js";
+import {
+  GRADIENT_METHODS,
+  LAPLACIAN_METHODS,
+  type OperationName,
+  type SpatialInterpolation,
+  VALUE_METHODS,
+} from "./operations.js";
 
 /** Physical dimensions as powers of the units that a dataset states. */
 export const MEASURES = {
@@ -177,13 +183,13 @@ export function formulaText({ expression, operation }: Pick<Quantity, "expressio
   return `${printed}${meanings.join("")}${isMean ? ", means over the box" : ""}`;
 }
 
-const VALUE = { methods: VALUES, method: "Lag6" } as const;
-const DERIVATIVE = { methods: DERIVATIVES, method: "Fd4Lag4" } as const;
+const VALUE = { methods: VALUE_METHODS, method: "Lag6" } as const;
+const DERIVATIVE = { methods: LAPLACIAN_METHODS, method: "Fd4Lag4" } as const;
 const FILTERED = { methods: [], method: null } as const;
 const VELOCITY = { ...VALUE, operation: "GetVelocity", measure: "velocity" } as const;
 const PRESSURE = { ...VALUE, operation: "GetVelocityAndPressure", measure: "pressure" } as const;
 const FORCE = { ...VALUE, operation: "GetForce", measure: "force" } as const;
-const GRADIENT = { methods: GRADIENTS, method: "Fd4Lag4", operation: "GetVelocityGradient" } as const;
+const GRADIENT = { methods: GRADIENT_METHODS, method: "Fd4Lag4", operation: "GetVelocityGradient" } as const;
 const LAPLACIAN = { ...DERIVATIVE, operation: "GetVelocityLaplacian", measure: "velocityLaplacian" } as const;
 const MAGNETIC = { ...VALUE, operation: "GetMagneticField", measure: "magnetic" } as const;
 const POTENTIAL = { ...VALUE, operation: "GetVectorPotential", measure: "potential" } as const;

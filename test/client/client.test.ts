@@ -20,7 +20,7 @@ import { type Auth, OPEN_AUTH } from "../../src/server/http/auth.js";
 import { soapPlugin } from "../../src/server/soap/route.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { AuthError, BusyError, LimitError } from "../../src/shared/errors.js";
-import { type GRADIENTS, OPERATIONS, type OperationName, RECORDS } from "../../src/shared/operations.js";
+import { type GRADIENT_METHODS, OPERATIONS, type OperationName, RECORDS } from "../../src/shared/operations.js";
 import { FakeEngine, fakeValue } from "../support/fake-engine.js";
 
 const VERSIONS = ["1.1", "1.2"] as const;
@@ -177,7 +177,7 @@ describe.each(VERSIONS)("client, SOAP %s", (version) => {
 describe("client", () => {
   it("has types that follow the table", () => {
     type Gradient = RequestOf<"GetVelocityGradient">;
-    expectTypeOf<Gradient["spatialInterpolation"]>().toEqualTypeOf<(typeof GRADIENTS)[number]>();
+    expectTypeOf<Gradient["spatialInterpolation"]>().toEqualTypeOf<(typeof GRADIENT_METHODS)[number]>();
     expectTypeOf<Gradient["time"]>().toBeNumber();
     expectTypeOf<Gradient["points"]>().toEqualTypeOf<Points | undefined>();
     expectTypeOf<keyof RequestOf<"NullOp">>().toEqualTypeOf<"authToken" | "points">();

@@ -6,7 +6,7 @@ import { type Dataset, File, ready } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type FieldClient } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
-import { DERIVATIVES, INTERPOLATIONS, SPLINES } from "../../src/shared/operations.js";
+import { LAPLACIAN_METHODS, SPLINES, TRACKING_METHODS } from "../../src/shared/operations.js";
 import { writeCube } from "../../tools/generate/cube.js";
 import {
   markdownTable,
@@ -37,8 +37,8 @@ const SMOOTH_SPLINES = ["M1Q4", "M1Q6", "M2Q6", "M2Q8", "M3Q8", "M3Q10", "M4Q10"
 
 type Errors = readonly (readonly number[])[];
 
-const valueRows = QUANTITIES.filter(({ methods }) => methods === INTERPOLATIONS);
-const derivativeRows = QUANTITIES.filter(({ methods }) => methods === DERIVATIVES);
+const valueRows = QUANTITIES.filter(({ methods }) => methods === TRACKING_METHODS);
+const derivativeRows = QUANTITIES.filter(({ methods }) => methods === LAPLACIAN_METHODS);
 
 async function shippedFrames(): Promise<{ flows: Flow[]; velocities: Float32Array[] }> {
   await ready;
@@ -98,10 +98,10 @@ describe("docs/accuracy.md", () => {
     const shipped = await measure(client, "isotropic32", time, flow, POINTS);
     const rows = (list: readonly (typeof QUANTITIES)[number][], errors: Errors) =>
       list.map((quantity) => [quantity.title, ...(errors[QUANTITIES.indexOf(quantity)] as readonly number[])]);
-    tables.set("isotropic32-values", markdownTable(["", ...INTERPOLATIONS], rows(valueRows, shipped)));
-    tables.set("isotropic32-derivatives", markdownTable(["", ...DERIVATIVES], rows(derivativeRows, shipped)));
+    tables.set("isotropic32-values", markdownTable(["", ...TRACKING_METHODS], rows(valueRows, shipped)));
+    tables.set("isotropic32-derivatives", markdownTable(["", ...LAPLACIAN_METHODS], rows(derivativeRows, shipped)));
     const nodes = await measureNodes(client, "isotropic32", time, flow, NODES, 50);
-    tables.set("isotropic32-nodes", markdownTable(["at nodes", ...DERIVATIVES], rows(derivativeRows, nodes)));
+    tables.set("isotropic32-nodes", markdownTable(["at nodes", ...LAPLACIAN_METHODS], rows(derivativeRows, nodes)));
 
     const bySpline = await measureSplines(client, "isotropic32", time, flow, POINTS, SPLINES);
     const splineRows = SPLINES.map((name, i) => [

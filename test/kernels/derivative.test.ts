@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createScheme } from "../../src/kernels/index.js";
 import { createAxisWeights } from "../../src/kernels/lagrange.js";
 import type { Axes, Axis, Triple } from "../../src/kernels/types.js";
-import { DERIVATIVES } from "../../src/shared/operations.js";
+import { LAPLACIAN_METHODS } from "../../src/shared/operations.js";
 import {
   cosineAxis,
   endedAxis,
@@ -17,7 +17,7 @@ import {
 } from "./fields.js";
 import { derivativeByDefinition } from "./two-stage.js";
 
-const METHODS: readonly string[] = DERIVATIVES;
+const METHODS: readonly string[] = LAPLACIAN_METHODS;
 const OPTIONS = METHODS.flatMap((method) =>
   method === "None_Fd8"
     ? [

@@ -9,7 +9,7 @@ import type { Engine, Query } from "../../src/engine/contract/query.js";
 import { openEngine } from "../../src/engine/main/engine.js";
 import { createScheme } from "../../src/kernels/index.js";
 import { loadConfig } from "../../src/shared/config.js";
-import { DERIVATIVES } from "../../src/shared/operations.js";
+import { LAPLACIAN_METHODS } from "../../src/shared/operations.js";
 import { fieldByNode, periodicAxis } from "../kernels/fields.js";
 import { generator, runQuery } from "../support/run-query.js";
 
@@ -61,7 +61,7 @@ describe("the shipped turbulence", () => {
 
   const at = (
     operation: Query["operation"],
-    spatialInterpolation: (typeof DERIVATIVES)[number],
+    spatialInterpolation: (typeof LAPLACIAN_METHODS)[number],
   ): Promise<Float32Array> =>
     runQuery(
       engine,
@@ -69,7 +69,7 @@ describe("the shipped turbulence", () => {
       points,
     );
 
-  it.each(DERIVATIVES)(
+  it.each(LAPLACIAN_METHODS)(
     "%s: the trace of the pressure Hessian is minus the double contraction of the gradient to 6 %%",
     async (method) => {
       const gradient = await at("GetVelocityGradient", method);

@@ -1,7 +1,7 @@
 /** Measures the error of every option against exact flows and writes it as Markdown tables. */
 import type { Answer, FieldClient } from "../../src/client/index.js";
 import type { OperationName } from "../../src/shared/operations.js";
-import { DERIVATIVES, INTERPOLATIONS, SPLINES } from "../../src/shared/operations.js";
+import { LAPLACIAN_METHODS, SPLINES, TRACKING_METHODS } from "../../src/shared/operations.js";
 import { type Derivative, type Flow, type Motion, path, stress } from "./exact-flow.js";
 import { createExactSpline, type Derivatives, splineNamed } from "./exact-spline.js";
 
@@ -41,41 +41,41 @@ const derivatives =
   };
 
 export const QUANTITIES: readonly Quantity[] = [
-  { title: "velocity", operation: "GetVelocity", methods: INTERPOLATIONS, exact: derivatives(VELOCITY, VALUE) },
+  { title: "velocity", operation: "GetVelocity", methods: TRACKING_METHODS, exact: derivatives(VELOCITY, VALUE) },
   {
     title: "velocity and pressure",
     operation: "GetVelocityAndPressure",
-    methods: INTERPOLATIONS,
+    methods: TRACKING_METHODS,
     exact: derivatives([...VELOCITY, ...PRESSURE], VALUE),
   },
   {
     title: "velocity gradient",
     operation: "GetVelocityGradient",
-    methods: DERIVATIVES,
+    methods: LAPLACIAN_METHODS,
     exact: derivatives(VELOCITY, FIRST),
   },
   {
     title: "pressure gradient",
     operation: "GetPressureGradient",
-    methods: DERIVATIVES,
+    methods: LAPLACIAN_METHODS,
     exact: derivatives(PRESSURE, FIRST),
   },
   {
     title: "velocity Hessian",
     operation: "GetVelocityHessian",
-    methods: DERIVATIVES,
+    methods: LAPLACIAN_METHODS,
     exact: derivatives(VELOCITY, SECOND),
   },
   {
     title: "pressure Hessian",
     operation: "GetPressureHessian",
-    methods: DERIVATIVES,
+    methods: LAPLACIAN_METHODS,
     exact: derivatives(PRESSURE, SECOND),
   },
   {
     title: "velocity Laplacian",
     operation: "GetVelocityLaplacian",
-    methods: DERIVATIVES,
+    methods: LAPLACIAN_METHODS,
     exact: (flow, point) => {
       const values = PURE.map((derivative) => flow(point, derivative));
       return VELOCITY.map((c) => values.reduce((sum, value) => sum + (value[c] as number), 0));
@@ -288,7 +288,7 @@ export interface Flight {
 export async function measureTracking(
   client: FieldClient,
   { dataset, motion, start, end, steps, count }: Flight,
-  methods: readonly (typeof INTERPOLATIONS)[number][],
+  methods: readonly (typeof TRACKING_METHODS)[number][],
   numbers: readonly number[],
 ): Promise<readonly (readonly number[])[]> {
   const points = scatter(count);

@@ -4,10 +4,10 @@ import {
   FIELDS,
   type FieldName,
   findOperation,
-  GRADIENTS,
+  GRADIENT_METHODS,
   type Operation,
   type SpatialInterpolation,
-  VALUES,
+  VALUE_METHODS,
 } from "../../shared/operations.js";
 
 /** In the order of the published metadata. */
@@ -76,5 +76,5 @@ function methodName(option: SpatialInterpolation): string {
 
 /** Spatial options of values, then of derivatives. */
 export const METHODS: ReadonlyMap<string, SpatialInterpolation> = new Map(
-  [...VALUES, ...GRADIENTS].map((option) => [methodName(option), option]),
+  [...VALUE_METHODS, ...GRADIENT_METHODS].map((option) => [methodName(option), option]),
 );
