@@ -178,7 +178,7 @@ const TEMPORAL = { name: "temporalInterpolation", type: "TemporalInterpolation",
 const float = <N extends string>(name: N) => ({ name, type: "float", required: true }) as const;
 const FIELD = { name: "field", type: "string", required: false } as const;
 const FUNCTION = { name: "function_name", type: "string", required: false } as const;
-const LISTS = { name: "points", type: "ArrayOfArrayOfFloat", required: false } as const;
+const POINT_LISTS = { name: "points", type: "ArrayOfArrayOfFloat", required: false } as const;
 const int = <N extends string>(name: N) => ({ name, type: "int", required: true }) as const;
 
 /** Request of operations that interpolate or differentiate. */
@@ -199,7 +199,7 @@ const TRACK_INERTIAL = [
 /** Request of tracking by step and number of steps. */
 const TRACK_STEPS = [TOKEN, DATASET, float("StartTime"), float("dt"), int("nt"), SPATIAL, POINTS] as const;
 /** Request of tracking with a step chosen by the server. */
-const TRACK_ADAPTIVELY = [TOKEN, DATASET, float("StartTime"), float("EndTime"), SPATIAL, POINTS] as const;
+const TRACK_BY_SERVER_STEP = [TOKEN, DATASET, float("StartTime"), float("EndTime"), SPATIAL, POINTS] as const;
 /** Request of tracking by step and end. */
 const TRACK_TO_END = [TOKEN, DATASET, float("StartTime"), float("EndTime"), float("dt"), SPATIAL, POINTS] as const;
 /** Request of means over boxes of nodes. */
@@ -227,7 +227,7 @@ const BEFORE_2019 = new Map<readonly WireMember[], readonly WireMember[]>([
   [CUTOUT, [TOKEN, DATASET, FIELD, int("T"), ...WIDTHS, ...STRIDES]],
 ]);
 /** Requests of the array forms. */
-const DATA_ARRAYS = [FUNCTION, TOKEN, DATASET, float("time"), SPATIAL, TEMPORAL, LISTS] as const;
+const DATA_ARRAYS = [FUNCTION, TOKEN, DATASET, float("time"), SPATIAL, TEMPORAL, POINT_LISTS] as const;
 const FILTER_ARRAYS = [
   FUNCTION,
   TOKEN,
@@ -236,7 +236,7 @@ const FILTER_ARRAYS = [
   float("time"),
   float("filterwidth"),
   SPATIAL,
-  LISTS,
+  POINT_LISTS,
   float("spacing"),
 ] as const;
 const POSITION_ARRAYS = [
@@ -247,7 +247,7 @@ const POSITION_ARRAYS = [
   float("EndTime"),
   float("dt"),
   SPATIAL,
-  LISTS,
+  POINT_LISTS,
 ] as const;
 const SEARCH_ARRAYS = [FUNCTION, ...SEARCH] as const;
 /** Request of the throughput test. */
@@ -303,7 +303,7 @@ export interface Operation {
   /** Whether a trailing optional string `addr` is accepted and ignored; the later interface declares it. */
   readonly addr: boolean;
   /** How the kernel's results become records; absent if they are the records. */
-  readonly reduced?: "invariants";
+  readonly postProcess?: "invariants";
   /** Kernel and record for a scalar field, if the request may name any field; null if it takes vectors only. */
   readonly scalar?: { readonly kernel: string; readonly result: RecordName } | null;
 }
@@ -438,7 +438,7 @@ export const OPERATIONS = [
   filtered("GetBoxFilterSGSStress", "SGSStress", "boxStress", VELOCITY),
   tracked("GetPositionInertialParticle", TRACK_INERTIAL),
   tracked("GetPosition", TRACK_STEPS),
-  tracked("GetPositionParticleControl", TRACK_ADAPTIVELY),
+  tracked("GetPositionParticleControl", TRACK_BY_SERVER_STEP),
   {
     name: "NullOp",
     wire: "NullOp",
@@ -453,7 +453,7 @@ export const OPERATIONS = [
 ] as const;
 
 /** Operations of the older interface that the later one also has. */
-const SHARED: ReadonlySet<string> = new Set([
+const IN_BOTH_DIALECTS: ReadonlySet<string> = new Set([
   "GetVelocity",
   "GetForce",
   "GetVelocityAndPressure",
@@ -495,7 +495,7 @@ export const LATER_OPERATIONS = [
     spatial: ["None", ...AT_NODES],
     addr: true,
   },
-  { ...atPoints("GetInvariant", "Vector3", "velocityGradient", VELOCITY, GRADIENT_METHODS), reduced: "invariants" },
+  { ...atPoints("GetInvariant", "Vector3", "velocityGradient", VELOCITY, GRADIENT_METHODS), postProcess: "invariants" },
   boxed("GetBoxFilter", "Vector3", "mean"),
   boxed("GetBoxFilterSGS", "SGSTensor", "covariance"),
   boxed("GetBoxFilterSGSsymtensor", "SGSTensor", "covariance"),
@@ -595,7 +595,7 @@ export function dialectOf(name: OperationName): Dialect | null {
 /** The operations that a WSDL describes. */
 export function operationsIn(dialect: Dialect): readonly OperationRow[] {
   if (dialect === "older") return OPERATIONS;
-  return [...OPERATIONS.filter(({ name }) => SHARED.has(name)), ...LATER_OPERATIONS];
+  return [...OPERATIONS.filter(({ name }) => IN_BOTH_DIALECTS.has(name)), ...LATER_OPERATIONS];
 }
 
 /** Functions of GetFilter_Python. */

@@ -102,7 +102,7 @@ function evaluatePoints(context: BatchContext): Progress | null {
   const { task, operation, open, sampler, checkCancel, mustPause } = context;
   const { count, outIndices, out, query, fields } = task;
   const scatter = scatterInto(out, RECORDS[operation.result].length, outIndices);
-  const finish = operation.reduced === undefined ? scatter : toInvariants(scatter);
+  const finish = operation.postProcess === undefined ? scatter : toInvariants(scatter);
   if (areStaggered(open, fields)) {
     const frames = framesOf(open.dataset.time, query);
     const weights = query.weights && weightsOf(query.weights, frames.frames.length, task);
