@@ -50,13 +50,13 @@ export interface CallMember {
 const AXES = ["x", "y", "z"] as const;
 const DIRECTIONS = ["x", "y", "z", "t"] as const;
 
-const along = (axis: string) => ({
+const alongMember = (axis: string) => ({
   type: "along" as const,
   description: `Along ${axis}: a position, or a range first:last, inclusive, in length units.`,
   defaultText: "the whole axis",
   example: "1.5",
 });
-const nodes = (axis: string) => ({
+const nodesMember = (axis: string) => ({
   type: "nodes" as const,
   description: `Nodes along ${axis}, counted from 0: a number, or first:end:stride with end excluded; on a periodic axis the range may continue for up to one period past the boundary.`,
   defaultText: "the whole axis",
@@ -79,12 +79,12 @@ export const MEMBERS = {
     leaves: ["input", "random", "pairs", "tetrads", "distance", "seed"],
     example: "1,2,3;4,5,6",
   },
-  x: along("x"),
-  y: along("y"),
-  z: along("z"),
-  i: nodes("x"),
-  j: nodes("y"),
-  k: nodes("z"),
+  x: alongMember("x"),
+  y: alongMember("y"),
+  z: alongMember("z"),
+  i: nodesMember("x"),
+  j: nodesMember("y"),
+  k: nodesMember("z"),
   samples: {
     type: "counts",
     description:
@@ -539,17 +539,17 @@ export const FORMATS = {
 } as const satisfies Readonly<Record<string, { readonly type: string; readonly singleQuantity: boolean }>>;
 export type Format = keyof typeof FORMATS;
 
-const ROWS = ["json", "csv", "npy", "npz", "f32", "parquet", "nc", "h5", "zarr"] as const;
-const GRID = ["json", "csv", "npy", "npz", "f32", "nc", "h5", "zarr"] as const;
-const TABLE = ["json", "csv", "npy", "npz", "nc", "parquet"] as const;
+const ROW_FORMATS = ["json", "csv", "npy", "npz", "f32", "parquet", "nc", "h5", "zarr"] as const;
+const GRID_FORMATS = ["json", "csv", "npy", "npz", "f32", "nc", "h5", "zarr"] as const;
+const TABLE_FORMATS = ["json", "csv", "npy", "npz", "nc", "parquet"] as const;
 
-const BOX = ["x", "y", "z", "i", "j", "k"] as const;
-const STORED = ["time", "frame"] as const;
-const AT_POINTS = ["method", "derivatives", "time_method", "filter"] as const;
+const REGION_MEMBERS = ["x", "y", "z", "i", "j", "k"] as const;
+const TIME_MEMBERS = ["time", "frame"] as const;
+const POINT_MEMBERS = ["method", "derivatives", "time_method", "filter"] as const;
 const NODE_MEMBERS = ["derivatives", "filter"] as const;
-const OF_MEANS = ["over", "mean_time"] as const;
-const STEPS = ["integrator", "step", "tolerance", "every"] as const;
-const TRACKING = ["method", ...STEPS, "diffusivity", "seed", "walls", "open_faces"] as const;
+const MEAN_MEMBERS = ["over", "mean_time"] as const;
+const STEP_MEMBERS = ["integrator", "step", "tolerance", "every"] as const;
+const TRACKING_MEMBERS = ["method", ...STEP_MEMBERS, "diffusivity", "seed", "walls", "open_faces"] as const;
 
 export interface Call {
   readonly summary: string;
@@ -572,9 +572,19 @@ export const CALLS = {
     description:
       "One row for each point. u, p, A, grad(p), hess(p), lap(u), hess(u) and lap(A) are bit-identical to the SOAP operations.",
     kind: "rows",
-    members: ["what", "points", ...BOX, ...STORED, ...AT_POINTS, "level", "units", "format", "job"],
+    members: [
+      "what",
+      "points",
+      ...REGION_MEMBERS,
+      ...TIME_MEMBERS,
+      ...POINT_MEMBERS,
+      "level",
+      "units",
+      "format",
+      "job",
+    ],
     required: ["points"],
-    formats: ROWS,
+    formats: ROW_FORMATS,
     example: { what: "u, norm(omega)", points: "1,2,3;4,5,6", time: "0.5" },
   },
   grid: {
@@ -583,10 +593,10 @@ export const CALLS = {
     kind: "grid",
     members: [
       "what",
-      ...BOX,
+      ...REGION_MEMBERS,
       "samples",
-      ...STORED,
-      ...AT_POINTS,
+      ...TIME_MEMBERS,
+      ...POINT_MEMBERS,
       "level",
       "units",
       "format",
@@ -596,7 +606,7 @@ export const CALLS = {
       "job",
     ],
     required: [],
-    formats: [...GRID, "png"],
+    formats: [...GRID_FORMATS, "png"],
     example: { what: "Q", z: "3.14", time: "0.9", samples: "4" },
   },
   nodes: {
@@ -604,9 +614,20 @@ export const CALLS = {
     description:
       "Stored fields, or any quantity at nodes. An h5 of fields has the layout of JHTDB cutouts, with dimension scales: Velocity_0001 is frame 0. An xmf, which ParaView opens, contains no numbers: it refers to nodes.h5, the answer to the same question as h5, which must be in the same folder under that name (the command line writes both, with two --out, under names of your own). It shows stored fields without strides; for other quantities take nc.",
     kind: "grid",
-    members: ["what", ...BOX, ...STORED, ...NODE_MEMBERS, ...OF_MEANS, "level", "isovalue", "units", "format", "job"],
+    members: [
+      "what",
+      ...REGION_MEMBERS,
+      ...TIME_MEMBERS,
+      ...NODE_MEMBERS,
+      ...MEAN_MEMBERS,
+      "level",
+      "isovalue",
+      "units",
+      "format",
+      "job",
+    ],
     required: [],
-    formats: [...GRID, "xmf"],
+    formats: [...GRID_FORMATS, "xmf"],
     example: { what: "u, p", frame: "0", i: "0:4", j: "0:4", k: "0:1" },
   },
   find: {
@@ -618,17 +639,17 @@ export const CALLS = {
       "what",
       "where",
       "limit",
-      ...BOX,
-      ...STORED,
+      ...REGION_MEMBERS,
+      ...TIME_MEMBERS,
       ...NODE_MEMBERS,
-      ...OF_MEANS,
+      ...MEAN_MEMBERS,
       "level",
       "units",
       "format",
       "job",
     ],
     required: [],
-    formats: ROWS,
+    formats: ROW_FORMATS,
     defaultText: { what: "none: rows are in node order" },
     example: { where: "Q > 4*rms(Q)", what: "Q, p", time: "0.6", limit: "3" },
   },
@@ -640,10 +661,10 @@ export const CALLS = {
     members: [
       "what",
       "points",
-      ...BOX,
+      ...REGION_MEMBERS,
       "time",
       "derivatives",
-      ...TRACKING,
+      ...TRACKING_MEMBERS,
       "drag",
       "frozen",
       "residence",
@@ -655,7 +676,7 @@ export const CALLS = {
       "job",
     ],
     required: ["points", "time"],
-    formats: ROWS,
+    formats: ROW_FORMATS,
     defaultText: { what: "none" },
     example: { what: "p", points: "1,2,3", time: "0.4:0.5", step: "0.05" },
   },
@@ -666,7 +687,7 @@ export const CALLS = {
     kind: "grid",
     members: [
       "what",
-      ...BOX,
+      ...REGION_MEMBERS,
       "samples",
       "time",
       "method",
@@ -681,7 +702,7 @@ export const CALLS = {
       "job",
     ],
     required: ["time"],
-    formats: [...GRID, "png"],
+    formats: [...GRID_FORMATS, "png"],
     defaultText: { what: "map, gradient, ftle", integrator: "rk4" },
     example: { what: "ftle", z: "1.5", samples: "4", time: "0.4:0.6", step: "0.05" },
   },
@@ -693,10 +714,10 @@ export const CALLS = {
     members: [
       "what",
       "points",
-      ...BOX,
+      ...REGION_MEMBERS,
       "time",
       "derivatives",
-      ...TRACKING,
+      ...TRACKING_MEMBERS,
       "orders",
       "remove",
       "increments",
@@ -709,7 +730,7 @@ export const CALLS = {
       "job",
     ],
     required: ["points", "time"],
-    formats: TABLE,
+    formats: TABLE_FORMATS,
     defaultText: { what: "u" },
     example: { points: '{"pairs":10,"distance":0.2,"seed":1}', time: "0.4:0.6", step: "0.05" },
   },
@@ -720,8 +741,8 @@ export const CALLS = {
     members: [
       "what",
       "points",
-      ...BOX,
-      ...STORED,
+      ...REGION_MEMBERS,
+      ...TIME_MEMBERS,
       "method",
       ...NODE_MEMBERS,
       "where",
@@ -739,7 +760,7 @@ export const CALLS = {
       "job",
     ],
     required: [],
-    formats: TABLE,
+    formats: TABLE_FORMATS,
     defaultText: { what: "u, or the first field; with reduce none" },
     example: { what: "2*ddot(S,S)", time: "0.6" },
   },
@@ -750,9 +771,9 @@ export const CALLS = {
     kind: "table",
     members: [
       "what",
-      ...STORED,
+      ...TIME_MEMBERS,
       ...NODE_MEMBERS,
-      ...OF_MEANS,
+      ...MEAN_MEMBERS,
       "weights",
       "terms",
       "kind",
@@ -771,7 +792,7 @@ export const CALLS = {
       "job",
     ],
     required: [],
-    formats: TABLE,
+    formats: TABLE_FORMATS,
     example: { time: "0.6", terms: "transfer,flux" },
   },
   correlation: {
@@ -781,9 +802,9 @@ export const CALLS = {
     kind: "table",
     members: [
       "what",
-      ...STORED,
+      ...TIME_MEMBERS,
       ...NODE_MEMBERS,
-      ...OF_MEANS,
+      ...MEAN_MEMBERS,
       "weights",
       "axis",
       "cross",
@@ -795,7 +816,7 @@ export const CALLS = {
       "job",
     ],
     required: [],
-    formats: TABLE,
+    formats: TABLE_FORMATS,
     example: { what: "u.x", axis: "x", time: "0.6" },
   },
   around: {
@@ -805,8 +826,8 @@ export const CALLS = {
     kind: "table",
     members: [
       "what",
-      ...BOX,
-      ...STORED,
+      ...REGION_MEMBERS,
+      ...TIME_MEMBERS,
       ...NODE_MEMBERS,
       "points",
       "where",
@@ -815,7 +836,7 @@ export const CALLS = {
       "lag",
       "orient",
       "method",
-      ...OF_MEANS,
+      ...MEAN_MEMBERS,
       "weights",
       "level",
       "units",
@@ -823,7 +844,7 @@ export const CALLS = {
       "job",
     ],
     required: [],
-    formats: TABLE,
+    formats: TABLE_FORMATS,
     example: { where: "Q > 4*rms(Q)", what: "p", lag: "1,0,0", time: "0.6" },
   },
   structure_functions: {
@@ -832,8 +853,8 @@ export const CALLS = {
     kind: "table",
     members: [
       "what",
-      ...BOX,
-      ...STORED,
+      ...REGION_MEMBERS,
+      ...TIME_MEMBERS,
       "method",
       ...NODE_MEMBERS,
       "weights",
@@ -851,7 +872,7 @@ export const CALLS = {
       "job",
     ],
     required: [],
-    formats: TABLE,
+    formats: TABLE_FORMATS,
     defaultText: { separations: "1, 2, 4, … up to half the nodes" },
     example: { time: "0.6", orders: "2,3", separations: "1,2,4,8" },
   },
@@ -862,15 +883,15 @@ export const CALLS = {
     kind: "table",
     members: [
       "what",
-      ...BOX,
-      ...STORED,
+      ...REGION_MEMBERS,
+      ...TIME_MEMBERS,
       ...NODE_MEMBERS,
       "where",
       "connectivity",
       "least",
       "track_overlap",
       "labels",
-      ...OF_MEANS,
+      ...MEAN_MEMBERS,
       "weights",
       "level",
       "units",
@@ -878,7 +899,7 @@ export const CALLS = {
       "job",
     ],
     required: ["where"],
-    formats: TABLE,
+    formats: TABLE_FORMATS,
     defaultText: { what: "none" },
     example: { where: "norm(omega) > 2*rms(norm(omega))", what: "p", time: "0.6" },
   },
