@@ -76,7 +76,7 @@ export interface Setting<T> {
   readonly schema: z.ZodType<T>;
   /** Default value; a function if it depends on the machine. */
   readonly defaultValue: T | (() => T);
-  readonly about: string;
+  readonly meaning: string;
   /** Placeholder of its command-line flag, `--base-url <url>`; null if it has none. */
   readonly flag: string | null;
   /** The default as text, where `defaultValue` does not show it. */
@@ -87,54 +87,59 @@ function setting<T, D extends T | null = never>(
   variable: string,
   schema: z.ZodType<T>,
   defaultValue: D | (() => T),
-  about: string,
-  texts: { readonly flag?: string; readonly defaultText?: string } = {},
+  meaning: string,
+  options: { readonly flag?: string; readonly defaultText?: string } = {},
 ): Setting<[D] extends [null] ? T | null : T> {
-  const { flag = null, defaultText = null } = texts;
-  return { variable, schema, defaultValue, about, flag, defaultText } as unknown as Setting<
+  const { flag = null, defaultText = null } = options;
+  return { variable, schema, defaultValue, meaning, flag, defaultText } as unknown as Setting<
     [D] extends [null] ? T | null : T
   >;
 }
 
-function whole(min: number, max = Number.MAX_SAFE_INTEGER) {
+function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
   const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
   const error = `must be a whole number ${range}`;
   return z.coerce.number({ error }).int({ error }).min(min, { error }).max(max, { error });
 }
 const oneOf = <const T extends readonly string[]>(...names: T) =>
   z.enum(names, { error: `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}` });
-const trueFalse = oneOf("true", "false", "1", "0").transform((text) => text === "true" || text === "1");
+const trueFalse = oneOf("true", "false", "1", "0").transform(
+  (textSchema) => textSchema === "true" || textSchema === "1",
+);
 const onOff = oneOf("on", "off").transform((text) => text === "on");
 const text = z.string().min(1, "must not be empty");
-const path = text.transform((name) => resolve(name));
+const pathSchema = text.transform((name) => resolve(name));
 /** A user name or a password in an address. */
 const SECRET = /:\/\/[^/;]*@/g;
 const SECRET_REFUSED = "must not hold a user name or a password in an address";
-const folderOrBucket = text
+const folderOrBucketSchema = text
   .refine((name) => name.search(SECRET) < 0, SECRET_REFUSED)
   .refine(
     (name) => isBucket(name) || !/^[a-z][a-z0-9+.-]*:\/\//i.test(name),
     "must be a folder of this machine, or a place in a bucket such as s3://bucket/results",
   )
   .transform((name) => (isBucket(name) ? name : resolve(name)));
-const list = z.string().transform((items) =>
+const listSchema = z.string().transform((items) =>
   items
     .split(",")
     .map((item) => item.trim())
     .filter((item) => item !== ""),
 );
 /** The name of a time zone; offsets are not allowed. */
-const zone = text.refine((name) => !/^[+-]/.test(name) && isZone(name), "must be an IANA time zone");
+const zoneSchema = text.refine((name) => !/^[+-]/.test(name) && isTimeZone(name), "must be an IANA time zone");
 /** An address, a network, or a name of networks that the HTTP library knows. */
 const PROXY = /^(loopback|linklocal|uniquelocal|[0-9a-f.:]+(\/\d{1,3})?)$/i;
-const webAddress = z.url({ protocol: /^https?$/, error: "must be an address that begins with http:// or https://" });
+const webAddressSchema = z.url({
+  protocol: /^https?$/,
+  error: "must be an address that begins with http:// or https://",
+});
 
 /** All settings except the limits, in the shape of `Config`. */
 const SETTINGS = {
   host: setting("HOST", text, "127.0.0.1", "address to listen on; any but loopback needs tokens or `ANONYMOUS=true`", {
     flag: "address",
   }),
-  port: setting("PORT", whole(0, 65_535), 8080, "port to listen on; 0 picks a free one", { flag: "number" }),
+  port: setting("PORT", wholeNumber(0, 65_535), 8080, "port to listen on; 0 picks a free one", { flag: "number" }),
   data: setting(
     "DATA",
     z
@@ -156,7 +161,7 @@ const SETTINGS = {
   }),
   descriptors: setting(
     "DESCRIPTORS",
-    path,
+    pathSchema,
     null,
     "separate folder of descriptors (`NAME.json`), for files in a data folder that may be read-only",
     { flag: "folder", defaultText: "none" },
@@ -177,18 +182,18 @@ const SETTINGS = {
   /** The value has no slash at its end. */
   baseUrl: setting(
     "BASE_URL",
-    webAddress.transform((url) => url.replace(/\/+$/, "")),
+    webAddressSchema.transform((url) => url.replace(/\/+$/, "")),
     null,
     "public address of the service; the WSDL names it",
     { flag: "url", defaultText: "the listening address" },
   ),
-  workers: setting("WORKERS", whole(1, 64), availableParallelism, "worker threads", {
+  workers: setting("WORKERS", wholeNumber(1, 64), availableParallelism, "worker threads", {
     flag: "number",
     defaultText: "available cores",
   }),
   cacheBytes: setting(
     "CACHE_BYTES",
-    whole(1 * MIB, 3 * 1024 * MIB),
+    wholeNumber(1 * MIB, 3 * 1024 * MIB),
     () => Math.min(Math.floor(memoryBytes() / 4), 3 * 1024 * MIB),
     "field data kept in memory, shared by all workers",
     { flag: "bytes", defaultText: "a quarter of the memory, at most 3 GiB" },
@@ -197,38 +202,43 @@ const SETTINGS = {
   stores: {
     timeoutMs: setting(
       "STORE_TIMEOUT_MS",
-      whole(100, 600_000),
+      wholeNumber(100, 600_000),
       STORE_DEFAULTS.timeoutMs,
       "time limit for one answer from the host of a store",
     ),
-    attempts: setting("STORE_ATTEMPTS", whole(1, 20), STORE_DEFAULTS.attempts, "attempts for one request to a store"),
+    attempts: setting(
+      "STORE_ATTEMPTS",
+      wholeNumber(1, 20),
+      STORE_DEFAULTS.attempts,
+      "attempts for one request to a store",
+    ),
     connections: setting(
       "STORE_CONNECTIONS",
-      whole(1, 256),
+      wholeNumber(1, 256),
       STORE_DEFAULTS.connections,
       "simultaneous requests to one store",
     ),
     aheadBytes: setting(
       "STORE_AHEAD_BYTES",
-      whole(1 * MIB, 4096 * MIB),
+      wholeNumber(1 * MIB, 4096 * MIB),
       STORE_DEFAULTS.aheadBytes,
       "bytes read ahead from stores",
     ),
     metadataBytes: setting(
       "STORE_METADATA_BYTES",
-      whole(1024, 1024 * MIB),
+      wholeNumber(1024, 1024 * MIB),
       STORE_DEFAULTS.metadataBytes,
       "size of all metadata documents of a store",
     ),
     referencesBytes: setting(
       "STORE_REFERENCES_BYTES",
-      whole(1024, 1024 * MIB),
+      wholeNumber(1024, 1024 * MIB),
       STORE_DEFAULTS.referencesBytes,
       "size of a list of references",
     ),
     chunkBytes: setting(
       "STORE_CHUNK_BYTES",
-      whole(1024, 1024 * MIB),
+      wholeNumber(1024, 1024 * MIB),
       STORE_DEFAULTS.chunkBytes,
       "size of a decoded chunk of a store",
     ),
@@ -240,12 +250,17 @@ const SETTINGS = {
     ),
     cacheDir: setting(
       "CACHE_DIR",
-      path,
+      pathSchema,
       null,
       "folder of the disk cache for data fetched from stores; several processes may share it",
       { defaultText: "none: nothing is kept on disk" },
     ),
-    cacheBytes: setting("CACHE_DISK_BYTES", whole(16 * MIB), STORE_DEFAULTS.cacheBytes, "largest size of that folder"),
+    cacheBytes: setting(
+      "CACHE_DISK_BYTES",
+      wholeNumber(16 * MIB),
+      STORE_DEFAULTS.cacheBytes,
+      "largest size of that folder",
+    ),
   },
   logLevel: setting(
     "LOG_LEVEL",
@@ -254,11 +269,11 @@ const SETTINGS = {
     "`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`",
     { flag: "level" },
   ),
-  state: setting("STATE", path, () => resolve(".fieldprobe"), "folder for the state of the service", {
+  state: setting("STATE", pathSchema, () => resolve(".fieldprobe"), "folder for the state of the service", {
     flag: "folder",
     defaultText: "`.fieldprobe`",
   }),
-  results: setting("RESULTS", folderOrBucket, null, "folder, or `s3://bucket/prefix`, for the results of jobs", {
+  results: setting("RESULTS", folderOrBucketSchema, null, "folder, or `s3://bucket/prefix`, for the results of jobs", {
     defaultText: "`results` in the state folder",
   }),
   tokens: setting("TOKENS", text, null, "token file, or a folder with `tokens.json`", {
@@ -288,15 +303,15 @@ const SETTINGS = {
   ),
   allowedHosts: setting(
     "ALLOWED_HOSTS",
-    list.transform((names) => names as readonly string[]),
+    listSchema.transform((names) => names as readonly string[]),
     () => [],
     "further host names to which a service on loopback answers, separated by commas; others get 421",
     { defaultText: "loopback names, and that of `BASE_URL`" },
   ),
   corsOrigins: setting(
     "CORS_ORIGINS",
-    list
-      .pipe(z.array(webAddress.transform((url) => new URL(url).origin)))
+    listSchema
+      .pipe(z.array(webAddressSchema.transform((url) => new URL(url).origin)))
       .transform((origins) => origins as readonly string[]),
     () => [],
     "origins whose web pages may send requests and read the answers, separated by commas",
@@ -304,7 +319,7 @@ const SETTINGS = {
   ),
   trustProxy: setting(
     "TRUST_PROXY",
-    list
+    listSchema
       .refine(
         (proxies) => proxies.length > 0 && proxies.every((proxy) => PROXY.test(proxy)),
         "must name addresses or networks, such as loopback or 10.0.0.0/8, separated by commas",
@@ -341,10 +356,10 @@ const SETTINGS = {
       "path prefix of the events interface",
       { defaultText: "empty" },
     ),
-    zone: setting("EVENTS_ZONE", zone, null, "time zone of events that name none", {
+    zone: setting("EVENTS_ZONE", zoneSchema, null, "time zone of events that name none", {
       defaultText: "that of the imported file, else UTC",
     }),
-    site: setting("EVENTS_SITE", webAddress, null, "address of the site to which the events belong", {
+    site: setting("EVENTS_SITE", webAddressSchema, null, "address of the site to which the events belong", {
       defaultText: "that of the imported file, else the base URL",
     }),
     source: setting("EVENTS_SOURCE", text, null, "name of the primary source of events", {
@@ -359,7 +374,7 @@ const SETTINGS = {
     ),
     keys: setting(
       "EVENTS_KEYS",
-      list.transform((keys) => keys as readonly string[]),
+      listSchema.transform((keys) => keys as readonly string[]),
       () => [],
       "API keys of the events interface, separated by commas",
       { defaultText: "none: open" },
@@ -372,7 +387,7 @@ const SETTINGS = {
     ),
     perMinute: setting(
       "EVENTS_PER_MINUTE",
-      whole(0),
+      wholeNumber(0),
       0,
       "requests of one caller per minute on the events interface; 0 is off",
     ),
@@ -380,7 +395,9 @@ const SETTINGS = {
   nats: {
     servers: setting(
       "NATS",
-      list.pipe(z.array(z.string()).min(1, "must name a server")).transform((servers) => servers as readonly string[]),
+      listSchema
+        .pipe(z.array(z.string()).min(1, "must name a server"))
+        .transform((servers) => servers as readonly string[]),
       null,
       "NATS servers through which processes find each other, such as `nats://10.0.0.1:4222`, separated by commas",
       { flag: "servers", defaultText: "none: this process works alone" },
@@ -433,8 +450,8 @@ export function limitVariable(name: LimitName): string {
 }
 
 /** The limits as rows of the settings table. */
-export const LIMIT_SETTINGS = mapValues(LIMIT_TABLE, ([value, about, most], name) =>
-  setting(limitVariable(name as LimitName), whole(name.startsWith("token.") ? 0 : 1, most), value, about),
+export const LIMIT_SETTINGS = mapValues(LIMIT_TABLE, ([value, meaning, most], name) =>
+  setting(limitVariable(name as LimitName), wholeNumber(name.startsWith("token.") ? 0 : 1, most), value, meaning),
 );
 
 /** All settings in the order of the table, limits last. */
@@ -460,7 +477,7 @@ function memoryBytes(): number {
   return constrained > 0 && constrained < totalmem() ? constrained : totalmem();
 }
 
-function isZone(name: string): boolean {
+function isTimeZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: name }) !== null;
   } catch {
@@ -552,12 +569,12 @@ function readGroup(group: object, given: ReadonlyMap<string, string>, problems: 
     if (!isSetting(row)) return readGroup(row, given, problems);
     const { variable, schema, defaultValue } = row;
     const raw = given.get(variable);
-    const standard = () => (typeof defaultValue === "function" ? defaultValue() : defaultValue);
-    if (raw === undefined) return standard();
+    const defaultOf = () => (typeof defaultValue === "function" ? defaultValue() : defaultValue);
+    if (raw === undefined) return defaultOf();
     const parsed = schema.safeParse(raw);
     if (parsed.success) return parsed.data;
     const quoted = raw === "" ? "" : `, not ${raw.replace(SECRET, "://...@").slice(0, 64)}`;
     problems.push(`FIELDPROBE_${variable} ${parsed.error.issues[0]?.message}${quoted}`);
-    return standard();
+    return defaultOf();
   });
 }

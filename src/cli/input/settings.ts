@@ -5,7 +5,7 @@ import { ALL_SETTINGS, type Config, ConfigError, readConfig, type Setting } from
 const WITH_FLAGS = ALL_SETTINGS.filter(({ flag }) => flag !== null);
 
 /** `BASE_URL` -> `--base-url <url>`. */
-function optionOf({ variable, flag, about }: Setting<unknown>): Option {
+function optionOf({ variable, flag, meaning: about }: Setting<unknown>): Option {
   const name = variable.toLowerCase().replaceAll("_", "-");
   return new Option(`--${name} <${flag}>`, `${about.replaceAll("`", "")} (FIELDPROBE_${variable})`);
 }
