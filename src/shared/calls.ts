@@ -906,15 +906,12 @@ export const CALLS = {
 } as const satisfies Readonly<Record<string, Call>>;
 export type CallName = keyof typeof CALLS;
 
-/** The names of all calls. */
 export const CALL_NAMES = Object.keys(CALLS) as readonly CallName[];
 
-/** The call with a name. */
 export function callOf(name: CallName): Call {
   return CALLS[name];
 }
 
-/** The member with a name. */
 export function memberOf(name: MemberName): CallMember {
   return MEMBERS[name];
 }
@@ -936,9 +933,9 @@ export function describeMember(
   name: MemberName,
   call: CallName,
   defaultText = callOf(call).defaultText?.[name] ?? memberOf(name).defaultText,
-  more = "",
-) {
-  const description = `${memberOf(name).description}${more}`;
+  suffix = "",
+): string {
+  const description = `${memberOf(name).description}${suffix}`;
   if (callOf(call).required.includes(name)) return `${description} Required.`;
   return description + (defaultText === undefined ? "" : ` Default: ${defaultText}.`);
 }
@@ -947,12 +944,8 @@ export function describeMember(
 export function helpOf(name: MemberName, call: CallName, defaultText?: string): string {
   const { description, type } = memberOf(name);
   const choices = name === "method" || name === "derivatives" ? [] : choicesOf(name, call);
-  const isNamed = choices.every((one) => new RegExp(`\\b${one}\\b`).test(description));
-  if (isNamed) return describeMember(name, call, defaultText);
-  return describeMember(
-    name,
-    call,
-    defaultText,
-    ` ${type === "choices" ? "One or more" : "One"} of ${choices.join(", ")}.`,
-  );
+  const words = description.split(/\W+/);
+  if (choices.every((choice) => words.includes(choice))) return describeMember(name, call, defaultText);
+  const count = type === "choices" ? "One or more" : "One";
+  return describeMember(name, call, defaultText, ` ${count} of ${choices.join(", ")}.`);
 }

@@ -15,8 +15,8 @@ const MIB = 1024 * 1024;
 export const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * Limits of the cost of a request: default, meaning, and the largest value if there is one. FIELDPROBE_HTTP_BODY_BYTES
- * sets `http.bodyBytes`.
+ * Limits of the cost of a request: default, meaning, and the greatest and least value if they are not those of whole
+ * numbers from 1. FIELDPROBE_HTTP_BODY_BYTES sets `http.bodyBytes`.
  */
 const LIMIT_TABLE = {
   "http.bodyBytes": [256 * MIB, "bytes of a request body"],
@@ -54,15 +54,15 @@ const LIMIT_TABLE = {
     2_500_000,
     "points of all requests together; answers of more than three numbers per point count one for every three",
   ],
-  "token.concurrent": [0, "simultaneous requests of one token; 0 is off"],
-  "token.perMinute": [0, "requests of one token per minute; 0 is off"],
+  "token.concurrent": [0, "simultaneous requests of one token; 0 is off", undefined, 0],
+  "token.perMinute": [0, "requests of one token per minute; 0 is off", undefined, 0],
   "jobs.points": [1_000_000_000, "points of a job"],
   "jobs.atOnce": [8, "jobs of one token that wait or run; without tokens, of all callers"],
   "jobs.pointsPerDay": [10_000_000_000, "points of the jobs that one token may start in 24 hours"],
   "jobs.bytesPerDay": [1024 * 1024 * MIB, "bytes of results and uploads of one token in 24 hours"],
   "jobs.resultHours": [168, "hours for which results and uploads are kept", 100_000],
   "shutdown.graceMs": [10_000, "time that running requests have when the service stops", LONGEST_MS],
-} as const satisfies Record<string, readonly [value: number, about: string, most?: number]>;
+} as const satisfies Record<string, readonly [value: number, meaning: string, max?: number | undefined, min?: number]>;
 
 export type LimitName = keyof typeof LIMIT_TABLE;
 export type Limits = Readonly<Record<LimitName, number>>;
@@ -83,6 +83,7 @@ export interface Setting<T> {
   readonly defaultText: string | null;
 }
 
+/** A row of the table. A default of null means that the setting may be absent, which its type then says. */
 function setting<T, D extends T | null = never>(
   variable: string,
   schema: z.ZodType<T>,
@@ -103,16 +104,14 @@ function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
 }
 const oneOf = <const T extends readonly string[]>(...names: T) =>
   z.enum(names, { error: `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}` });
-const trueFalse = oneOf("true", "false", "1", "0").transform(
-  (textSchema) => textSchema === "true" || textSchema === "1",
-);
-const onOff = oneOf("on", "off").transform((text) => text === "on");
-const text = z.string().min(1, "must not be empty");
-const pathSchema = text.transform((name) => resolve(name));
+const trueFalseSchema = oneOf("true", "false", "1", "0").transform((value) => value === "true" || value === "1");
+const onOffSchema = oneOf("on", "off").transform((value) => value === "on");
+const textSchema = z.string().min(1, "must not be empty");
+const pathSchema = textSchema.transform((name) => resolve(name));
 /** A user name or a password in an address. */
 const SECRET = /:\/\/[^/;]*@/g;
 const SECRET_REFUSED = "must not hold a user name or a password in an address";
-const folderOrBucketSchema = text
+const folderOrBucketSchema = textSchema
   .refine((name) => name.search(SECRET) < 0, SECRET_REFUSED)
   .refine(
     (name) => isBucket(name) || !/^[a-z][a-z0-9+.-]*:\/\//i.test(name),
@@ -126,7 +125,7 @@ const listSchema = z.string().transform((items) =>
     .filter((item) => item !== ""),
 );
 /** The name of a time zone; offsets are not allowed. */
-const zoneSchema = text.refine((name) => !/^[+-]/.test(name) && isTimeZone(name), "must be an IANA time zone");
+const zoneSchema = textSchema.refine((name) => !/^[+-]/.test(name) && isTimeZone(name), "must be an IANA time zone");
 /** An address, a network, or a name of networks that the HTTP library knows. */
 const PROXY = /^(loopback|linklocal|uniquelocal|[0-9a-f.:]+(\/\d{1,3})?)$/i;
 const webAddressSchema = z.url({
@@ -136,9 +135,15 @@ const webAddressSchema = z.url({
 
 /** All settings except the limits, in the shape of `Config`. */
 const SETTINGS = {
-  host: setting("HOST", text, "127.0.0.1", "address to listen on; any but loopback needs tokens or `ANONYMOUS=true`", {
-    flag: "address",
-  }),
+  host: setting(
+    "HOST",
+    textSchema,
+    "127.0.0.1",
+    "address to listen on; any but loopback needs tokens or `ANONYMOUS=true`",
+    {
+      flag: "address",
+    },
+  ),
   port: setting("PORT", wholeNumber(0, 65_535), 8080, "port to listen on; 0 picks a free one", { flag: "number" }),
   data: setting(
     "DATA",
@@ -156,7 +161,7 @@ const SETTINGS = {
     "folders searched for datasets, and addresses of stores, files and folders (`https://`, `s3://`, `gs://`), separated as in `PATH`",
     { flag: "folders", defaultText: "`./data`, else the included data" },
   ),
-  defaultDataset: setting("DEFAULT_DATASET", text, null, "dataset of SOAP requests that name none", {
+  defaultDataset: setting("DEFAULT_DATASET", textSchema, null, "dataset of SOAP requests that name none", {
     defaultText: "the dataset that is served, if it is the only one",
   }),
   descriptors: setting(
@@ -276,16 +281,16 @@ const SETTINGS = {
   results: setting("RESULTS", folderOrBucketSchema, null, "folder, or `s3://bucket/prefix`, for the results of jobs", {
     defaultText: "`results` in the state folder",
   }),
-  tokens: setting("TOKENS", text, null, "token file, or a folder with `tokens.json`", {
+  tokens: setting("TOKENS", textSchema, null, "token file, or a folder with `tokens.json`", {
     flag: "file",
     defaultText: "none: everyone is served",
   }),
-  anonymous: setting("ANONYMOUS", trueFalse, null, "whether requests without a token are served", {
+  anonymous: setting("ANONYMOUS", trueFalseSchema, null, "whether requests without a token are served", {
     defaultText: "`true` without a token file, on loopback only; else `false`",
   }),
   fd8Legacy: setting(
     "FD8_LEGACY",
-    trueFalse,
+    trueFalseSchema,
     false,
     "published (sixth-order) coefficients for second derivatives with `Fd8`",
   ),
@@ -330,19 +335,19 @@ const SETTINGS = {
     { defaultText: "none" },
   ),
   tls: {
-    cert: setting("TLS_CERT", text, null, "file with the certificate; together with `TLS_KEY`", {
+    cert: setting("TLS_CERT", textSchema, null, "file with the certificate; together with `TLS_KEY`", {
       defaultText: "none: plain HTTP",
     }),
-    key: setting("TLS_KEY", text, null, "file with the key of the certificate", { defaultText: "none" }),
+    key: setting("TLS_KEY", textSchema, null, "file with the key of the certificate", { defaultText: "none" }),
   },
   events: {
-    enabled: setting("EVENTS", onOff, true, "the events interface: `on` or `off`", { defaultText: "`on`" }),
-    file: setting("EVENTS_FILE", text, "events.json", "file with the events", {
+    enabled: setting("EVENTS", onOffSchema, true, "the events interface: `on` or `off`", { defaultText: "`on`" }),
+    file: setting("EVENTS_FILE", textSchema, "events.json", "file with the events", {
       defaultText: "`events.json` in the state folder",
     }),
     db: setting(
       "EVENTS_DB",
-      text,
+      textSchema,
       "events.db",
       "events database of version 1.0, read while there is no `EVENTS_FILE`",
       {
@@ -362,7 +367,7 @@ const SETTINGS = {
     site: setting("EVENTS_SITE", webAddressSchema, null, "address of the site to which the events belong", {
       defaultText: "that of the imported file, else the base URL",
     }),
-    source: setting("EVENTS_SOURCE", text, null, "name of the primary source of events", {
+    source: setting("EVENTS_SOURCE", textSchema, null, "name of the primary source of events", {
       defaultText: "that of the imported file, else `main`",
     }),
     now: setting(
@@ -404,7 +409,7 @@ const SETTINGS = {
     ),
     credentials: setting(
       "NATS_CREDENTIALS",
-      text,
+      textSchema,
       null,
       "credentials file of NATS, or a file with the seed of an NKEY",
       {
@@ -412,12 +417,14 @@ const SETTINGS = {
         defaultText: "none",
       },
     ),
-    ca: setting("NATS_CA", text, null, "file with the authority that signs the NATS servers' certificates", {
+    ca: setting("NATS_CA", textSchema, null, "file with the authority that signs the NATS servers' certificates", {
       flag: "file",
       defaultText: "that of the system",
     }),
-    cert: setting("NATS_CERT", text, null, "file with the certificate shown to NATS servers", { defaultText: "none" }),
-    key: setting("NATS_KEY", text, null, "file with the key of that certificate", { defaultText: "none" }),
+    cert: setting("NATS_CERT", textSchema, null, "file with the certificate shown to NATS servers", {
+      defaultText: "none",
+    }),
+    key: setting("NATS_KEY", textSchema, null, "file with the key of that certificate", { defaultText: "none" }),
   },
 } as const;
 
@@ -450,8 +457,8 @@ export function limitVariable(name: LimitName): string {
 }
 
 /** The limits as rows of the settings table. */
-export const LIMIT_SETTINGS = mapValues(LIMIT_TABLE, ([value, meaning, most], name) =>
-  setting(limitVariable(name as LimitName), wholeNumber(name.startsWith("token.") ? 0 : 1, most), value, meaning),
+export const LIMIT_SETTINGS = mapValues(LIMIT_TABLE, ([value, meaning, max, min = 1], name) =>
+  setting(limitVariable(name as LimitName), wholeNumber(min, max), value, meaning),
 );
 
 /** All settings in the order of the table, limits last. */

@@ -58,7 +58,7 @@ export const RECORDS = {
   /** A bare number. */
   float: ["value"],
   Pressure: ["p"],
-  /** As SGSStress; its name in the later WSDL. */
+  /** SGSStress under its name in the later WSDL. */
   SGSTensor: ["xx", "yy", "zz", "xy", "xz", "yz"],
   ThresholdInfo: ["x", "y", "z", "value"],
   /** The text of a Result element: base64 of little-endian float32. */
@@ -198,7 +198,7 @@ const TRACK_INERTIAL = [
 ] as const;
 /** Request of tracking by step and number of steps. */
 const TRACK_STEPS = [TOKEN, DATASET, float("StartTime"), float("dt"), int("nt"), SPATIAL, POINTS] as const;
-/** Request of tracking with a step chosen by the server. */
+/** Request of tracking with a fixed step that the server chooses. */
 const TRACK_BY_SERVER_STEP = [TOKEN, DATASET, float("StartTime"), float("EndTime"), SPATIAL, POINTS] as const;
 /** Request of tracking by step and end. */
 const TRACK_TO_END = [TOKEN, DATASET, float("StartTime"), float("EndTime"), float("dt"), SPATIAL, POINTS] as const;
@@ -218,8 +218,8 @@ const STRIDES = [int("x_step"), int("y_step"), int("z_step"), int("filter_width"
 /** Request of a cutout of any field by its corners, with strides and a filter. */
 const CUTOUT = [TOKEN, DATASET, FIELD, int("T"), ...CORNERS, ...STRIDES] as const;
 /**
- * Requests that client libraries from before 2019 send under the present names: boxes by corner and widths, counted from
- * 0, and cutouts at a time. The members of a request tell the two apart.
+ * Requests that client libraries from before 2019 send under the present names, by the array of the present request:
+ * boxes by corner and widths, counted from 0, and cutouts at a time. The members of a request tell the two apart.
  */
 const BEFORE_2019 = new Map<readonly WireMember[], readonly WireMember[]>([
   [RAW_CUTOUT, [TOKEN, DATASET, float("time"), ...WIDTHS]],
@@ -253,7 +253,7 @@ const SEARCH_ARRAYS = [FUNCTION, ...SEARCH] as const;
 /** Request of the throughput test. */
 const NULL_OP = [TOKEN, POINTS] as const;
 
-/** Spatial options of tracking. */
+/** Spatial options of tracking; those of plain HTTP are `VALUE_METHODS`. */
 export const TRACKING_METHODS = ["None", "Lag4", "Lag6", "Lag8"] as const satisfies readonly SpatialInterpolation[];
 /** Spatial options of operations that return Laplacians. */
 export const LAPLACIAN_METHODS = [
@@ -608,7 +608,7 @@ const FILTER_FUNCTIONS: ReadonlySet<string> = new Set([
   "GetBoxFilterGradient",
 ]);
 
-/** Whether an array form may mean an operation, by the name of the form. */
+/** For each array form, whether an operation is one of its functions. */
 const FUNCTIONS: Readonly<Record<string, (row: OperationRow) => boolean>> = {
   GetData_Python: ({ name, request }) => request === INTERPOLATED && name !== "GetVelocityBatch",
   GetFilter_Python: ({ name }) => FILTER_FUNCTIONS.has(name),
@@ -648,8 +648,8 @@ const ROWS: ReadonlyMap<string, OperationRow> = new Map(ALL_OPERATIONS.map((row)
 const WIRE_ROWS = new Map<string, OperationRow[]>();
 for (const row of [...OPERATIONS, ...LATER_OPERATIONS] as readonly OperationRow[]) {
   const request = BEFORE_2019.get(row.request);
-  const forms = request === undefined ? [row] : [row, { ...row, request }];
-  WIRE_ROWS.set(row.wire, [...(WIRE_ROWS.get(row.wire) ?? []), ...forms]);
+  const rows = request === undefined ? [row] : [row, { ...row, request }];
+  WIRE_ROWS.set(row.wire, [...(WIRE_ROWS.get(row.wire) ?? []), ...rows]);
 }
 
 /** The operations that a SOAP message may name, that of the WSDL first; empty if the name is unknown. */
@@ -657,12 +657,10 @@ export function operationsNamed(wire: string): readonly OperationRow[] {
   return WIRE_ROWS.get(wire) ?? [];
 }
 
-/** The operation with a name; undefined if there is none. */
 export function findOperation(name: string): OperationRow | undefined {
   return ROWS.get(name);
 }
 
-/** The row of a known name. */
 export function operationOf(name: OperationName): OperationRow {
   return ROWS.get(name) as OperationRow;
 }
@@ -683,8 +681,8 @@ export function missingFor({ family, fields }: Operation, dataset: DatasetTraits
   if (family === "force") return dataset.forcing.kind === "none" ? "nothing says what forces it" : null;
   for (const field of fields) if (dataset.fields[field] === undefined) return `it has no ${TITLES[field] ?? field}`;
   if (family === "track" && dataset.time.count === 1) return "it is a snapshot";
-  const stretched = (family === "filter" || family === "box") && dataset.axes.some((axis) => axis.coordinates !== null);
-  return stretched ? "its grid is not uniform" : null;
+  const isFilter = family === "filter" || family === "box";
+  return isFilter && dataset.axes.some((axis) => axis.coordinates !== null) ? "its grid is not uniform" : null;
 }
 
 /** The message of the public service for an operation that a dataset cannot answer. */
