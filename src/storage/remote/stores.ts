@@ -201,19 +201,25 @@ export class Stores {
   /**
    * Starts reads, within the bound of memory. If none is done, waits for MOMENT_MS, or less if the store is slow.
    * @returns for each read, whether it is done or has failed; all true if none is under way (only requests make room)
+   * @throws what a block of metadata failed with
    */
   async ready(reads: readonly StoreRead[]): Promise<readonly boolean[]> {
     const started = this.#start(reads);
     const isDone = reads.map(() => false);
+    let failure: unknown = null;
     const nothingIsUnderWay = () => started.every((reading, at) => reading === undefined || isDone[at]);
     const settling = started.map(async (reading, at) => {
-      await reading?.catch(() => undefined);
+      // Without its metadata nothing of a query can be found to fail.
+      await reading?.catch((error: unknown) => {
+        if ((reads[at] as RangeRequest).isBlock) failure ??= error;
+      });
       isDone[at] = reading !== undefined;
     });
     // Reads that are done have settled by the next tick.
     await new Promise((resolve) => setImmediate(resolve));
     const store = reads[0]?.store ?? "";
     if (!isDone.some(Boolean) && !nothingIsUnderWay()) await this.#waitBriefly(store, settling);
+    if (failure !== null) throw failure;
     if (isDone.some(Boolean) || nothingIsUnderWay()) this.#slow.delete(store);
     else this.#slow.add(store);
     return nothingIsUnderWay() ? reads.map(() => true) : isDone;

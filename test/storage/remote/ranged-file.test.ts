@@ -8,6 +8,7 @@ import { BusyError, DataError } from "../../../src/shared/errors.js";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { openFile } from "../../../src/storage/open-file.js";
+import { RemoteFile } from "../../../src/storage/remote/ranged-file.js";
 import { FRAMES, type StoredSpec, stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
 import { onlyDataset as only } from "../../support/only-dataset.js";
@@ -123,26 +124,25 @@ describe("a host of a file that fails", () => {
     await server.set({ failures: 0 });
   });
 
-  it("says after how many seconds to ask again, as the host does", async () => {
+  it("says after how many seconds to ask again, as the host does, also if metadata are missing", async () => {
     const { address } = await putCube({ chunks: [1, 4, 10, 5] });
     const dataset = only(address);
+    await server.put("h5", new Map([["long.h5", Buffer.alloc(300_000)]]));
+    const file = new RemoteFile(`${server.url}/h5/long.h5`, { named: true });
     await server.set({ failures: 1000, retryAfter: "60" });
-    const error = failureOf(() => firstBrick(dataset)) as BusyError;
+    const block = () => [{ position: file.read(new Uint8Array(8), 200_000), length: 8 }];
+    const errors = [() => firstBrick(dataset), () => file.fetched([block])].map((read) => failureOf(read) as BusyError);
     await server.set({ failures: 0, retryAfter: null });
-    expect([error.name, error.context.retryAfter]).toEqual(["BusyError", 60]);
+    expect(errors.map(({ name, context }) => [name, context.retryAfter])).toEqual(Array(2).fill(["BusyError", 60]));
   });
 
-  it("is refused where it serves no ranges", async () => {
-    const { address } = await putCube({});
+  it("is refused where it serves no ranges or not the file", async () => {
+    const [{ address }, none] = [await putCube({}), `${server.url}/h5/none.h5`];
     await server.set({ ranges: false });
-    const { problems } = scanFolders([address], { chunkBytes: 1 << 26 });
+    const [unranged, missing] = [address, none].map((one) => scanFolders([one], { chunkBytes: 1 << 26 }).problems);
     await server.set({ ranges: true });
-    expect(problems[0]?.message).toMatch(/serves no ranges/);
-  });
-
-  it("says what is missing", async () => {
-    const { problems } = scanFolders([`${server.url}/h5/none.h5`], { chunkBytes: 1 << 26 });
-    expect(problems).toEqual([{ location: `${server.url}/h5/none.h5`, message: "does not exist" }]);
+    expect(unranged?.[0]?.message).toMatch(/serves no ranges/);
+    expect(missing).toEqual([{ location: none, message: "does not exist" }]);
   });
 });
 
