@@ -112,22 +112,20 @@ export function eachOnce(a: Components, f: (one: Float64Array) => Float64Array):
 export function sums(a: Components, b: Components, scratch: ScratchArray): Components {
   const out: Float64Array[] = [];
   for (let c = 0; c < a.length; c++) {
-    const same = pairBefore(a, b, c, true);
+    const same = pairBefore(a, b, c);
     out.push(same >= 0 ? out[same] : add(a[c], b[c], scratch()));
   }
   return out;
 }
 
-/** The index of an earlier pair of the same arrays, in either order if they commute; -1 for none. */
-function pairBefore(a: Components, b: Components, c: number, commutes: boolean): number {
-  for (let i = 0; i < c; i++)
-    if ((a[i] === a[c] && b[i] === b[c]) || (commutes && a[i] === b[c] && b[i] === a[c])) return i;
-  return -1;
+/** The index of an earlier pair of the same arrays, in either order; -1 for none. */
+function pairBefore(a: Components, b: Components, c: number): number {
+  return a.findIndex((one, i) => i < c && ((one === a[c] && b[i] === b[c]) || (one === b[c] && b[i] === a[c])));
 }
 
 /** Sum of the products of components in pairs; equal pairs are multiplied once. */
 export function contraction(a: Components, b: Components, out: Float64Array): Float64Array {
-  const first = a.map((_, c) => pairBefore(a, b, c, true));
+  const first = a.map((_, c) => pairBefore(a, b, c));
   out.fill(0);
   for (let c = 0; c < a.length; c++) {
     const times = 1 + first.filter((i) => i === c).length;

@@ -5,10 +5,11 @@ import { excerpt, RequestError } from "../shared/errors.js";
 export const MOST_CHARACTERS = 4096;
 export const MOST_DEPTH = 32;
 
-export type SyntaxTree = jsep.Expression & Record<string, unknown>;
+/** `column` is the index of the name, number, sign or bracket that errors name; a call has that of its function. */
+export type SyntaxTree = jsep.Expression & Record<string, unknown> & { column: number };
 
-// Extensions of the library's syntax: a number may have a unit, and a power binds tighter than a sign before it and is
-// right-associative. A hook reads every number, since `after-token` is not called after numbers that the library reads
+// Extensions of the library's syntax: a number may have a unit, a filter has a width, and a power binds tighter than a
+// sign before it and is right-associative. A hook reads every number, since `after-token` is not called after numbers that the library reads
 // itself.
 jsep.removeBinaryOp("^");
 jsep.hooks.add("gobble-token", function readNumber(env) {
@@ -19,8 +20,16 @@ jsep.hooks.add("gobble-token", function readNumber(env) {
   if (this.char !== "[") return;
   const end = this.expr.indexOf("]", this.index);
   if (end < 0) this.throwError("Expected ] after a unit");
+  number.unitColumn = this.index;
   number.unit = this.expr.slice(this.index + 1, end);
   this.index = end + 1;
+});
+/** A filter is a function of its width, since a colon would belong to a condition. */
+jsep.hooks.add("after-token", function readFilter(env) {
+  if (this.char !== ":" || !/^(?:gaussian|sharp|tophat)$/.test(String(env.node?.name))) return;
+  this.index++;
+  this.gobbleSpaces();
+  env.node = { type: "CallExpression", callee: env.node, arguments: [this.gobbleNumericLiteral()] };
 });
 jsep.hooks.add("after-token", function readPower(env) {
   if (!env.node) return;
@@ -51,7 +60,10 @@ export function parse(text: string, refuse: MakeError = (why) => new RequestErro
     if (open > MOST_DEPTH || signs > MOST_DEPTH) throw refuse(`it is nested deeper than ${MOST_DEPTH}`, i);
   }
   try {
-    return jsep(text.replaceAll(KIND_AND_WIDTH, "$1($2)")) as SyntaxTree;
+    const tree = jsep(text) as SyntaxTree;
+    const starts = [...text.matchAll(WORD)].map(({ index }) => index);
+    setColumns(tree, text, starts);
+    return tree;
   } catch (error) {
     const { description, index } = error as { description?: string; index?: number };
     if (error instanceof RangeError) throw refuse(`it is nested deeper than ${MOST_DEPTH}`);
@@ -59,8 +71,34 @@ export function parse(text: string, refuse: MakeError = (why) => new RequestErro
   }
 }
 
-/** A filter in an expression. It is parsed as a function of its width, since a colon would belong to a condition. */
-const KIND_AND_WIDTH = /\b(gaussian|sharp|tophat)\s*:\s*([\d.]+(?:[eE][-+]?\d+)?)/g;
+/** A number with its unit, a text, a name or another character. */
+const WORD = /(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?: *\[[^\]]*\])?|(["']).*?\1|[A-Za-z_$][\w$]*|\S/g;
+
+/** Words and parts of each kind of node, in the order of the text: members of a node, or a mark. */
+const IN_ORDER: Readonly<Record<string, readonly string[]>> = {
+  Literal: ["raw"],
+  Identifier: ["name"],
+  UnaryExpression: ["operator", "argument"],
+  BinaryExpression: ["left", "operator", "right"],
+  ConditionalExpression: ["test", "?", "consequent", "alternate"],
+  ArrayExpression: ["[", "elements"],
+  CallExpression: ["callee", "arguments"],
+  MemberExpression: ["object", "[", "property"],
+};
+
+/** Sets the columns of a tree, which the library does not record. `starts`: where the words of the text begin. */
+function setColumns(tree: SyntaxTree, text: string, starts: number[]): void {
+  for (const name of IN_ORDER[tree.type] ?? []) {
+    const part = tree[name] ?? name;
+    if (typeof part !== "string") {
+      for (const one of [part].flat() as (SyntaxTree | null)[]) if (one !== null) setColumns(one, text, starts);
+    } else if (tree.computed !== false) {
+      while (starts.length > 0 && !text.startsWith(part, starts[0])) starts.shift();
+      tree.column = starts.shift() ?? text.length;
+    }
+  }
+  tree.column ??= ((tree.callee ?? tree.property) as SyntaxTree | undefined)?.column as number;
+}
 
 /** A text that is parsed to the same tree; empty for a missing argument. */
 export function textOf(tree: SyntaxTree | null): string {

@@ -75,7 +75,7 @@ export function compileExpression(text: string, names: Names, member = "expressi
   };
   const { averaged = [], ...plain } = names;
   const compiled = (tree: SyntaxTree, of: Names, shared: Compilation): Subexpression =>
-    new ExpressionCompiler(of, shared, refuse, text).compile(tree);
+    new ExpressionCompiler(of, shared, refuse).compile(tree);
   const plainly = (tree: SyntaxTree) => compiled(tree, plain, { inputs: new Set(), reads: new Set(), parts: 0 });
   const fields = new Map(averaged.map((one) => [plainly(parse(one)).key, one]));
   const meanOf = (tree: SyntaxTree): Subexpression | null => {
@@ -134,21 +134,18 @@ class ExpressionCompiler {
   readonly #names: Names;
   readonly #shared: Compilation;
   readonly #refuse: MakeError;
-  readonly #text: string;
-  /** Offset at which the search for the next name or operator begins: syntax trees do not record columns. */
-  #at = 0;
-  /** Column of the last one found. */
+  /** Column of the part that is compiled. */
   #column = 0;
   #partCount = 0;
 
-  constructor(names: Names, shared: Compilation, refuse: MakeError, text: string) {
+  constructor(names: Names, shared: Compilation, refuse: MakeError) {
     this.#names = names;
     this.#shared = shared;
     this.#refuse = refuse;
-    this.#text = text;
   }
 
-  compile(tree: SyntaxTree, depth = 1): Subexpression {
+  compile(tree: SyntaxTree | null, depth = 1): Subexpression {
+    if (tree === null) throw this.#refuse("a component is missing");
     if (++this.#partCount > MOST_PARTS || ++this.#shared.parts > 16 * MOST_PARTS)
       throw this.#refuse(`it has more than ${MOST_PARTS} parts`);
     if (depth > MOST_DEPTH) throw this.#refuse(`it is nested deeper than ${MOST_DEPTH}`);
@@ -157,65 +154,52 @@ class ExpressionCompiler {
       this.#add(mean.source.key);
       return mean;
     }
+    const { column } = tree;
+    this.#column = column;
     const part = (name: string): Subexpression => this.compile(tree[name] as SyntaxTree, depth + 1);
     switch (tree.type) {
       case "Literal":
-        return this.#literal(tree.value, tree.unit as string | undefined);
+        return this.#literal(tree);
       case "Identifier":
-        return this.#name(tree.name as string);
+        return this.#name(tree.name as string, column);
       case "UnaryExpression":
-        return this.#unary(tree.operator as string, part("argument"));
+        return this.#unary(tree.operator as string, part("argument"), column);
       case "BinaryExpression":
-      case "LogicalExpression": {
-        const left = part("left");
-        const column = this.#advanceTo(tree.operator as string);
-        return this.#binary(tree.operator as string, left, part("right"), column);
-      }
-      case "ConditionalExpression": {
-        const condition = part("test");
-        const column = this.#advanceTo("?");
-        return this.#conditional(condition, part("consequent"), part("alternate"), column);
-      }
+        return this.#binary(tree.operator as string, part("left"), part("right"), column);
+      case "ConditionalExpression":
+        return this.#conditional(part("test"), part("consequent"), part("alternate"), column);
       case "CallExpression":
         return this.#call(tree, depth);
       case "ArrayExpression":
-        return this.#array((tree.elements as (SyntaxTree | null)[]).map((one) => this.#element(one, depth)));
+        return this.#array(this.#compileAll(tree.elements, depth), column);
       case "MemberExpression":
         return this.#rowOfHessian(tree) ?? this.#member(tree, part("object"));
       default:
-        throw this.#refuse(this.#text.trim() === "" ? "it is empty" : "an operator is missing; + is %2B in an address");
+        throw this.#refuse(
+          Array.isArray(tree.body) && tree.body.length === 0
+            ? "it is empty"
+            : "an operator is missing; + is %2B in an address",
+        );
     }
   }
 
-  #element(tree: SyntaxTree | null, depth: number): Subexpression {
-    if (tree === null) throw this.#refuse("a component is missing");
-    return this.compile(tree, depth + 1);
-  }
-
-  /** Advances past the next occurrence of a word; returns its column. */
-  #advanceTo(word: string): number {
-    const found = this.#text.indexOf(word, this.#at);
-    if (found < 0) return this.#at;
-    this.#at = found + word.length;
-    this.#column = found;
-    return found;
+  #compileAll(trees: unknown, depth: number): readonly Subexpression[] {
+    return (trees as readonly (SyntaxTree | null)[]).map((one) => this.compile(one, depth + 1));
   }
 
   /** A constant, compatible with every unit unless it states one: `1.2[kg/m3]`. */
-  #literal(value: unknown, unit?: string): Subexpression {
+  #literal({ value, unit, column, unitColumn }: SyntaxTree): Subexpression {
     if (typeof value !== "number" || !Number.isFinite(value))
-      throw this.#refuse(`${excerpt(String(value))} is not a number`, this.#advanceTo(String(value)));
-    const part = partOf(String(value), "scalar", "number", ({ scratch }) => [scratch().fill(value)], value);
-    if (unit === undefined) return part;
-    const column = this.#advanceTo("[");
+      throw this.#refuse(`${excerpt(String(value))} is not a number`, column);
+    const part = constantPart(value);
+    if (typeof unit !== "string") return part;
     const dimension = unitFactors(unit.trim());
-    if (dimension === null) throw this.#refuse(`[${excerpt(unit)}] is not a unit`, column);
+    if (dimension === null) throw this.#refuse(`[${excerpt(unit)}] is not a unit`, unitColumn as number);
     return { ...part, dimension: this.#names.units === null ? null : dimension };
   }
 
-  #name(name: string): Subexpression {
-    const column = this.#advanceTo(name);
-    if (name === "pi") return this.#literal(Math.PI);
+  #name(name: string, column: number): Subexpression {
+    if (name === "pi") return constantPart(Math.PI);
     const { viscosity, refusesEarlier } = this.#names;
     const units = this.#names.units ?? {};
     const present = refusesEarlier === true && !Object.hasOwn(this.#names.fields, name) ? presentName(name) : undefined;
@@ -223,7 +207,7 @@ class ExpressionCompiler {
       throw this.#refuse(`nothing has the name ${excerpt(name)}; write ${present}`, column, present);
     if (name === "tau") return this.#stress(column);
     if (name === "nu" && viscosity !== undefined)
-      return { ...this.#literal(viscosity), dimension: measured(units, { velocity: 1, length: 1 }) };
+      return { ...constantPart(viscosity), dimension: measured(units, { velocity: 1, length: 1 }) };
     const components = Object.hasOwn(this.#names.fields, name) ? this.#names.fields[name] : null;
     const key = COORDINATES.find((one) => one === name) ?? (components === null ? null : (`value:${name}` as const));
     if (key === null) {
@@ -240,7 +224,7 @@ class ExpressionCompiler {
   /** The subexpression of a formula; its errors are reported at the column of its name. */
   #formula(formula: string, name: string, column: number): Subexpression {
     const refuse: MakeError = (message) => this.#refuse(`${name}: ${message}`, column);
-    return new ExpressionCompiler(this.#names, this.#shared, refuse, formula).compile(parse(formula, refuse));
+    return new ExpressionCompiler(this.#names, this.#shared, refuse).compile(parse(formula, refuse));
   }
 
   /** The stress of a filter; that of a box is an input of its own. */
@@ -271,7 +255,7 @@ class ExpressionCompiler {
   #operator(name: string, tree: SyntaxTree, depth: number): Subexpression | null {
     if (!OPERATORS.has(name)) return null;
     const [argument, ...more] = tree.arguments as (SyntaxTree | null)[];
-    const column = this.#advanceTo(name);
+    const { column } = tree;
     if (argument == null) throw this.#refuse(`${name} takes ${OPERATORS.get(name)}`, column);
     if (name === "filter" && more.length > 0)
       return this.#filteredBy(this.#argumentOf(argument, depth), more.map(textOf), column);
@@ -284,16 +268,15 @@ class ExpressionCompiler {
     if (name === "d" || name === "d2") return this.#along(name, argument, field, component, more[0], depth, column);
     if (field !== undefined && (name === "grad" || name === "div" || name === "curl")) {
       const isVector = component === null && this.#names.fields[field] === 3;
-      const from = component === null ? 0 : 3 * component.index;
-      const gradient = this.#input("gradient", field, isVector ? "tensor" : "vector", from);
+      const gradient = this.#input("gradient", field, isVector ? "tensor" : "vector", 3 * (component?.index ?? 0));
       return name === "grad" ? gradient : this.#divOrCurl(name, gradient, column);
     }
-    const inner = this.#argumentOf(argument, depth);
     if (name === "fluc") {
-      const mean = this.#derivedInput("mean", inner, inner.shape);
-      return this.#binary("-", this.compile(argument, depth + 1), mean, column);
+      const value = this.compile(argument, depth + 1);
+      const mean = this.#derivedInput("mean", { ...value, text: textOf(argument) }, value.shape);
+      return this.#binary("-", value, mean, column);
     }
-    return this.#nodeOperator(name, inner, more, column);
+    return this.#nodeOperator(name, this.#argumentOf(argument, depth), more, column);
   }
 
   /** An operator that needs the values of an expression at other nodes. */
@@ -410,7 +393,7 @@ class ExpressionCompiler {
     if (name === "div")
       return { ...joined("+", joined("+", entry(0, 0), entry(1, 1)), entry(2, 2)), key: `tr(${key})` };
     const turn = (i: number, j: number) => joined("-", entry(i, j), entry(j, i));
-    return this.#array([turn(2, 1), turn(0, 2), turn(1, 0)]);
+    return this.#array([turn(2, 1), turn(0, 2), turn(1, 0)], column);
   }
 
   /** The material derivative ddt(e) + u . grad(e). */
@@ -458,8 +441,7 @@ class ExpressionCompiler {
     if (name === "lap" && wanted === "A") return this.#input("laplacianOfGradient", "velocity", "tensor");
     const part = this.#componentOf(argument);
     if (name === "hess" && part !== null) return this.#input("hessian", part.field, "tensor", 9 * part.index);
-    if (field === undefined) return null;
-    if (name === "grad") return null;
+    if (field === undefined || name === "grad") return null;
     const isVector = this.#names.fields[field] === 3;
     if (name === "lap")
       return isVector ? this.#input("laplacian", field, "vector") : this.#formula(`tr(hess(${field}))`, "lap", column);
@@ -513,8 +495,7 @@ class ExpressionCompiler {
     return this.#refuse(`nothing has the name ${excerpt(name)}; ${list}`, column, nearestName(name, names));
   }
 
-  #unary(operator: string, a: Subexpression): Subexpression {
-    const column = this.#advanceTo(operator);
+  #unary(operator: string, a: Subexpression, column: number): Subexpression {
     if (operator === "+") return a;
     const run = UNARY[operator];
     if (run === undefined || !"-!".includes(operator)) throw this.#refuse(`there is no operator ${operator}`, column);
@@ -532,8 +513,7 @@ class ExpressionCompiler {
   #binary(operator: string, a: Subexpression, b: Subexpression, column: number): Subexpression {
     const key = `(${a.key} ${operator} ${b.key})`;
     if (operator === "^") return this.#power(key, a, b, column);
-    // The table also has functions, whose names are words: only symbols are operators.
-    const run = Object.hasOwn(BINARY, operator) && /\W/.test(operator) ? BINARY[operator] : undefined;
+    const run = BINARY[operator];
     if (run === undefined) throw this.#refuse(`there is no operator ${operator}`, column);
     const multiplied = productOf(a.dimension, b.dimension, operator === "/" ? -1 : 1);
     if (a.constant !== undefined && b.constant !== undefined && (operator === "*" || operator === "/")) {
@@ -598,26 +578,22 @@ class ExpressionCompiler {
   }
 
   #call(tree: SyntaxTree, depth: number): Subexpression {
-    const callee = tree.callee as SyntaxTree;
-    const name = callee.type === "Identifier" ? (callee.name as string) : "";
+    const { name = "" } = tree.callee as { name?: string };
     const operated = this.#operator(name, tree, depth);
     if (operated !== null) return operated;
-    const column = this.#advanceTo(name);
+    const { column } = tree;
     const row = FUNCTIONS.get(name);
     if (row === undefined)
       throw this.#refuse(
         `there is no function ${excerpt(name)}; functions are ${[...FUNCTIONS.keys(), ...OPERATORS.keys()].join(", ")}`,
         column,
       );
-    const given = (tree.arguments as (SyntaxTree | null)[]).map((one) => this.#element(one, depth));
-    const forms = row.filter(({ takes }) => takes.length === given.length);
-    const form = forms.find(({ takes }) => takes.every((shape, i) => shape === given[i]?.shape));
+    const given = this.#compileAll(tree.arguments, depth);
+    const shapes = given.map(({ shape }) => shape).join(", ");
+    const form = row.find(({ takes }) => takes.join(", ") === shapes);
     if (form === undefined) {
       const takes = row.map(({ takes }) => takes.join(", ")).join(" or ");
-      throw this.#refuse(
-        `${name} takes ${takes}, not ${given.map(({ shape }) => shape).join(", ") || "nothing"}`,
-        column,
-      );
+      throw this.#refuse(`${name} takes ${takes}, not ${shapes || "nothing"}`, column);
     }
     const key = `${name}(${given.map((one) => one.key).join(", ")})`;
     const dimension = this.#dimensionOf(name, given, column);
@@ -641,19 +617,19 @@ class ExpressionCompiler {
     return name === "atan2" ? "number" : common;
   }
 
-  #array(parts: readonly Subexpression[]): Subexpression {
+  #array(parts: readonly Subexpression[], column: number): Subexpression {
     const [first] = parts;
     const shape = first?.shape === "scalar" ? "vector" : "tensor";
     if (parts.length !== 3 || first?.shape === "tensor" || parts.some((one) => one.shape !== first?.shape))
-      throw this.#refuse("brackets hold three scalars or three vectors", this.#advanceTo("["));
+      throw this.#refuse("brackets hold three scalars or three vectors", column);
     const key = `[${parts.map((one) => one.key).join(", ")}]`;
-    const dimension = this.#common("brackets hold", parts, Math.max(0, this.#text.lastIndexOf("[", this.#at)));
+    const dimension = this.#common("brackets hold", parts, column);
     return partOf(key, shape, dimension, (block) => parts.flatMap((one) => one.run(block)));
   }
 
   /** A component by `.x` or `[0]`; `[0]` of a tensor is its first row. */
   #member(tree: SyntaxTree, object: Subexpression): Subexpression {
-    const column = this.#advanceTo(tree.computed ? "[" : ((tree.property as SyntaxTree).name as string));
+    const { column } = tree;
     const index = indexIn(tree);
     if (object.shape === "scalar") throw this.#refuse("a scalar has no components", column);
     if (object.shape === "tensor" && (index < 0 || !tree.computed))
@@ -669,6 +645,11 @@ class ExpressionCompiler {
     const pick = (block: BlockInputs): Components => object.run(block).slice(size * index, size * (index + 1));
     return partOf(key, size === 3 ? "vector" : "scalar", object.dimension, pick);
   }
+}
+
+/** A number without unit. */
+function constantPart(value: number): Subexpression {
+  return partOf(String(value), "scalar", "number", ({ scratch }) => [scratch().fill(value)], value);
 }
 
 /** The index of a component by `.x` or `[0]`; -1 for another one. */

@@ -20,7 +20,7 @@ export interface Subexpression {
   readonly dimension: UnitPowers;
   readonly run: (block: BlockInputs) => Components;
   /** The value, if it is constant. */
-  readonly constant?: number;
+  readonly constant?: number | undefined;
   /** Set if it is an input, or components of one from `from` on: only these are read. */
   readonly source?: { readonly key: InputKey; readonly from: number; readonly step: number };
 }
@@ -39,13 +39,7 @@ export function partOf(
   run: Subexpression["run"],
   constant?: number,
 ): Subexpression {
-  return {
-    key,
-    shape,
-    dimension,
-    run: (block) => once(block, key, () => run(block)),
-    ...(constant === undefined ? {} : { constant }),
-  };
+  return { key, shape, dimension, constant, run: (block) => once(block, key, () => run(block)) };
 }
 
 /** Makes a subexpression of components of an input, each of which is read once for a block. */
