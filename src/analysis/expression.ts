@@ -554,7 +554,8 @@ class ExpressionCompiler {
     if (!(Math.abs(exponent) <= MOST_EXPONENT))
       throw this.#refuse(`an exponent is a constant from -${MOST_EXPONENT} to ${MOST_EXPONENT}`, column);
     this.#scalars("^", [a], column);
-    this.#common("an exponent has no unit, and this one is in", [b, partOf("1", "scalar", new Map(), b.run)], column);
+    if (commonOf([b.dimension, new Map()]) === undefined)
+      throw this.#refuse(`an exponent has no unit, and this one is in ${dimensionText(b.dimension)}`, column);
     const raise = Number.isInteger(exponent) ? power : realPower;
     const constant =
       a.constant === undefined ? undefined : raise(Float64Array.of(a.constant), exponent, new Float64Array(1))[0];

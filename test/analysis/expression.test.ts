@@ -130,6 +130,7 @@ describe("refusals name the column", () => {
     ["constructor", "nothing has the name constructor"],
     ["ux ^ uy", "an exponent is a constant from -16 to 16 (column 4)"],
     ["ux ^ (33/2)", "an exponent is a constant from -16 to 16"],
+    ["ux ^ (2[m])", "an exponent has no unit, and this one is in m (column 4)"],
     ["1.2[", "Expected ] after a unit"],
     ["1.2[]", "[] is not a unit (column 4)"],
     ["boxux", "nothing has the name boxux"],
