@@ -34,9 +34,6 @@ export interface DerivedPlan extends TransformPlan {
 
 export type DerivativeScheme = "spectral" | 4 | 6 | 8;
 
-/** Nodes, periods and transformed axes of a grid; along other axes a filter is a matrix. */
-export type TransformGrid = Pick<TransformPlan, "nodes" | "periods" | "transformed">;
-
 const AXES = [0, 1, 2] as const;
 const LETTERS = ["x", "y", "z"] as const;
 const isFilteredKind = (kind: InputKind): boolean => kind.startsWith("filtered");
@@ -44,7 +41,7 @@ const isFilteredKind = (kind: InputKind): boolean => kind.startsWith("filtered")
 /** The plan for all inputs that transforms compute; null if there are none. `keys`: inputs of expressions. */
 export function derivedPlan(
   keys: Iterable<InputKey>,
-  grid: TransformGrid,
+  grid: Pick<TransformPlan, "nodes" | "periods" | "transformed">,
   names: Names,
   filter: FieldFilter | null,
   scheme: DerivativeScheme,

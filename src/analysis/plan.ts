@@ -83,13 +83,28 @@ export function reducePart(
   columns: readonly Float64Array[],
   tables: Float64Array[] = [],
 ): PartStates {
+  const { extent, coordinates, periods, cell } = plan;
+  const { from, count, frame } = box;
   const [distance2, weights] = [distanceIn(plan), weightsIn(plan, box)];
-  const nodes = box.count.reduce((product, n, a) => product * (plan.kept[a] ? 1 : n), 1);
+  const nodes = count.reduce((product, n, a) => product * (plan.kept[a] ? 1 : n), 1);
   // Groups use the same memory one after another, unless the part is one group.
   const memories = nodes === columns[0]?.length ? [] : [...columns, weights].map(() => new Float64Array(nodes));
   const states = plan.reductions.map((): [number, ReductionState][] => []);
   for (const [group, corner, inner] of groupsOf(plan, box)) {
-    const sample = { ...sampleOf(plan, box, columns, corner, inner, distance2, weights, memories), group, tables };
+    const [nx, ny, nz] = inner;
+    const picked = (values: Float64Array, c: number): Float64Array =>
+      nx * ny * nz === values.length ? values : pick(values, count, corner, inner, memories[c]);
+    const sample: Sample = {
+      ...{ group, tables, cell, from, shape: count, inner, coordinates, periods, frame, distance2 },
+      count: nx * ny * nz,
+      columns: columns.map(picked),
+      weights: weights && picked(weights, columns.length),
+      nodeOf: (n) => {
+        const row = Math.floor(n / nx);
+        const [y, z] = [from[1] + corner[1] + (row % ny), from[2] + corner[2] + Math.floor(row / ny)];
+        return (z * extent[1] + y) * extent[0] + from[0] + corner[0] + (n % nx);
+      },
+    };
     for (const [r, reduction] of plan.reductions.entries()) states[r].push([group, reduceSample(reduction, sample)]);
   }
   return states;
@@ -124,33 +139,6 @@ export function weightsIn({ weights }: ReductionPlan, { from, count }: PartBox):
       for (let n = 0; n < count[0]; n++) out[i++] = row * (x?.[n] ?? 1);
     }
   return out;
-}
-
-function sampleOf(
-  plan: ReductionPlan,
-  { from, count, frame }: PartBox,
-  columns: readonly Float64Array[],
-  corner: PartBox["from"],
-  inner: Sample["inner"],
-  distance2: Sample["distance2"],
-  weights: Float64Array | null,
-  memories: readonly Float64Array[],
-): Omit<Sample, "group" | "tables"> {
-  const { extent, coordinates, periods, cell } = plan;
-  const [nx, ny, nz] = inner;
-  const picked = (values: Float64Array, c: number): Float64Array =>
-    nx * ny * nz === values.length ? values : pick(values, count, corner, inner, memories[c]);
-  return {
-    count: nx * ny * nz,
-    columns: columns.map(picked),
-    weights: weights && picked(weights, columns.length),
-    ...{ cell, from, shape: count, inner, coordinates, periods, frame, distance2 },
-    nodeOf: (n) => {
-      const row = Math.floor(n / nx);
-      const [y, z] = [from[1] + corner[1] + (row % ny), from[2] + corner[2] + Math.floor(row / ny)];
-      return (z * extent[1] + y) * extent[0] + from[0] + corner[0] + (n % nx);
-    },
-  };
 }
 
 /** Overwrites `out` with the values of a box within a part. */
