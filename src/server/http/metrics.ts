@@ -27,6 +27,8 @@ export interface JobFigures {
   readonly stalledSeconds: number;
 }
 
+type StoreStatus = EngineStatus["stores"][number];
+type StoreCache = NonNullable<EngineStatus["storeCache"]>;
 type MetricSample = readonly [labels: readonly string[], value: number];
 
 /** A metric whose samples are read on request: a counter if its name ends in `_total`, else a gauge. */
@@ -160,52 +162,29 @@ function plainFigures(engine: Engine, admission: Admission, outgoing: Outgoing, 
 }
 
 function storeFigures(engine: Engine): readonly Figure[] {
-  const stores = (read: (store: EngineStatus["stores"][number]) => number) => () =>
+  const ofStores: readonly (readonly [name: string, help: string, read: (store: StoreStatus) => number])[] = [
+    ["requests_total", "Requests to the host of a store.", ({ requests }) => requests],
+    ["retries_total", "Requests to the host of a store that were repeated.", ({ retries }) => retries],
+    ["failures_total", "Requests to the host of a store that failed in all attempts.", ({ failures }) => failures],
+    ["bytes_total", "Bytes fetched from a store.", ({ bytes }) => bytes],
+    ["seconds_total", "Total time of requests to the host of a store.", ({ seconds }) => seconds],
+    ["answers", "1 when the host of a store answered the last request.", ({ answers }) => (answers ? 1 : 0)],
+  ];
+  const ofCache: readonly (readonly [name: string, help: string, read: (cache: StoreCache) => number])[] = [
+    ["hits_total", "Reads of stores that were found in the cache on disk.", ({ hits }) => hits],
+    ["misses_total", "Reads of stores that were not found in the cache on disk.", ({ misses }) => misses],
+    ["damaged_total", "Entries of the cache on disk with a wrong checksum, which were misses.", (one) => one.damaged],
+    ["evictions_total", "Entries removed from the cache on disk to make room.", ({ evictions }) => evictions],
+    ["dropped_total", "Entries that the cache on disk dropped.", ({ dropped }) => dropped],
+    ["bytes", "Bytes in the cache on disk.", ({ bytes }) => bytes],
+  ];
+  const stores = (read: (store: StoreStatus) => number) => () =>
     engine.status().stores.map((store): MetricSample => [[store.store], read(store)]);
-  const cached = (read: (cache: NonNullable<EngineStatus["storeCache"]>) => number) => () =>
+  const caches = (read: (cache: StoreCache) => number) => () =>
     [engine.status().storeCache ?? []].flat().map((cache): MetricSample => [[], read(cache)]);
-  const damaged = "Entries of the cache on disk with a wrong checksum, which were misses.";
   return [
-    ["store_requests_total", "Requests to the host of a store.", stores(({ requests }) => requests), "store"],
-    [
-      "store_retries_total",
-      "Requests to the host of a store that were repeated.",
-      stores(({ retries }) => retries),
-      "store",
-    ],
-    [
-      "store_failures_total",
-      "Requests to the host of a store that failed in all attempts.",
-      stores(({ failures }) => failures),
-      "store",
-    ],
-    ["store_bytes_total", "Bytes fetched from a store.", stores(({ bytes }) => bytes), "store"],
-    [
-      "store_seconds_total",
-      "Total time of requests to the host of a store.",
-      stores(({ seconds }) => seconds),
-      "store",
-    ],
-    [
-      "store_answers",
-      "1 when the host of a store answered the last request.",
-      stores(({ answers }) => (answers ? 1 : 0)),
-      "store",
-    ],
-    ["store_cache_hits_total", "Reads of stores that were found in the cache on disk.", cached(({ hits }) => hits)],
-    [
-      "store_cache_misses_total",
-      "Reads of stores that were not found in the cache on disk.",
-      cached(({ misses }) => misses),
-    ],
-    ["store_cache_damaged_total", damaged, cached((cache) => cache.damaged)],
-    [
-      "store_cache_evictions_total",
-      "Entries removed from the cache on disk to make room.",
-      cached(({ evictions }) => evictions),
-    ],
-    ["store_cache_dropped_total", "Entries that the cache on disk dropped.", cached(({ dropped }) => dropped)],
-    ["store_cache_bytes", "Bytes in the cache on disk.", cached(({ bytes }) => bytes)],
+    ...ofStores.map(([name, help, read]) => [`store_${name}`, help, stores(read), "store"] as const),
+    ...ofCache.map(([name, help, read]) => [`store_cache_${name}`, help, caches(read)] as const),
   ];
 }
 
