@@ -89,6 +89,8 @@ describe("calls", () => {
     ],
     ["spectrum", { time: 0.4, terms: Array(65).fill("cross:u") }, "terms: at most 64 items are given"],
     ["around", { what: "p", where: "p > 0", lag: 1000, time: 0.4 }, "all offsets of all components are 8012006001;"],
+    ["around", { time: 0.4, points: [[1, 2, 3]], weights: "volume" }, "they are of nodes; points weigh 1 each"],
+    ["around", { time: 0.4, events: { lowest: "p", count: 1 }, weights: "nodes" }, "events weigh 1 each"],
     ["find", { where: "p > 1e9", time: 0.4, format: "nc" }, "the answer has no rows, and a dimension of"],
     ["find", { where: "p > 1e9", time: 0.4, format: "h5" }, "the answer has no rows, and a dimension of"],
   ])("refuse what would hold the service up or cannot be written (%s, %#)", async (call, members, text) => {

@@ -24,7 +24,10 @@ const MOST_OFFSETS = 65_536;
 export async function around(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
   const { where, events, what = usualWhat(dataset), over, orient } = question;
+  const alike = question.points !== undefined ? "points" : events === undefined ? null : "events";
   checkEvents(question, dataset);
+  if (alike !== null && question.weights !== undefined)
+    throw wrong("weights", `they are of nodes; ${alike} weigh 1 each`);
   // Values are interpolated in turned axes, and around events between nodes.
   const isBetween = orient !== undefined || events === "centres" || question.points !== undefined;
   if (question.method !== undefined && !isBetween) throw wrong("method", "it is for orient, centres and points");
@@ -52,11 +55,12 @@ export async function around(context: Context, question: MemberValues): Promise<
   const isAveraged = (a: number) => orient !== undefined || dataset.axes[a as AxisNumber].coordinates === null;
   const averaged: readonly Direction[] = over ?? [...LETTERS.filter((_, a) => isAveraged(a)), "t"];
   const places = regrouped(nodes, keptAxes(averaged, nodes.frames.length));
-  const weights = question.points !== undefined || events !== undefined ? "nodes" : nodes.weights;
+  const weights = alike ?? nodes.weights;
   const about = { ...means, weights, frames: framesIn(nodes), ...aboutTexts(quantities, nodes) };
   const stated = {
     ...{ what: whatTexts(what), ...analysis.time, lag: lags },
     ...(isBetween ? {} : { method: undefined }),
+    ...(alike === null ? {} : { weights: undefined }),
     ...(events === "centres" ? {} : { least: undefined }),
   };
   const offsets = offsetsOf(lags, question, dataset);
