@@ -55,6 +55,13 @@ export function pooled(nodes: AnalysedNodes): AnalysedNodes {
   return regrouped(nodes, [false, false, false, false]);
 }
 
+/** The nodes of one frame. */
+export function nodesOfFrame({ base, frames, publicFrames, ...nodes }: AnalysedNodes, k: number): AnalysedNodes {
+  const [nx, ny, nz] = base.extent;
+  const own = { ...base, extent: [nx, ny, nz, 1] as const, times: [base.times[k]] };
+  return { ...nodes, base: own, frames: [frames[k]], publicFrames: [publicFrames[k]] };
+}
+
 /** Other nodes along some axes, which weigh 1 there, instead of those of the question. */
 export function replacedAlong(
   nodes: AnalysedNodes,

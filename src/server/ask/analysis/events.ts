@@ -2,18 +2,17 @@
 import { compileExpression, compileScalar, componentsIn } from "../../../analysis/expression.js";
 import type { Extreme, Extremes } from "../../../analysis/extremes.js";
 import { placeIn, placeOf, type ReductionPlan } from "../../../analysis/plan.js";
-import type { GroupAnswer } from "../../../analysis/reductions.js";
 import { LimitError } from "../../../shared/errors.js";
 import { spanOf } from "../../http/describe.js";
 import type { Context } from "../context.js";
 import type { MemberValues } from "../question/member-values.js";
 import { pointsOf } from "../question/points.js";
 import { pointOptions } from "../question/what.js";
-import { DIRECTIONS, pooled } from "./analysed-nodes.js";
+import { DIRECTIONS, nodesOfFrame, pooled } from "./analysed-nodes.js";
 import type { Analysis } from "./analysis.js";
 import { countsOf } from "./conditions.js";
 import { pickAll } from "./reductions.js";
-import { structures } from "./structures.js";
+import { finderOf } from "./structures.js";
 
 /** Most nodes of a condition whose axes are found together. */
 const MOST_EVENTS = 20_000;
@@ -88,17 +87,17 @@ export async function extremeNodes(
 /** The events of a question, with their axes. `column`: known at the nodes that are events. */
 export async function eventsOf(context: Context, column: string, analysis: Analysis): Promise<readonly PlacedEvent[]> {
   const { question, nodes, evaluate } = analysis;
-  const { points, events, orient } = question;
-  const { base, publicFrames } = nodes;
+  const [{ points, events, orient }, { base }] = [question, nodes];
   const places: Pick<PlacedEvent, "at" | "frame">[] = [];
   if (points !== undefined) {
     const { triples, count } = await pointsOf(context, question, 0, false);
     const all = Array.from({ length: count }, (_, i) => [...triples.subarray(3 * i, 3 * i + 3)]);
     for (const frame of base.times.keys()) for (const at of all) places.push({ at, frame });
   } else if (events === "centres") {
-    const { answer } = await structures(context, { ...question, what: [] }, analysis);
-    for (const { centre, frame } of answer.body.structures as readonly GroupAnswer[])
-      places.push({ at: centre as Vector, frame: frame === undefined ? 0 : publicFrames.indexOf(frame as number) });
+    const { structuresOf, ...found } = await finderOf(context, { ...question, what: [] }, analysis, false);
+    for (const frame of base.times.keys())
+      for (const { centre } of (await structuresOf(nodesOfFrame(found.analysis.nodes, frame))).described)
+        places.push({ at: centre as Vector, frame });
   } else {
     const found = await extremeNodes(column, AXES, analysis);
     return found.map(({ node, frame, more = [] }) => {

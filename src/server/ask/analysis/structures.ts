@@ -12,10 +12,10 @@ import { skipOf } from "../levels/skip.js";
 import type { MemberValues } from "../question/member-values.js";
 import { compileWhat } from "../question/what.js";
 import { type AnalysedNodes, DIRECTIONS, framesIn, LETTERS, requireEveryNode } from "./analysed-nodes.js";
-import { analysisOf, type Tabled, tabled } from "./analysis.js";
+import { type Analysis, analysisOf, type Tabled, tabled } from "./analysis.js";
 import { withMeans } from "./means.js";
 import { aboutTexts, Columns } from "./reductions.js";
-import { trackedStructures } from "./tracked-structures.js";
+import { type FrameStructures, trackedStructures } from "./tracked-structures.js";
 
 /** Structures described between two checks of the clock. */
 const DESCRIBED = 128;
@@ -23,18 +23,35 @@ const DESCRIBED = 128;
 /** Most labelled nodes per number of an answer: both take about as many bytes. */
 const NODES_PER_NUMBER = 16;
 
-export async function structures(
-  context: Context,
-  question: MemberValues,
-  plain = analysisOf(context, question),
-): Promise<Tabled> {
-  const { where = "", connectivity = "26", least = 1, labels = false, what = [], track_overlap } = question;
+export async function structures(context: Context, question: MemberValues): Promise<Tabled> {
+  const { where = "", connectivity = "26", labels = false, track_overlap } = question;
+  const plain = analysisOf(context, question);
   const isTracked = plain.nodes.frames.length > 1;
   if (isTracked && labels) throw wrong("labels", "they are of one frame, and several are followed");
   if (!isTracked && track_overlap !== undefined) throw wrong("track_overlap", "it is of structures in several frames");
   if (track_overlap !== undefined && !(track_overlap >= 0 && track_overlap < 1))
     throw wrong("track_overlap", `expected 0 to below 1, not ${track_overlap}`);
-  const over = question.over ?? (isTracked ? DIRECTIONS : LETTERS);
+  const { analysis, about, properties, structuresOf } = await finderOf(context, question, plain, labels || isTracked);
+  const { nodes } = analysis;
+  const answered = (found: GroupAnswer): GroupAnswer => ({
+    ...{ where, ...about },
+    ...{ ...aboutTexts(properties, nodes), frames: framesIn(nodes) },
+    ...{ connectivity: Number(connectivity), weights: nodes.weights, ...found },
+  });
+  if (isTracked) {
+    const found = { ...analysis.time, track_overlap: track_overlap ?? 0 };
+    return tabled(answered(await trackedStructures(analysis, structuresOf, track_overlap ?? 0)), found);
+  }
+  const { counts, described, numbers } = await structuresOf(nodes);
+  const body = answered({ ...counts, structures: described });
+  const grid = numbers === null ? {} : { labels: labelGrid(numbers, nodes) };
+  return { answer: { kind: "table", body, ...grid }, found: analysis.time };
+}
+
+/** What finds the structures of a frame, with the means that the question needs. Throws RequestError. */
+export async function finderOf(context: Context, question: MemberValues, plain: Analysis, labels: boolean) {
+  const { where = "", connectivity = "26", least = 1, what = [] } = question;
+  const over = question.over ?? (plain.nodes.frames.length > 1 ? DIRECTIONS : LETTERS);
   const texts = [where, ...what.map(({ text }) => text)];
   const { analysis, about } = await withMeans(plain, texts, over, "where");
   const { nodes, reduce, slices, most } = analysis;
@@ -46,16 +63,16 @@ export async function structures(
   const of = columns.of(where, "where");
   const extent = nodes.base.extent.slice(0, 3);
   const count = extent.reduce((product, n) => product * n, 1);
-  if ((labels || isTracked) && count > NODES_PER_NUMBER * most)
+  if (labels && count > NODES_PER_NUMBER * most)
     throw new LimitError("analysis.numbers", `Labels are of at most ${NODES_PER_NUMBER * most} nodes, not ${count}.`);
   const reduction: AnyReduction & { kind: "structures" } = {
-    ...{ kind: "structures", of, side: "above", threshold: 0.5, most, labels: labels || isTracked, wraps: nodes.wraps },
+    ...{ kind: "structures", of, side: "above", threshold: 0.5, most, labels, wraps: nodes.wraps },
     connectivity: Number(connectivity) as 6 | 18 | 26,
     properties: properties.map((property) => columns.of(property, "what")),
   };
   const skipped = await skipOf(context, question, where, nodes.frames, 0);
   let total = 0;
-  const structuresOf = async (own: AnalysedNodes) => {
+  const structuresOf = async (own: AnalysedNodes): Promise<FrameStructures> => {
     const merged = await reduce(own, { columns: columns.texts, reductions: [reduction], ...skipped });
     const joined = merged.states(0)[0] as JoinedFragments;
     const ranked = await inSlices(joined.rank(least), slices);
@@ -79,19 +96,7 @@ export async function structures(
     const { missing, infinite } = joined;
     return { counts: { nodes: ranked.nodes, missing, infinite, count: listed.length }, described, numbers };
   };
-  const answered = (found: GroupAnswer): GroupAnswer => ({
-    ...{ where, ...about },
-    ...{ ...aboutTexts(properties, nodes), frames: framesIn(nodes) },
-    ...{ connectivity: Number(connectivity), weights: nodes.weights, ...found },
-  });
-  if (isTracked) {
-    const found = { ...analysis.time, track_overlap: track_overlap ?? 0 };
-    return tabled(answered(await trackedStructures(analysis, structuresOf, track_overlap ?? 0)), found);
-  }
-  const { counts, described, numbers } = await structuresOf(nodes);
-  const body = answered({ ...counts, structures: described });
-  const grid = numbers === null ? {} : { labels: labelGrid(numbers, nodes) };
-  return { answer: { kind: "table", body, ...grid }, found: analysis.time };
+  return { analysis, about, properties, structuresOf };
 }
 
 function labelGrid(values: Int32Array, { base, transforms }: AnalysedNodes): GridAnswer {

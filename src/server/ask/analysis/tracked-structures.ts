@@ -3,14 +3,14 @@ import type { GroupAnswer } from "../../../analysis/reductions.js";
 import { addShared, followed, type LabelledFrame, type Link, linksOf, volumesOf } from "../../../analysis/tracks.js";
 import { isStaggered } from "../../../engine/contract/dataset.js";
 import { wrong } from "../faults.js";
-import { type AnalysedNodes, framesIn, pooled } from "./analysed-nodes.js";
+import { type AnalysedNodes, framesIn, nodesOfFrame, pooled } from "./analysed-nodes.js";
 import { type Analysis, momentsOf } from "./analysis.js";
 
 /** Nodes compared between two checks of the clock. */
 const COMPARED = 2 ** 18;
 
 /** Structures of a frame: their counts, their descriptions, and the number of each node's, from 1, or 0. */
-interface FrameStructures {
+export interface FrameStructures {
   readonly counts: GroupAnswer;
   readonly described: readonly GroupAnswer[];
   readonly numbers: Int32Array | null;
@@ -30,10 +30,8 @@ export async function trackedStructures(
   const links: (readonly Link[])[] = [];
   const found: FrameStructures[] = [];
   let before: LabelledFrame | null = null;
-  for (const [k, frame] of frames.entries()) {
-    const { extent, times } = base;
-    const own = { ...base, extent: [extent[0], extent[1], extent[2], 1] as const, times: [times[k]] };
-    const one = await structuresOf({ ...nodes, frames: [frame], publicFrames: [publicFrames[k]], base: own });
+  for (const k of frames.keys()) {
+    const one = await structuresOf(nodesOfFrame(nodes, k));
     const volumes = one.described.map(({ volume }) => volume as number);
     const now: LabelledFrame = { labels: one.numbers as Int32Array, volumes };
     if (before !== null) {
