@@ -131,14 +131,12 @@ describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}
     "has means around extremes, points and centres on the %s grid",
     async (name) => {
       const kind = KINDS.find((one) => one.name === name) as GridKind;
-      const [x, , z] = (made.get(kind) as MadeGrid).axes as [number[], number[], number[]];
+      const [x, rows, z] = (made.get(kind) as MadeGrid).axes as [number[], number[], number[]];
       const lowest = { events: { lowest: "p", count: 6, apart: 1 }, frame: 1 };
       const centres = { events: "centres", where: "p > rms(p)", least: 4, frame: 2 };
       const points = ["1,0.25,2", "4,0.25,0.5", "2.5,-0.5,3.25"].map((row) => row.split(",").map(Number));
-      const { results } = await question(name, "statistics", {
-        reduce: { extremes: "p", count: 6, apart: 1 },
-        frame: 1,
-      });
+      const extremes = { reduce: { extremes: "p", count: 6, apart: 1 }, frame: 1 };
+      const { results } = await question(name, "statistics", extremes);
       const { structures } = await question(name, "structures", { where: "p > rms(p)", least: 4, frame: 2 });
       const cases: (readonly [Members, number[][]])[] = [
         [lowest, results[0].lowest.map((one: AnyAnswer) => one.at)],
@@ -149,17 +147,16 @@ describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}
         const answer = await question(name, "around", { what: "u.x*p", lag: [1, 0, 2], ...members });
         const { coordinates, mean, count } = answer.results[0];
         const places: (number | null)[] = coordinates.y ?? [null];
+        // Centres count at the nearest node.
+        const rowOf = (at: number): number | undefined =>
+          "where" in members ? rows.toSorted((a, b) => Math.abs(a - at) - Math.abs(b - at))[0] : at;
         const isInside = (at: number[]) =>
           kind.periodic[2] || (Number(at[2]) >= 0 && Number(at[2]) <= Number(z.at(-1)));
         for (const [j, y] of places.entries())
-          for (const [k, i] of [
-            [0, 0],
-            [2, 1],
-            [3, 2],
-          ] as [number, number][]) {
+          for (const [i, k] of [0, 2, 3].entries()) {
             const r = [(i - 1) * Number(x[1]), 0, (k - 2) * Number(z[1])];
             const at = events
-              .filter((one) => y === null || one[1] === y)
+              .filter((one) => y === null || rowOf(one[1] as number) === y)
               .map((one) => one.map((c, a) => c + Number(r[a])));
             const own = { what: "u.x*p", points: at.filter(isInside), method: "Lag4", frame: members.frame ?? "all" };
             const [there] =

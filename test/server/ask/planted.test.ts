@@ -15,9 +15,8 @@ async function plant(name: string, flow: Flow): Promise<string> {
   const folder = folderIn(SCRATCH, name);
   const velocity = { file: "u.h5", path: "/u", dimensions: ["t", "z", "y", "x", "c"] as const };
   const value = (at: Index) => flow(at)[at.c] as number;
-  await writeHdf5(join(folder, "u.h5"), (file) =>
-    writeField(file, "/u", { ...velocity, lengths: { t: FRAMES }, value }),
-  );
+  const lengths = { t: FRAMES };
+  await writeHdf5(join(folder, "u.h5"), (file) => writeField(file, "/u", { ...velocity, lengths, value }));
   const content = descriptor(name, { fields: { velocity }, time: { origin: 0, step: 1, count: FRAMES } });
   const y = { nodes: NODES.y, origin: 0, spacing: 1, faces: "wall" };
   writeDescriptor(folder, { ...content, axes: { ...(content.axes as object), y } });
@@ -26,17 +25,15 @@ async function plant(name: string, flow: Flow): Promise<string> {
 
 /** A wave of two periods to +x at 3/4, and one of three to -x at 1. */
 const waves: Flow = ({ x, t }) => [Math.cos(2 * K * (x - 0.75 * t)) + Math.cos(3 * K * (x + t)) / 2, 0, 0];
-/** A vortex along z over the seam of x, and one twice as strong at the wall, whose centres u.z marks. */
-const vortices: Flow = ({ x, y, z }) => {
+/** A vortex along z over the seam of x, and one twice as strong at the wall, whose centres u.z marks, but in frame 1. */
+const vortices: Flow = ({ x, y, z, t }) => {
   const [a, b, c, d] = [((x + 6) % 12) - 6, y - 5, x - 6, ((z + 8) % 11) - 5];
   const [weak, strong] = [Math.exp(-(a * a + b * b + (z - 3) ** 2)), 2 * Math.exp(-(c * c + y * y + d * d))];
-  return [-b * weak - y * strong, a * weak + c * strong, Number(weak === 1 || strong === 2)];
+  return [-b * weak - y * strong, a * weak + c * strong, Number(t !== 1 && (weak === 1 || strong === 2))];
 };
 const heightOf = (y: number) => (y - (NODES.y - 1) / 2) / 10;
 /** Couette flow, off by 0.3, and fluctuations that differ between its halves. */
-const shear: Flow = ({ x, y }) => [
-  ...[10 * heightOf(y) + 0.3 + Math.cos(K * x), (1 + heightOf(y)) * Math.cos(K * x), 0],
-];
+const shear: Flow = ({ x, y }) => [10 * heightOf(y) + 0.3 + Math.cos(K * x), (1 + heightOf(y)) * Math.cos(K * x), 0];
 
 const folders = Object.entries({ waves, vortices, shear }).map(([name, flow]) => plant(name, flow));
 const service = await serveTestData(await Promise.all(folders));
@@ -52,14 +49,11 @@ it("waves that travel both ways have the signs and the speeds of their ways", as
     for (const [w, one] of row.entries())
       expect(one, `${k} ${w}`).toBeCloseTo(k === 2 && w === 1 ? 1 / 2 : k === 3 && w === 6 ? 1 / 8 : 0, 6);
   expect([c[2], c[3]]).toEqual([expect.closeTo(0.75, 6), expect.closeTo(-1, 6)]);
-  const at = { y: 0, z: 0, c: 0, n: 0 };
-  const speeds = Array.from({ length: NODES.x * FRAMES }, (_, i) =>
-    waves({ ...at, x: i % NODES.x, t: Math.floor(i / NODES.x) }),
-  );
-  expect(answer.courant).toBeCloseTo(Math.max(...speeds.map(([u = 0]) => Math.abs(u))), 6);
-  expect(answer.warnings).toEqual([
-    expect.stringMatching(/^between stored times the flow moves up to 1\.\d+ nodes: convection/),
-  ]);
+  const at = (i: number): Index => ({ x: i % NODES.x, t: Math.floor(i / NODES.x), ...{ y: 0, z: 0, c: 0, n: 0 } });
+  const speeds = Array.from({ length: NODES.x * FRAMES }, (_, i) => Math.abs(waves(at(i))[0] as number));
+  expect(answer.courant).toBeCloseTo(Math.max(...speeds), 6);
+  const told = /^between stored times the flow moves up to 1\.\d+ nodes: convection/;
+  expect(answer.warnings).toEqual([expect.stringMatching(told)]);
 });
 
 it("vortices at a seam and at a wall have the means of what is inside, by their cells", async () => {
@@ -75,6 +69,13 @@ it("vortices at a seam and at a wall have the means of what is inside, by their 
       expect(mean.flat(2)[i], `${c} ${x} ${y} ${z}`).toBeCloseTo([-y * w, x * w, Number(i === 62)][c] as number, 6);
     }
   }
+});
+
+it("centres are events of every frame, in any order of times", async () => {
+  const how = { call: "around", dataset: "vortices", events: "centres", where: "u.z > 0.5", frame: [2, 1, 0] };
+  const { results, weights, question: asked } = await question({ ...how, lag: 0, over: "x,y,z", what: "u.z" });
+  expect({ t: results[0].coordinates.t, count: results[0].count.flat(3) }).toEqual({ t: [2, 1, 0], count: [2, 0, 2] });
+  expect([weights, asked.weights]).toEqual(["events", undefined]);
 });
 
 it.each([

@@ -8,7 +8,7 @@ import type { Context } from "../context.js";
 import type { MemberValues } from "../question/member-values.js";
 import { pointsOf } from "../question/points.js";
 import { pointOptions } from "../question/what.js";
-import { DIRECTIONS, nodesOfFrame, pooled } from "./analysed-nodes.js";
+import { type AnalysedNodes, DIRECTIONS, nodesOfFrame, pooled } from "./analysed-nodes.js";
 import type { Analysis } from "./analysis.js";
 import { countsOf } from "./conditions.js";
 import { pickAll } from "./reductions.js";
@@ -118,11 +118,18 @@ export async function eventsOf(context: Context, column: string, analysis: Analy
   return placed;
 }
 
-/** The groups of events at one place along the kept directions, and their coordinates, the slowest direction first. */
-export function groupsOfEvents(events: readonly PlacedEvent[], { kept, times }: Pick<ReductionPlan, "kept" | "times">) {
-  const along = ([3, 2, 1, 0] as const).filter((a) => kept[a]);
-  const placeAt = ({ at, frame }: PlacedEvent, a: number): number => (a === 3 ? times[frame] : at[a]);
-  const lists = along.map((a) => [...new Set(events.map((one) => placeAt(one, a)))].sort((p, q) => p - q));
+/**
+ * The groups of events at one place along the kept directions, and their coordinates, the slowest direction first: all
+ * times, and the places of events, or the nodes nearest to them.
+ */
+export function groupsOfEvents(events: readonly PlacedEvent[], base: AnalysedNodes["base"], isAtNodes: boolean) {
+  const along = ([3, 2, 1, 0] as const).filter((a) => base.kept[a]);
+  const nearest = (nodes: Float64Array, place: number) =>
+    nodes.reduce((best, one) => (Math.abs(one - place) < Math.abs(best - place) ? one : best));
+  const placeAt = ({ at, frame }: PlacedEvent, a: 0 | 1 | 2 | 3): number =>
+    a === 3 ? base.times[frame] : isAtNodes ? nearest(base.coordinates[a], at[a]) : at[a];
+  const placesOf = (a: 0 | 1 | 2 | 3) => [...new Set(events.map((one) => placeAt(one, a)))].sort((p, q) => p - q);
+  const lists = along.map((a) => (a === 3 ? [...base.times] : placesOf(a)));
   const numbers = lists.map((list) => new Map(list.map((place, i) => [place, i])));
   return {
     coordinates: Object.fromEntries(along.map((a, n) => [DIRECTIONS[a], lists[n]] as const)),
