@@ -26,8 +26,8 @@ export interface ExtremesOptions {
   readonly apart: number;
   /** Extremes that earlier passes have picked. */
   readonly picked?: BySide<readonly Extreme[]>;
-  /** The first candidate that this pass considers; null: a side is complete. Absent in the first pass. */
-  readonly from?: BySide<Extreme | null>;
+  /** The first candidate that this pass considers; null: a side is complete, or not asked. Absent in the first pass. */
+  readonly from?: Partial<BySide<Extreme | null>>;
 }
 
 /** Candidates in their order, and the first candidate that did not fit; null if all fitted. */

@@ -77,11 +77,13 @@ export async function extremeNodes(
   if (known > MOST_EVENTS)
     throw new LimitError("analysis.numbers", `where: ${known} nodes are events; at most ${MOST_EVENTS} are turned.`);
   const { count = Math.max(1, known), apart = 0 } = named ?? {};
-  const reduction = { kind: "extremes", of: 0, count, apart, also: also.map((_, c) => c + 1) } as const;
+  const [side, from] =
+    named?.lowest === undefined ? (["highest", { lowest: null }] as const) : (["lowest", { highest: null }] as const);
+  const reduction = { kind: "extremes", of: 0, count, apart, from, also: also.map((_, c) => c + 1) } as const;
   const reducing = { columns: [column, ...also], reductions: [reduction] };
   const found = (await reduce(all, reducing)).states(0) as readonly Extremes[];
   const [picked] = await pickAll(reduction, found, { ...all.base, ...reducing }, all, analysis);
-  return picked?.[named?.lowest === undefined ? "highest" : "lowest"] ?? [];
+  return picked?.[side] ?? [];
 }
 
 /** The events of a question, with their axes. `column`: known at the nodes that are events. */
