@@ -160,6 +160,8 @@ describe("bad requests", () => {
     [{ what: ["p"], terms: ["helicity"] }, "isotropic32", "terms: helicity needs a vector."],
     [{ terms: ["cross:p"] }, "isotropic32", "terms: the quantity after cross: must be a vector"],
     [{ kind: "line", terms: ["dissipation"] }, "isotropic32", "terms: dissipation is of shells only."],
+    [{ kind: "line", axis: "y", terms: ["flux"] }, "channel", "terms: they are of shells, planes and periodic lines."],
+    [{ kind: "line", axis: "y", at: "x:0" }, "channel", "at: it is for periodic lines, modes and correlations."],
     [{ terms: ["energy"] }, "isotropic32", "terms: expected some of transfer, flux"],
     [{ kind: "plane" }, "isotropic32", "axis: the axis across the planes must be given"],
     [{ axis: "x" }, "isotropic32", "axis: shells have none"],

@@ -44,8 +44,8 @@ export async function frequencySpectrum(context: Context, question: MemberValues
   const periodic = LETTERS.filter((_, a) => dataset.axes[a as AxisNumber].periodic);
   const axis = kind === "frequency" ? [] : (question.axis ?? periodic.slice(0, 1));
   const plain = analysisOf(context, question);
-  if (question.terms !== undefined) throw wrong("terms", "terms are of shells, planes and lines");
-  if (question.at !== undefined) throw wrong("at", "it is for lines, modes and correlations");
+  if (question.terms !== undefined) throw wrong("terms", "they are of shells, planes and periodic lines");
+  if (question.at !== undefined) throw wrong("at", "it is for periodic lines, modes and correlations");
   if (kind === "frequency" && question.axis !== undefined) throw wrong("axis", "kind=wavenumber_frequency has an axis");
   if (kind !== "frequency" && axis.length !== 1) throw wrong("axis", "expected one axis");
   const texts = pairOf(question, dataset);
