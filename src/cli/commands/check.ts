@@ -108,11 +108,15 @@ async function checkValues(dataset: Dataset): Promise<number> {
     for (let frame = 0; frame < frames; frame++)
       for (const [index, field] of fields.entries()) {
         const done = frame * fields.length + index;
-        const turn = async (fraction: number) => {
+        const onFrameFraction = async (fraction: number) => {
           progress.update((done + fraction) / (frames * fields.length));
           await setImmediate();
         };
-        read.push({ field, frame, statistics: await frameStatistics(dataset, open, field, frame, turn).catch(textOf) });
+        read.push({
+          field,
+          frame,
+          statistics: await frameStatistics(dataset, open, field, frame, onFrameFraction).catch(textOf),
+        });
       }
   } finally {
     progress.stop();
@@ -135,21 +139,22 @@ function printFaults(read: readonly ReadFrame[]): number {
   if (doubtful && read[0]?.field === "velocity") print(`  warning: velocity: ${shuffledText(doubtful)}`);
   const repeated = repeatedFrames(byFrame);
   // A block with one value in all frames is no damage of a frame: it is a body, or fluid at rest.
-  const always = (text: string) => known.length > 1 && known.every(({ places }) => places.constant.includes(text));
+  const isInAllFrames = (text: string) =>
+    known.length > 1 && known.every(({ places }) => places.constant.includes(text));
   let faults = read.length - known.length;
   for (const { field, frame, statistics: found } of read) {
     if (typeof found === "string") continue;
     const { constant, others } = found.places;
-    const wrong = [
-      ...constant.filter((text) => !always(text)),
+    const faultTexts = [
+      ...constant.filter((text) => !isInAllFrames(text)),
       ...others,
       ...(repeated.get(found) ?? []),
       ...outliersIn(known, known.indexOf(found)),
     ];
-    if (wrong.length > 0) faults++;
-    for (const text of wrong) print(`  wrong: frame ${frame} ${field}: ${text}`);
+    if (faultTexts.length > 0) faults++;
+    for (const text of faultTexts) print(`  wrong: frame ${frame} ${field}: ${text}`);
   }
-  for (const text of known[0]?.places.constant.filter(always) ?? [])
+  for (const text of known[0]?.places.constant.filter(isInAllFrames) ?? [])
     print(`  in all frames ${read[0]?.field}: ${text}`);
   return faults;
 }

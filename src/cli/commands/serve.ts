@@ -9,7 +9,7 @@ import { MisuseError } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";
 import { confirmToServe } from "./inspect.js";
 
-export function serveCommand(listening: () => void): Command {
+export function serveCommand(onListening: () => void): Command {
   const command = new Command("serve").argument("[files...]", "files that are served alone, confirmed if they wait");
   command.option("--name <name>", "name of the dataset that the files make");
   return withAnswers(addSettings(command)).action(async (files: readonly string[]) => {
@@ -20,7 +20,7 @@ export function serveCommand(listening: () => void): Command {
       command.setOptionValue("data", paths.join(delimiter));
     }
     await runService(configOf(command, startProblems));
-    listening();
+    onListening();
   });
 }
 

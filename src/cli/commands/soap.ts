@@ -13,10 +13,10 @@ const OPERATIONS = ALL_OPERATIONS.filter(({ name }) => dialectOf(name) !== null)
 type SoapFlags = ServiceFlags & Readonly<Record<string, string | undefined>>;
 
 const ONES = ["nlayers", "filter_width", "x_step", "y_step", "z_step"].map((name) => [name, "1"]);
-const USUAL: Readonly<Record<string, string>> = { temporalInterpolation: "PCHIP", ...Object.fromEntries(ONES) };
+const DEFAULT_FLAGS: Readonly<Record<string, string>> = { temporalInterpolation: "PCHIP", ...Object.fromEntries(ONES) };
 
 /** Members that are optional in the WSDL but that every operation needs. */
-const NEEDED: readonly string[] = ["dataset", "field", "points"];
+const ALWAYS_REQUIRED: readonly string[] = ["dataset", "field", "points"];
 
 /** `spatialInterpolation` -> `spatial-interpolation`, `x_start` -> `x-start`, `Xwidth` -> `xwidth`. */
 const flagOf = (name: string): string => name.replaceAll(/(?<=[a-z])(?=[A-Z])|_/g, "-").toLowerCase();
@@ -40,7 +40,7 @@ export function soapCommand(): Command {
   });
   for (const [name, member] of MEMBERS) {
     if (name === "authToken") continue;
-    const usual = USUAL[name] === undefined ? "" : `; ${USUAL[name]} unless given`;
+    const usual = DEFAULT_FLAGS[name] === undefined ? "" : `; ${DEFAULT_FLAGS[name]} unless given`;
     const about = isList(member) ? "a file of x,y,z, or - for standard input" : `the member ${name}`;
     command.option(`--${flagOf(name)} <value>`, `${about}${usual}`);
   }
@@ -75,18 +75,22 @@ async function run(operation: OperationName, flags: SoapFlags): Promise<void> {
 
 /** @throws MisuseError for a flag that the operation does not take, or lacks */
 async function requestOf(row: Row, flags: SoapFlags) {
-  const own = membersOf(row);
+  const taken = membersOf(row);
   for (const name of MEMBERS.keys())
-    if (flags[camel(flagOf(name))] !== undefined && !own.some((member) => member.name === name) && name !== "authToken")
+    if (
+      flags[camel(flagOf(name))] !== undefined &&
+      !taken.some((member) => member.name === name) &&
+      name !== "authToken"
+    )
       throw new MisuseError(
-        `--${flagOf(name)}: ${row.name} does not take it, but ${own.map((member) => `--${flagOf(member.name)}`).join(" ")}`,
+        `--${flagOf(name)}: ${row.name} does not take it, but ${taken.map((member) => `--${flagOf(member.name)}`).join(" ")}`,
       );
   const request: Record<string, string | number | Float32Array> & { points?: Float32Array } = {};
-  for (const member of own) {
+  for (const member of taken) {
     const { name, type } = member;
-    const text = flags[camel(flagOf(name))] ?? USUAL[name];
+    const text = flags[camel(flagOf(name))] ?? DEFAULT_FLAGS[name];
     if (text === undefined) {
-      if (!member.required && !NEEDED.includes(name)) continue;
+      if (!member.required && !ALWAYS_REQUIRED.includes(name)) continue;
       throw new MisuseError(`--${flagOf(name)} is missing: ${row.name} needs it`);
     }
     if (isList(member)) request[name] = await readPoints(text);
