@@ -6,7 +6,7 @@ import { descriptorFolder, LIMITS, readConfig } from "../../shared/config.js";
 import { DataError } from "../../shared/errors.js";
 import { STORE_DEFAULTS } from "../../shared/store-settings.js";
 import { openDataset } from "../../storage/bricks/brick-reader.js";
-import { keepCheck } from "../../storage/catalog/check-record.js";
+import { saveCheckRecord } from "../../storage/catalog/check-record.js";
 import { digestIn, MANIFEST_NAME, readManifest } from "../../storage/catalog/manifest.js";
 import { scanFolders } from "../../storage/catalog/scan-folders.js";
 import { openSource } from "../../storage/catalog/source.js";
@@ -50,7 +50,7 @@ async function checkDataset(dataset: Dataset): Promise<number> {
   for (const warning of dataset.warnings) print(`  warning: ${warning}`);
   const sums = await checkSums(dataset);
   const faults = await checkValues(dataset);
-  keepCheck(readConfig().config.state, dataset, sums.manifest);
+  saveCheckRecord(readConfig().config.state, dataset, sums.manifest);
   return sums.faults + faults;
 }
 

@@ -21,7 +21,7 @@ function placeOf(state: string, { files }: Dataset): string {
 }
 
 /** Keeps the outcome if the state folder can be written. `manifest`: text whose checksums all files have. */
-export function keepCheck(state: string, dataset: Dataset, manifest: string | null): void {
+export function saveCheckRecord(state: string, dataset: Dataset, manifest: string | null): void {
   const sums = manifest === null ? null : createHash("sha256").update(manifest).digest("hex");
   const record: CheckRecord = { version: digestOf(dataset.files), manifest: sums };
   try {

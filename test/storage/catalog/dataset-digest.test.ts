@@ -15,7 +15,7 @@ import {
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { digestBuild, digestProgram } from "../../../src/engine/contract/build-digest.js";
-import { keepCheck } from "../../../src/storage/catalog/check-record.js";
+import { saveCheckRecord } from "../../../src/storage/catalog/check-record.js";
 import { DatasetDigests } from "../../../src/storage/catalog/dataset-digest.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import "../../support/hdf5-library.js";
@@ -91,10 +91,10 @@ describe("digests of datasets", () => {
     expect(sampled.verified).toBe(false);
     // What is not read may have changed at another time.
     expect(await digestOf(hugeAt(mtimeMs + 5000))).not.toBe(sampled.digest);
-    keepCheck(state, huge, "the manifest");
+    saveCheckRecord(state, huge, "the manifest");
     const stamped = await digests();
     expect(stamped.verified).toBe(true);
-    keepCheck(state, huge, "another manifest");
+    saveCheckRecord(state, huge, "another manifest");
     expect(new Set([sampled.digest, stamped.digest, (await digests()).digest]).size).toBe(3);
     // The stamp is of these very files: another time of change, and it says nothing.
     const touched = { ...huge, files: huge.files.map((one) => ({ ...one, changedMs: 1 })) };
