@@ -3,17 +3,17 @@ import { timesOf } from "./describe.js";
 import type { Service } from "./service.js";
 
 /** Nodes that derivatives need along each axis. */
-const NEEDED = 5;
-const MOST_TEXT = 200;
+const MIN_DERIVATIVE_NODES = 5;
+const MAX_TEXT = 200;
 const SAMPLES = "128";
 
 const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-const escaped = (text: string): string => text.replace(/[&<>"]/g, (one) => ESCAPES[one]);
+const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (one) => ESCAPES[one]);
 
 /** The number in a text, or a default. */
-function numberOr(text: string | null, usual: number): number {
+function numberOr(text: string | null, fallback: number): number {
   const value = text === null || text.trim() === "" ? Number.NaN : Number(text);
-  return Number.isFinite(value) ? value : usual;
+  return Number.isFinite(value) ? value : fallback;
 }
 
 /** Elements for the head of the page; empty for unknown datasets and for datasets that are not open to all. */
@@ -22,9 +22,13 @@ export function previewOf({ config, engine, baseUrl }: Service, name: string, se
   if (dataset === undefined || (config.tokens !== null && config.anonymous !== true)) return "";
   const query = new URLSearchParams(search);
   const hasVelocity = dataset.fields.velocity !== undefined;
-  const isFine = dataset.axes.every(({ nodes }) => nodes >= NEEDED);
-  const usual = hasVelocity ? (isFine ? "norm(omega)" : "norm(u)") : (Object.keys(dataset.fields)[0] ?? "");
-  const what = (query.get("what") ?? usual).slice(0, MOST_TEXT);
+  const hasDerivatives = dataset.axes.every(({ nodes }) => nodes >= MIN_DERIVATIVE_NODES);
+  const defaultWhat = hasVelocity
+    ? hasDerivatives
+      ? "norm(omega)"
+      : "norm(u)"
+    : (Object.keys(dataset.fields)[0] ?? "");
+  const what = (query.get("what") ?? defaultWhat).slice(0, MAX_TEXT);
   const normal = /^slice:([xy])$/.exec(query.get("view.show") ?? "")?.[1] ?? "z";
   const { origin, spacing, nodes, coordinates } = dataset.axes["xyz".indexOf(normal) as 0];
   const middle = coordinates?.[nodes >> 1] ?? origin + (nodes >> 1) * spacing;
@@ -36,7 +40,7 @@ export function previewOf({ config, engine, baseUrl }: Service, name: string, se
   const title = `${what} at ${normal} = ${Number(at.toPrecision(4))}, t = ${Number(time.toPrecision(4))} · ${dataset.name}`;
   const tags = { "og:title": title, "og:type": "website", "og:description": dataset.title, "og:image": image };
   return Object.entries(tags)
-    .map(([property, content]) => `<meta property="${property}" content="${escaped(content)}" />`)
+    .map(([property, content]) => `<meta property="${property}" content="${escapeHtml(content)}" />`)
     .concat('<meta name="twitter:card" content="summary_large_image" />', "")
     .join("\n    ");
 }
