@@ -72,7 +72,7 @@ export function addVary(reply: FastifyReply, header: string): void {
   reply.header("vary", vary === undefined ? header : `${vary}, ${header}`);
 }
 
-type Reader = Pick<ReaderPace, "handOver" | "handedOver" | "encoded">;
+type Reader = Pick<ReaderPace, "beginWrite" | "endWrite" | "encoded">;
 type Chunks = Iterator<Buffer> | AsyncIterator<Buffer>;
 
 /**
@@ -100,7 +100,7 @@ function sendWhole(reply: FastifyReply, contentType: string, chunks: readonly Bu
   // Node joins a short text to the head, so that one write takes both.
   if (body.length <= SHORT_BYTES) raw.end(body.toString("latin1"), "latin1");
   else raw.end(body);
-  if (raw.writableLength > 0) reader.handOver(body.length);
+  if (raw.writableLength > 0) reader.beginWrite(body.length);
 }
 
 /** Sends chunks at the pace of the socket; a failure on the way ends the connection. A chunk lasts until the next. */
@@ -207,9 +207,9 @@ async function* paced(
   reader: Reader,
 ): AsyncGenerator<Buffer> {
   for (const chunk of first) {
-    reader.handOver(chunk.length);
+    reader.beginWrite(chunk.length);
     yield chunk;
-    reader.handedOver(chunk.length);
+    reader.endWrite(chunk.length);
   }
   try {
     for (;;) {
@@ -219,19 +219,19 @@ async function* paced(
       reader.encoded(performance.now() - since);
       const next = coming instanceof Promise ? await coming : coming;
       if (next.done) break;
-      reader.handOver(next.value.length);
+      reader.beginWrite(next.value.length);
       for (let at = 0; at < next.value.length; at += WRITTEN_BYTES) {
         yield next.value.subarray(at, at + WRITTEN_BYTES);
         const pause = slices.pause();
         if (pause !== null) await pause;
       }
-      reader.handedOver(next.value.length);
+      reader.endWrite(next.value.length);
     }
   } finally {
     // Ends the source of the chunks if the reader leaves.
     await rest.return?.();
   }
-  reader.handOver(0);
+  reader.beginWrite(0);
 }
 
 /** Ignores callers that leave in the middle of an answer: they are no failure of the service. */

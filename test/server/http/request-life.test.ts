@@ -136,8 +136,8 @@ const STEPS: readonly (readonly [string, (life: RequestLife) => unknown, Partial
     { tokens: 1, points: 3 * POINTS, slots: 1 },
   ],
   ["is computed", (life) => life.finishComputing([result(60_000)]), { tokens: 1, bytes: 60_000 }],
-  ["is being sent", (life) => life.reader.handOver(60_000), { tokens: 1, bytes: 60_000 }],
-  ["has been taken in part", (life) => life.reader.handedOver(20_000), { tokens: 1, bytes: 60_000 }],
+  ["is being sent", (life) => life.reader.beginWrite(60_000), { tokens: 1, bytes: 60_000 }],
+  ["has been taken in part", (life) => life.reader.endWrite(20_000), { tokens: 1, bytes: 60_000 }],
 ];
 
 describe.each(["finished", "left"] as const)("a request that has %s", (how) => {
@@ -154,7 +154,7 @@ describe.each(["finished", "left"] as const)("a request that has %s", (how) => {
     ["reads more points", (life: RequestLife) => life.countPoints(POINTS)],
     ["is computed", (life: RequestLife) => life.finishComputing([result(60_000)]).catch(() => undefined)],
     ["asks for a slot", (life: RequestLife) => life.acquireSlot().catch(() => undefined)],
-    ["hands bytes over", (life: RequestLife) => life.reader.handOver(60_000)],
+    ["hands bytes over", (life: RequestLife) => life.reader.beginWrite(60_000)],
     ["gives something to release", (life: RequestLife) => life.onEnd(() => tokens--)],
   ] as const)("holds nothing that it takes afterwards: %s", async (_, step) => {
     const { life, end } = begin();

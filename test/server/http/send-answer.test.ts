@@ -9,7 +9,7 @@ import type { Service } from "../../../src/server/http/service.js";
 import { startService } from "../../support/soap-service.js";
 
 const BLOCK = Buffer.alloc(48 * 1024, "x");
-const READER = { handOver: () => undefined, handedOver: () => undefined, encoded: () => undefined };
+const READER = { beginWrite: () => undefined, endWrite: () => undefined, encoded: () => undefined };
 
 /** Serves `/blocks` by `send`; the request of `/blocks` resolves with its reply. */
 async function serving(send: (reply: FastifyReply, service: Service) => Promise<void>) {
@@ -81,7 +81,7 @@ describe("sendStream", () => {
       }
     }
     const taken: number[] = [];
-    const reader = { ...READER, handedOver: (bytes: number) => taken.push(bytes) };
+    const reader = { ...READER, endWrite: (bytes: number) => taken.push(bytes) };
     const { service } = await serving((reply, given) => sendStream(reply, "text/plain", parts(), given, reader));
     const answer = Buffer.from(await (await fetch(`http://127.0.0.1:${service.port}/blocks`)).arrayBuffer());
     const expected = Buffer.concat([1, 2, 3].map((value) => Buffer.alloc(shared.length, value)));

@@ -14,8 +14,8 @@ export class ReaderPace implements OutgoingAnswer {
   #readMs = 0;
   /** Time since which there have been bytes to take; null while there are none. */
   #offeredAt: number | null = null;
-  #patience: NodeJS.Timeout | null = null;
-  #over = false;
+  #cutTimer: NodeJS.Timeout | null = null;
+  #isOver = false;
 
   constructor(outgoing: Outgoing, limits: Limits, facts: Pick<RequestFacts, "encodeMs">, cut: () => void) {
     this.#outgoing = outgoing;
@@ -35,24 +35,24 @@ export class ReaderPace implements OutgoingAnswer {
   async waitForRoom(bytes: number, due: number): Promise<void> {
     this.bytes = bytes;
     // Bytes counted after the end would never be given back.
-    while (this.#over || !this.#outgoing.enter(this)) {
-      if (this.#over) throw new CancelledError();
+    while (this.#isOver || !this.#outgoing.enter(this)) {
+      if (this.#isOver) throw new CancelledError();
       await this.#outgoing.room();
-      if (!this.#over && performance.now() > due) throw new BusyError("Too many answers wait for their readers.");
+      if (!this.#isOver && performance.now() > due) throw new BusyError("Too many answers wait for their readers.");
     }
   }
 
   /** Hands bytes to the reader, who is cut off without taking them in time. */
-  handOver(bytes: number): void {
-    if (this.#over) return;
+  beginWrite(bytes: number): void {
+    if (this.#isOver) return;
     const ms = this.#limits["http.readerGraceMs"] + (1000 * bytes) / this.#limits["http.readerBytesPerSecond"];
-    if (this.#patience !== null) clearTimeout(this.#patience);
-    this.#patience = setTimeout(this.cut, Math.min(ms, LONGEST_MS));
+    if (this.#cutTimer !== null) clearTimeout(this.#cutTimer);
+    this.#cutTimer = setTimeout(this.cut, Math.min(ms, LONGEST_MS));
     this.#offeredAt ??= performance.now();
   }
 
-  handedOver(bytes: number): void {
-    if (this.#patience !== null) clearTimeout(this.#patience);
+  endWrite(bytes: number): void {
+    if (this.#cutTimer !== null) clearTimeout(this.#cutTimer);
     this.taken += bytes;
     this.#readMs = this.readMs;
     this.#offeredAt = null;
@@ -63,8 +63,8 @@ export class ReaderPace implements OutgoingAnswer {
   }
 
   end(): void {
-    this.#over = true;
+    this.#isOver = true;
     this.#outgoing.leave(this);
-    if (this.#patience !== null) clearTimeout(this.#patience);
+    if (this.#cutTimer !== null) clearTimeout(this.#cutTimer);
   }
 }

@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 it("has the time of its bytes and of one pause", () => {
-  pace.handOver(500);
+  pace.beginWrite(500);
   vi.advanceTimersByTime(599);
   expect(cuts).toBe(0);
   vi.advanceTimersByTime(1);
@@ -33,12 +33,12 @@ it("has the time of its bytes and of one pause", () => {
 });
 
 it("is not cut off once it has taken the bytes, nor after the end", () => {
-  pace.handOver(500);
-  pace.handedOver(500);
+  pace.beginWrite(500);
+  pace.endWrite(500);
   vi.advanceTimersByTime(10_000);
-  pace.handOver(500);
+  pace.beginWrite(500);
   pace.end();
-  pace.handOver(500);
+  pace.beginWrite(500);
   vi.advanceTimersByTime(10_000);
   expect([cuts, vi.getTimerCount()]).toEqual([0, 0]);
 });
@@ -46,12 +46,12 @@ it("is not cut off once it has taken the bytes, nor after the end", () => {
 it("is measured while it has bytes to take, and only then", async () => {
   await pace.waitForRoom(700, 1000);
   const [answer] = waiting;
-  pace.handOver(500);
+  pace.beginWrite(500);
   vi.advanceTimersByTime(40);
   expect([answer?.bytes, answer?.taken, answer?.readMs]).toEqual([700, 0, 40]);
-  pace.handedOver(500);
+  pace.endWrite(500);
   vi.advanceTimersByTime(1000);
-  pace.handOver(200);
+  pace.beginWrite(200);
   vi.advanceTimersByTime(5);
   expect([answer?.taken, answer?.readMs]).toEqual([500, 45]);
   pace.end();
@@ -77,9 +77,9 @@ it("counts nothing after the end", async () => {
 it("is measured from the first of the bytes that it has not taken", async () => {
   await pace.waitForRoom(700, 1000);
   const [answer] = waiting;
-  pace.handOver(100);
+  pace.beginWrite(100);
   vi.advanceTimersByTime(30);
-  pace.handOver(100);
+  pace.beginWrite(100);
   vi.advanceTimersByTime(10);
   expect(answer?.readMs).toBe(40);
   pace.end();
