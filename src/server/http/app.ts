@@ -125,10 +125,10 @@ function serverOptions(
     requireHostHeader: false,
   };
   const base = pathOfBase(baseUrl);
-  const pair = tls?.pair ?? null;
-  const secure = pair === null ? null : { ...pair, handshakeTimeout: headersTimeout };
+  const keyPair = tls?.pair ?? null;
+  const secure = keyPair === null ? null : { ...keyPair, handshakeTimeout: headersTimeout };
   return {
-    ...(pair === null ? {} : { https: pair }),
+    ...(keyPair === null ? {} : { https: keyPair }),
     serverFactory: (listener: RequestListener) => {
       const server = createServer(http, secure, connections, listener, maxConnections);
       // Drops a caller on whose socket nothing has moved for longer than any request may take.
@@ -254,15 +254,15 @@ function answerExpectations(server: Server, bodyBytes: number): void {
 
 /** Hooks of every request: common headers, access log, refusal of ambiguous framing and of all requests at shutdown. */
 function observeRequests(app: FastifyInstance, service: Service, log: FastifyBaseLogger): void {
-  let closing = false;
+  let isClosing = false;
   app.addHook("preClose", (done) => {
-    closing = true;
+    isClosing = true;
     done();
   });
   app.decorateRequest("facts");
   app.addHook("onRequest", (request, reply, done) => {
     const since = performance.now();
-    service.slices.note();
+    service.slices.noteActivity();
     const facts: RequestFacts = { ...NO_FACTS };
     request.facts = facts;
     reply.header("x-content-type-options", "nosniff");
@@ -274,7 +274,7 @@ function observeRequests(app: FastifyInstance, service: Service, log: FastifyBas
     const isInjected = sentBefore === undefined;
     const client = request.ip;
     raw.on("close", () => {
-      if (closing && !isInjected && !app.connections.hasPending(socket)) socket.destroySoon();
+      if (isClosing && !isInjected && !app.connections.hasPending(socket)) socket.destroySoon();
       const status = raw.statusCode;
       const outcome = outcomeOf(facts, isInjected ? raw.writableEnded : raw.writableFinished, status);
       const ms = performance.now() - since;
@@ -298,7 +298,7 @@ function observeRequests(app: FastifyInstance, service: Service, log: FastifyBas
         ms: hundredths(ms),
       });
     });
-    if (closing) {
+    if (isClosing) {
       const headers = { "content-type": "text/plain; charset=utf-8", "retry-after": "1", connection: "close" };
       sendText(reply, request.raw, 503, headers, "The service is shutting down.\n");
       return;
@@ -338,14 +338,14 @@ function plainError(error: unknown, request: FastifyRequest, reply: FastifyReply
 }
 
 /** Refuses a request that cannot be parsed, or is late. `answered`: an answer has begun, so no other can be sent. */
-function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, answered: boolean): void {
+function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, hasAnswerBegun: boolean): void {
   // Without a TLS handshake no answer can be sent.
-  const unsecured = /^ERR_(?:TLS|SSL)_/.test(error.code ?? "");
-  if (unsecured || error.code === "ECONNRESET" || !socket.writable) {
+  const isUnsecured = /^ERR_(?:TLS|SSL)_/.test(error.code ?? "");
+  if (isUnsecured || error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
-  if (answered) {
+  if (hasAnswerBegun) {
     socket.destroySoon();
     return;
   }

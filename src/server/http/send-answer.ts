@@ -178,7 +178,7 @@ async function begin(
   slices: TimeSlices,
   reader: Reader,
 ): Promise<{ first: Buffer[]; complete: boolean }> {
-  slices.note();
+  slices.noteActivity();
   const first: Buffer[] = [];
   let since = performance.now();
   try {
@@ -213,7 +213,7 @@ async function* paced(
   }
   try {
     for (;;) {
-      slices.note();
+      slices.noteActivity();
       const since = performance.now();
       const coming = rest.next();
       reader.encoded(performance.now() - since);

@@ -70,7 +70,7 @@ function npyPoints(body: Buffer): ReturnType<typeof readNpy> {
 /** Points of CSV: three or four numbers a line, or the columns that a header names. */
 async function csvPoints({ slices }: RequestLife, body: Buffer): Promise<RequestedPoints> {
   const lines = new PointLines();
-  slices.note();
+  slices.noteActivity();
   try {
     for (let at = 0; at < body.length; at += STEP_BYTES) {
       lines.addBytes(body.subarray(at, at + STEP_BYTES), at + STEP_BYTES >= body.length);

@@ -54,7 +54,7 @@ export class TimeSlices {
   }
 
   /** Records work; the first of a turn begins the slice. */
-  note(): void {
+  noteActivity(): void {
     if (this.#since !== null) return;
     const since = performance.now();
     this.#since = since;
@@ -80,7 +80,7 @@ export class TimeSlices {
   }
 
   get isOver(): boolean {
-    this.note();
+    this.noteActivity();
     if (performance.now() - (this.#since as number) >= SLICE_MS) return true;
     return !this.#isGranted && this.accepting.comesFirst;
   }
@@ -98,7 +98,7 @@ export class TimeSlices {
 
   /** Calls `treat` with consecutive ranges of `0 .. count - 1`. `step`: elements that take under a millisecond. */
   async each(count: number, treat: (from: number, to: number) => void, step = STEP_ELEMENTS): Promise<void> {
-    this.note();
+    this.noteActivity();
     for (let from = 0; from < count; from += step) {
       if (from > 0) await this.pause();
       treat(from, Math.min(count, from + step));
@@ -109,7 +109,7 @@ export class TimeSlices {
     if (!this.accepting.comesFirst) {
       this.#end();
       this.#isGranted = true;
-      this.note();
+      this.noteActivity();
       this.#queue.shift()?.();
     }
     if (this.#queue.length > 0) setImmediate(() => this.#next());

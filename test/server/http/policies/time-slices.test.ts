@@ -58,9 +58,9 @@ test("what is done in one turn shares its slice, and the next turn has another",
   const slices = new TimeSlices(() => null);
   let clock = 0;
   vi.spyOn(performance, "now").mockImplementation(() => clock);
-  slices.note();
+  slices.noteActivity();
   clock += 4;
-  slices.note();
+  slices.noteActivity();
   const wait = slices.pause();
   expect(wait).toBeInstanceOf(Promise);
   await wait;
@@ -76,7 +76,7 @@ test("a slice from the queue is not cut short by the end of the turn before it",
   const slices = new TimeSlices(() => null);
   let clock = 0;
   vi.spyOn(performance, "now").mockImplementation(() => clock);
-  slices.note();
+  slices.noteActivity();
   clock += 5;
   const first = slices.pause();
   const second = slices.pause();
@@ -90,7 +90,7 @@ test("a slice from the queue is not cut short by the end of the turn before it",
 
 test("waits for something else do not count", async () => {
   const slices = new TimeSlices(() => null);
-  slices.note();
+  slices.noteActivity();
   const since = performance.now();
   while (performance.now() - since < 50) await immediate();
   expect(slices.longestMs).toBeLessThan(performance.now() - since);
