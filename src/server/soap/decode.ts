@@ -55,14 +55,14 @@ export function decode(
   return new Decoder(reader, rows, context).run();
 }
 
-type Scalars = { -readonly [K in keyof Query]: Query[K] };
+type MutableQuery = { -readonly [K in keyof Query]: Query[K] };
 
 class Decoder {
   readonly #reader: XmlReader;
   readonly #rows: readonly OperationRow[];
   #row: OperationRow;
   readonly #context: DecodeContext;
-  readonly #query: Scalars;
+  readonly #query: MutableQuery;
   #cursor = 0; // The next member; beyond all after `addr`.
   #authorised = false;
   #evaluation: Evaluation | null = null;
@@ -79,24 +79,24 @@ class Decoder {
 
   *run(): Steps<DecodedOperation> {
     checkAttributes(this.#reader, this.#context.version, this.#row.wire);
-    const stray = (): RequestError => invalid(`There is text between the members of ${this.#row.wire}.`);
+    const strayText = (): RequestError => invalid(`There is text between the members of ${this.#row.wire}.`);
     for (;;) {
-      const event = yield* this.#reader.nextTag(stray);
+      const event = yield* this.#reader.nextTag(strayText);
       if (event === END) break;
       yield* this.#readMember();
     }
     this.#checkSkipped(this.#row.request.length, "the end of the request");
-    const evaluation = this.#started();
+    const evaluation = this.#startOnce();
     writePoints(this.#lists, evaluation.points);
     return { row: this.#row, evaluation };
   }
 
   *#readMember(): Steps<void> {
     const { local, namespace } = this.#reader;
-    const isOurs = namespace === this.#context.namespace;
-    if (isOurs) this.#switchOverload(local);
+    const isInNamespace = namespace === this.#context.namespace;
+    if (isInNamespace) this.#switchOverload(local);
     const members = this.#row.request;
-    const index = isOurs ? members.findIndex((member) => member.name === local) : -1;
+    const index = isInNamespace ? members.findIndex((member) => member.name === local) : -1;
     if (index < 0) this.#authorise(null);
     const member = members[index];
     if (member === undefined) return yield* this.#unknownMember();
@@ -107,9 +107,10 @@ class Decoder {
     if (member.type === "ArrayOfArrayOfFloat") {
       const { points } = this.#context.limit({ points: this.#context.mostPoints, name: "query.points" });
       this.#lists = yield* readLists(this.#reader, this.#context, points);
-    } else if (member.type === "ArrayOfPoint3") yield* this.#items("Point3", member.name, this.#started().points, true);
+    } else if (member.type === "ArrayOfPoint3")
+      yield* this.#items("Point3", member.name, this.#startOnce().points, true);
     else if (member.type === "ArrayOfVector3") {
-      yield* this.#items("Vector3", member.name, this.#started().velocities, false);
+      yield* this.#items("Vector3", member.name, this.#startOnce().velocities, false);
     } else this.#scalar(member, yield* readText(this.#reader, local));
   }
 
@@ -164,7 +165,7 @@ class Decoder {
     this.#context.authorise(token);
   }
 
-  #started(): Evaluation {
+  #startOnce(): Evaluation {
     if (this.#evaluation !== null) return this.#evaluation;
     const members = this.#query as Readonly<Record<string, unknown>>;
     const query =
@@ -214,7 +215,7 @@ class Decoder {
 
   /** Reads the items of `points`, which count against the limits, or of `InitialV`. */
   #items(item: ItemArray["item"], member: string, sink: TripleSink, counted: boolean): Steps<void> {
-    const { limit, textThreads } = this.#started();
+    const { limit, textThreads } = this.#startOnce();
     const { points, name } = this.#context.limit(limit);
     const { remaining } = this.#context;
     return readItems(this.#reader, this.#context, {

@@ -71,7 +71,7 @@ function sendWsdl(
   request: FastifyRequest,
   reply: FastifyReply,
   service: Service,
-  written: Map<string, string>,
+  cache: Map<string, string>,
 ): FastifyReply {
   const parameters = new Map(
     Object.entries(request.query as Record<string, string>).map(([key, value]) => [key.toLowerCase(), value]),
@@ -85,8 +85,8 @@ function sendWsdl(
     service.config.wsdl;
   const address = `${service.baseUrl()}${SOAP_PATH}`;
   const key = `${dialect} ${address}`;
-  const wsdl = written.get(key) ?? writeWsdl(service.config.namespace, address, dialect);
-  written.set(key, wsdl);
+  const wsdl = cache.get(key) ?? writeWsdl(service.config.namespace, address, dialect);
+  cache.set(key, wsdl);
   return reply.type("text/xml; charset=utf-8").send(wsdl);
 }
 
@@ -109,8 +109,8 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
       await life.finishComputing([result]);
       const { textThreads } = result;
       if (textThreads !== undefined && isLarge(result)) {
-        const spent = (ms: number): void => life.reader.encoded(ms);
-        const chunks = shared.encoder.encodeInThreads(row, media.version, result, textThreads, spent);
+        const onEncodeTime = (ms: number): void => life.reader.encoded(ms);
+        const chunks = shared.encoder.encodeInThreads(row, media.version, result, textThreads, onEncodeTime);
         await sendStream(reply, type, chunks, shared.service, life.reader);
       } else if (result.stream === undefined) {
         await sendChunks(reply, type, shared.encoder.encode(row, media.version, result), shared.service, life.reader);

@@ -124,10 +124,10 @@ export class XmlReader {
   #runBlank = true;
   #content = "";
 
-  constructor(source: ByteSource, limits: XmlLimits, spellings: NameCache) {
+  constructor(source: ByteSource, limits: XmlLimits, nameCache: NameCache) {
     this.#source = source;
     this.#limits = limits;
-    this.#nameCache = spellings;
+    this.#nameCache = nameCache;
     // A character has at most four bytes; twice as many leave room for references and white space.
     this.#tagBytes = 8 * (limits["xml.attributes"] + 1) * (limits["xml.nameChars"] + limits["xml.textChars"]);
   }
