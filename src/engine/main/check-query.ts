@@ -56,7 +56,7 @@ const LEAST_TOLERANCE = 1e-13;
 const STEPS_PER_FRAME = 10;
 
 /** Bound on the particle steps of a background query, as a multiple of the bound of other queries. */
-const TASK_STEPS = 16;
+const BACKGROUND_STEP_FACTOR = 16;
 
 const STAGES: Readonly<Record<Integrator, number>> = { heun: 2, rk4: 4, dopri5: 6 };
 
@@ -286,7 +286,7 @@ function stepsToEnd(start: number, end: number, dt: number): { steps: number; st
 }
 
 /** Nodes that a mean over boxes of nodes reads for a point. */
-function checkWidth({ filterwidth, spacing }: Query, dataset: Dataset): number {
+function boxSamples({ filterwidth, spacing }: Query, dataset: Dataset): number {
   if (filterwidth === undefined) return 1;
   if (filterwidth < 0) throw invalid("filterwidth", "The filter width must not be negative.");
   const step = dataset.axes[0].spacing;
@@ -303,7 +303,7 @@ function checkWidth({ filterwidth, spacing }: Query, dataset: Dataset): number {
   return 6 * width ** 3;
 }
 
-function checkLayers({ filterlength, nlayers }: Query, dataset: Dataset): number {
+function octreeSamples({ filterlength, nlayers }: Query, dataset: Dataset): number {
   if (filterlength === undefined || nlayers === undefined) return 1;
   const problem = checkFilter(filterlength, nlayers, dataset.axes);
   if (problem) throw invalid(problem.includes("nlayers") ? "nlayers" : "filterlength", problem);
@@ -327,7 +327,7 @@ export function pointLimit(limits: Limits, checked: CheckedQuery | null): Evalua
 
 /** The error of a job in which a single particle takes more steps than a task may; else null. */
 export function taskStepsError(limits: Limits, checked: CheckedQuery): LimitError | null {
-  const [most, taken] = [TASK_STEPS * limits["query.particleSteps"], checked.steps * stepWeight(checked)];
+  const [most, taken] = [BACKGROUND_STEP_FACTOR * limits["query.particleSteps"], checked.steps * stepWeight(checked)];
   if (taken <= most) return null;
   return new LimitError("query.particleSteps", `Path too long (${taken} > ${most} particle steps of a task of a job)`);
 }
@@ -349,7 +349,7 @@ export function workOf(checked: CheckedQuery, points: number): number {
 /** The bound on the adaptive steps of a query; null if its steps are known in advance. */
 export function stepBudgetOf(limits: Limits, checked: CheckedQuery, isBackground: boolean): StepBudget | null {
   if (checked.query.integrator !== "dopri5") return null;
-  const particleSteps = limits["query.particleSteps"] * (isBackground ? TASK_STEPS : 1);
+  const particleSteps = limits["query.particleSteps"] * (isBackground ? BACKGROUND_STEP_FACTOR : 1);
   const most = Math.floor((particleSteps * STAGES.heun) / STAGES.dopri5);
   return { most, tried: new BigInt64Array(new SharedArrayBuffer(8)) };
 }
@@ -361,8 +361,8 @@ function evaluationsOf({ query: { integrator = "heun", flowMap } }: CheckedQuery
 
 /** Samples per point, by family, where they differ from one. */
 const SAMPLES: Partial<Record<Operation["family"], (query: Query, dataset: Dataset) => number>> = {
-  filter: checkLayers,
-  box: checkWidth,
+  filter: octreeSamples,
+  box: boxSamples,
 };
 
 const REGIONS: Partial<
