@@ -23,7 +23,7 @@ import { areStaggered, sampleComponents } from "./staggered.js";
 import { trackParticles } from "./tracking.js";
 
 /** Points between two checks of the cancel flag for forces in closed form. */
-const FORCE_STEP = 1024;
+const FORCE_POINTS = 1024;
 const ONE_FRAME = { frames: [0], weights: [1] } as const;
 
 /**
@@ -42,8 +42,8 @@ export function evaluateBatch(
   const operation = rowFor(operationOf(task.query.operation), task.fields, open.dataset);
   const checkCancel = (): void => throwIfCancelled(task.cancel);
   const context: BatchContext = { task, operation, open, sampler, checkCancel, mustPause };
-  const bringsPositions = operation.family === "track" && task.progress !== undefined;
-  if (!bringsPositions) loadPositions(context, task.query.time ?? task.query.StartTime ?? 0);
+  const hasOwnPositions = operation.family === "track" && task.progress !== undefined;
+  if (!hasOwnPositions) loadPositions(context, task.query.time ?? task.query.StartTime ?? 0);
   return EVALUATE[operation.family as keyof typeof EVALUATE](context);
 }
 
@@ -102,15 +102,15 @@ function evaluatePoints(context: BatchContext): Progress | null {
   const { task, operation, open, sampler, checkCancel, mustPause } = context;
   const { count, outIndices, out, query, fields } = task;
   const scatter = scatterInto(out, RECORDS[operation.result].length, outIndices);
-  const finish = operation.postProcess === undefined ? scatter : toInvariants(scatter);
+  const emit = operation.postProcess === undefined ? scatter : toInvariants(scatter);
   if (areStaggered(open, fields)) {
     const frames = framesOf(open.dataset.time, query);
     const weights = query.weights && weightsOf(query.weights, frames.frames.length, task);
     const sample = sampleComponents(context, fields, operation.kernel, query.spatialInterpolation ?? "None");
-    sample({ combination: frames, ...(weights === undefined ? {} : { weights }) }, count, finish);
+    sample({ combination: frames, ...(weights === undefined ? {} : { weights }) }, count, emit);
     return null;
   }
-  const done = sampler.sample(samplingOf(task, open), count, finish, checkCancel, task.progress?.done, mustPause);
+  const done = sampler.sample(samplingOf(task, open), count, emit, checkCancel, task.progress?.done, mustPause);
   return done === count ? null : { done };
 }
 
@@ -130,12 +130,12 @@ function evaluateForce(context: BatchContext): Progress | null {
   const forcing = closedForceOf(open.dataset.forcing);
   if (forcing === null) return evaluatePoints(context);
   const frames = forcing.kind === "modes" && forcing.frames > 1 ? framesOf(time, query) : { frames: [0], weights: [1] };
-  const values = new Float64Array(3 * Math.min(count, FORCE_STEP));
+  const values = new Float64Array(3 * Math.min(count, FORCE_POINTS));
   const from = task.progress?.done ?? 0;
-  for (let first = from; first < count; first += FORCE_STEP) {
+  for (let first = from; first < count; first += FORCE_POINTS) {
     checkCancel();
     if (first > from && mustPause()) return { done: first };
-    const size = Math.min(FORCE_STEP, count - first);
+    const size = Math.min(FORCE_POINTS, count - first);
     const positions = sampler.positions.subarray(3 * first, 3 * (first + size));
     forceAt(axes, forcing, frames, positions, size, values);
     for (let i = 0; i < 3 * size; i++) out[3 * first + i] = values[i];

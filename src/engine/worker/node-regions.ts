@@ -26,7 +26,7 @@ import type { NodeReductions } from "./reduce-nodes.js";
 import { makeForGrid, throwIfCancelled } from "./refusals.js";
 import type { Sampler } from "./sampler.js";
 
-function quantityOf(criterion: "norm" | "vorticity" | "q", size: 1 | 3, method: string): ThresholdQuantity {
+function thresholdQuantity(criterion: "norm" | "vorticity" | "q", size: 1 | 3, method: string): ThresholdQuantity {
   if (criterion === "norm") return { kind: "norm", size };
   return { kind: criterion, order: Number(method.slice(-1)) as DifferenceOrder };
 }
@@ -45,7 +45,7 @@ export function searchNodes(
 ): Hits {
   const { region, threshold, method, most, cancel } = task;
   const { first, count, frame, criterion, field } = region;
-  const stop = (): void => throwIfCancelled(cancel);
+  const checkCancel = (): void => throwIfCancelled(cancel);
   const hits = createHits(most);
   if (typeof criterion === "object") {
     const order = (Number(method.slice(-1)) || 4) as DifferenceOrder;
@@ -55,7 +55,7 @@ export function searchNodes(
     addHits(hits, values, region, threshold);
   } else {
     const reader = sampler.reader(open.source(field));
-    searchOf(open, field, quantityOf(criterion, componentsOf(open.dataset, field), method)).search(
+    thresholdSearchOf(open, field, thresholdQuantity(criterion, componentsOf(open.dataset, field), method)).search(
       reader,
       frame,
       first,
@@ -63,7 +63,7 @@ export function searchNodes(
       threshold,
       hits,
       () => {
-        stop();
+        checkCancel();
         return false;
       },
     );
@@ -94,7 +94,7 @@ function addHits(hits: Hits, values: Float64Array, { first, count }: NodeRegion,
 }
 
 /** @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil */
-function searchOf({ dataset }: OpenDataset, field: FieldName, quantity: ThresholdQuantity): Threshold {
+function thresholdSearchOf({ dataset }: OpenDataset, field: FieldName, quantity: ThresholdQuantity): Threshold {
   const text = `The grid of "${dataset.name}" is too small for differences.`;
   return makeForGrid(text, "spatialInterpolation", () => createThreshold(axesOfField(dataset, field), quantity));
 }
@@ -119,24 +119,24 @@ export function cutNodes(
 ): Progress | null {
   const { region, out, progress, quantity } = task;
   const { count, width, field } = region;
-  const stop = (): void => throwIfCancelled(task.cancel);
+  const checkCancel = (): void => throwIfCancelled(task.cancel);
   const from = progress?.done ?? 0;
-  const thick =
+  const planesPerStep =
     width === 1 && quantity === undefined ? 1 : Math.max(1, Math.floor(FILTERED_NODES / (count[0] * count[1])));
   const size = count[0] * count[1] * (quantity?.columns.length ?? componentsOf(open.dataset, field));
-  const closed = field === "force" ? closedForceOf(open.dataset.forcing) : null;
+  const closedForce = field === "force" ? closedForceOf(open.dataset.forcing) : null;
   const fill =
     quantity !== undefined
       ? quantityFiller(task, quantity, open, sampler, reductions)
-      : closed !== null
-        ? forceFiller(open, closed, region)
+      : closedForce !== null
+        ? forceFiller(open, closedForce, region)
         : width === 1
           ? nodeFiller(open, sampler, region)
-          : meanFiller(open, sampler, region, stop);
-  for (let k = from; k < count[2]; k += thick) {
-    stop();
+          : meanFiller(open, sampler, region, checkCancel);
+  for (let k = from; k < count[2]; k += planesPerStep) {
+    checkCancel();
     if (k > from && pause()) return { done: k };
-    const planes = Math.min(thick, count[2] - k);
+    const planes = Math.min(planesPerStep, count[2] - k);
     fill(k, planes, out.subarray(k * size, (k + planes) * size));
   }
   return null;
@@ -213,7 +213,7 @@ function quantityFiller(
 }
 
 /** Takes means over the cubes around nodes. */
-function meanFiller(open: OpenDataset, sampler: Sampler, region: NodeRegion, stop: () => void): PlaneFiller {
+function meanFiller(open: OpenDataset, sampler: Sampler, region: NodeRegion, checkCancel: () => void): PlaneFiller {
   const { first, count, stride, width, frame, field } = region;
   const { axes } = open.dataset;
   const reader = sampler.reader(open.source(field));
@@ -221,7 +221,7 @@ function meanFiller(open: OpenDataset, sampler: Sampler, region: NodeRegion, sto
   const half = (width - 1) / 2;
   const start = (a: 0 | 1 | 2, i: number): number => wrap(first[a] + i * stride[a] - half, axes[a].nodes);
   const poll = (): boolean => {
-    stop();
+    checkCancel();
     return false;
   };
   return (k, planes, out) => {

@@ -85,7 +85,7 @@ export class Sampler {
   /**
    * Evaluates the first `count` of `positions`.
    *
-   * @param stop  called between groups; throws to end the batch
+   * @param checkCancel  called between groups; throws to end the batch
    * @param from  number of points, in the order of evaluation, that earlier calls have evaluated
    * @param pause called between groups, and with true while bricks are on their way; true ends the call
    * @returns the next `from`
@@ -94,31 +94,38 @@ export class Sampler {
     sampling: Sampling,
     count: number,
     emit: Emit,
-    stop: () => void,
+    checkCancel: () => void,
     from = 0,
     pause: Pause = (waits) => this.#neverPause(waits === true, sampling),
   ): number {
     this.#points.arrange(sampling, sampling.sources[0].bricking, count);
     this.#group.begin(sampling);
     try {
-      return this.#sampleGroups(sampling, count, emit, stop, from, pause);
+      return this.#sampleGroups(sampling, count, emit, checkCancel, from, pause);
     } finally {
       this.#group.end(sampling);
     }
   }
 
-  #sampleGroups(sampling: Sampling, count: number, emit: Emit, stop: () => void, from: number, pause: Pause): number {
+  #sampleGroups(
+    sampling: Sampling,
+    count: number,
+    emit: Emit,
+    checkCancel: () => void,
+    from: number,
+    pause: Pause,
+  ): number {
     const group = this.#group;
     let first = from;
     while (first < count) {
-      stop();
+      checkCancel();
       if (first > from && pause()) return first;
       let size = 0;
       try {
         size = group.choose(sampling, first, Math.min(count - first, this.#mostPoints(sampling)));
         // Bricks of a store may take long: until they arrive, other tasks run and the query can be cancelled.
         while (!group.isFetched(sampling)) {
-          stop();
+          checkCancel();
           if (pause(true)) return first;
         }
         group.addCompanions(sampling);
