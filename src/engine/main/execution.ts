@@ -40,7 +40,7 @@ interface Stream {
   readonly done: Set<number>;
   /** Float32 values of parts that were started and have not been read. */
   unread: number;
-  outside: FieldprobeError | null;
+  outsideError: FieldprobeError | null;
   wake: () => void;
 }
 
@@ -76,7 +76,7 @@ export class Execution implements Evaluation {
       release: () => this.#release(),
       dataset: () => this.#checked?.dataset ?? null,
     });
-    this.#stream = stream ? { done: new Set(), unread: 0, outside: null, wake: () => undefined } : null;
+    this.#stream = stream ? { done: new Set(), unread: 0, outsideError: null, wake: () => undefined } : null;
     this.#context = context;
     this.#checked = checked instanceof FieldprobeError ? null : checked;
     if (checked instanceof FieldprobeError) this.#failure = { index: -1, error: checked };
@@ -85,8 +85,8 @@ export class Execution implements Evaluation {
     const records = recordLimit(context.limits, this.#checked);
     // A background query may take as long as it needs, and one point is always admitted.
     this.limit = control.background ? { ...records, points: Math.max(1, records.points) } : limit;
-    const tooLong = control.background && this.#checked ? taskStepsError(context.limits, this.#checked) : null;
-    if (tooLong !== null) this.#failure = { index: -1, error: tooLong };
+    const stepsError = control.background && this.#checked ? taskStepsError(context.limits, this.#checked) : null;
+    if (stepsError !== null) this.#failure = { index: -1, error: stepsError };
     const keepsPoints = this.#checked !== null;
     const commit = (count: number): void => {
       context.countPoints(count);
@@ -153,7 +153,7 @@ export class Execution implements Evaluation {
   }
 
   #checkInput(): QueryFailure | null {
-    const error = this.#countError() ?? this.#numberError() ?? this.#stream?.outside ?? null;
+    const error = this.#countError() ?? this.#numberError() ?? this.#stream?.outsideError ?? null;
     return error && { index: -1, error };
   }
 
@@ -189,10 +189,10 @@ export class Execution implements Evaluation {
     const { slabs, count } = this.points;
     const slab = slabs.at(-1);
     const { dataset, query } = this.#checked ?? {};
-    if (this.#stream === null || this.#stream.outside !== null || !slab || !dataset) return;
+    if (this.#stream === null || this.#stream.outsideError !== null || !slab || !dataset) return;
     if (dataset.axes.every(({ periodic }) => periodic)) return;
     const shift = frameShift(dataset.frameVelocity, query?.time ?? query?.StartTime ?? 0);
-    this.#stream.outside = slabOutsideError(dataset.axes, shift, slab, count - slab.count);
+    this.#stream.outsideError = slabOutsideError(dataset.axes, shift, slab, count - slab.count);
   }
 
   /** Starts tasks while there is room, then reports the outcome if it is known. */
@@ -224,24 +224,24 @@ export class Execution implements Evaluation {
   }
 
   #nextTask(): BatchTask | SortTask | DividedTask | null {
-    const complete = this.#state.name === "awaited" || this.#state.name === "streaming";
+    const isComplete = this.#state.name === "awaited" || this.#state.name === "streaming";
     if (this.points.count === 0 || this.points.count > this.limit.points) return null;
-    this.#plan ??= this.#makePlan(complete);
-    return this.#plan?.next(complete, this.#life.running) ?? null;
+    this.#plan ??= this.#makePlan(isComplete);
+    return this.#plan?.next(isComplete, this.#life.running) ?? null;
   }
 
   /**
    * Chooses the plan: by peers if that is worthwhile, by tiles for box filters, whose cubes share sums, by sweep if the
    * data exceed the cache, else by arrival. The first three wait for all points, as do several records per point.
    */
-  #makePlan(complete: boolean): Plan | null {
+  #makePlan(isComplete: boolean): Plan | null {
     const { pool, sharing, buffers, sourceOf, numberCombination } = this.#context;
     const checked = this.#checked;
     if (!checked?.dataset) return null;
-    const sweep = exceedsCache(checked, pool.cacheBytes);
-    const divided = checked.query.weights === undefined && (sharing?.mayDivide(checked) ?? false);
-    const tiled = checked.operation.family === "box";
-    if ((sweep || divided || tiled || checked.itemsPerPoint > 1) && !complete) return null;
+    const isBySweep = exceedsCache(checked, pool.cacheBytes);
+    const isDivided = checked.query.weights === undefined && (sharing?.mayDivide(checked) ?? false);
+    const isByTiles = checked.operation.family === "box";
+    if ((isBySweep || isDivided || isByTiles || checked.itemsPerPoint > 1) && !isComplete) return null;
     const context: PlanContext = {
       checked: { ...checked, dataset: checked.dataset },
       points: this.points,
@@ -254,8 +254,8 @@ export class Execution implements Evaluation {
       cancel: this.#life.cancel,
       stepBudget: stepBudgetOf(this.#context.limits, checked, this.#isBackground),
     };
-    if (divided && sharing?.shouldDivide(checked, this.points.count)) return planByPeers(context, sharing);
-    if (tiled) return sweepsFilter(context) ? planFilterBySweep(context, pool.cacheBytes) : planByTiles(context);
+    if (isDivided && sharing?.shouldDivide(checked, this.points.count)) return planByPeers(context, sharing);
+    if (isByTiles) return sweepsFilter(context) ? planFilterBySweep(context, pool.cacheBytes) : planByTiles(context);
     return planBySweep(context, pool.cacheBytes) ?? planByArrival(context);
   }
 
