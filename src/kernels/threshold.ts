@@ -99,7 +99,7 @@ export function recordsByValue(parts: readonly Hits[], count: number): Float32Ar
 }
 
 /** A search bound to a grid and a quantity. */
-export interface Threshold {
+export interface ThresholdSearch {
   /**
    * Adds the nodes of a box whose value, as float32, is greater than `threshold` to `hits`. A box may be searched in
    * parts: the bits are the same.
@@ -135,7 +135,7 @@ export interface TileDifferences {
  *
  * @throws RangeError when an axis that is not periodic has fewer nodes than the stencil
  */
-export function createThreshold(axes: Axes, quantity: ThresholdQuantity): Threshold {
+export function createThresholdSearch(axes: Axes, quantity: ThresholdQuantity): ThresholdSearch {
   const size = quantity.kind === "norm" ? quantity.size : 3;
   const tables =
     quantity.kind === "norm"
@@ -157,11 +157,11 @@ export function createThreshold(axes: Axes, quantity: ThresholdQuantity): Thresh
         });
         gatherBox(reader, axes, frame, low, span, nodes);
         const inner = first.map((node, a) => node - low[a]) as unknown as Triple;
-        const values =
+        const differences =
           tables === null
             ? null
             : tables.map((table, a) => tileDifferences(table, first[a], count[a], size * strideOf(span, a)));
-        searchTile(quantity.kind, nodes, span, inner, first, count, values, size, threshold, hits);
+        searchTile(quantity.kind, nodes, span, inner, first, count, differences, size, threshold, hits);
       };
       for (let z = 0; z < length[2]; z += TILE_EDGE) {
         for (let y = 0; y < length[1]; y += TILE_EDGE) {

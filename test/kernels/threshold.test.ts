@@ -4,7 +4,7 @@ import { createScheme } from "../../src/kernels/index.js";
 import { invariantsOf, secondInvariantOf, vorticityOf } from "../../src/kernels/invariant.js";
 import {
   createHits,
-  createThreshold,
+  createThresholdSearch,
   type Hits,
   sortHits,
   type ThresholdQuantity,
@@ -36,7 +36,7 @@ function search(
   length = axes.map(({ nodes }) => nodes) as unknown as Triple,
 ): Hits {
   const hits = createHits(2 ** 20);
-  createThreshold(axes, quantity).search(readerOf(field), 0, start, length, threshold, hits);
+  createThresholdSearch(axes, quantity).search(readerOf(field), 0, start, length, threshold, hits);
   return hits;
 }
 
@@ -97,7 +97,7 @@ describe.each(GRIDS)("on a %s grid", (_name, axes) => {
     const whole = sorted(search(axes, field, quantity, 5));
     const [nx, ny, nz] = axes.map((axis) => axis.nodes) as [number, number, number];
     const parts = createHits(2 ** 20);
-    const threshold = createThreshold(axes, quantity);
+    const threshold = createThresholdSearch(axes, quantity);
     for (const [x, width] of [
       [0, 5],
       [5, nx - 5],
@@ -122,7 +122,7 @@ it("counts nodes whose value is not a number, and those for which there is no ro
   expect(search(axes, field, { kind: "q", order: 4 }, 0).unknown).toBe(12);
   expect(search(axes, field, { kind: "norm", size: 3 }, 0).unknown).toBe(1);
   const few = createHits(10);
-  createThreshold(axes, { kind: "norm", size: 3 }).search(readerOf(field), 0, [0, 0, 0], [10, 10, 10], -1, few);
+  createThresholdSearch(axes, { kind: "norm", size: 3 }).search(readerOf(field), 0, [0, 0, 0], [10, 10, 10], -1, few);
   expect(few.count).toBe(1000);
   expect(few.values).toHaveLength(10);
 });

@@ -8,10 +8,10 @@ import { wrap } from "../../kernels/stencil.js";
 import {
   addHit,
   createHits,
-  createThreshold,
+  createThresholdSearch,
   type Hits,
-  type Threshold,
   type ThresholdQuantity,
+  type ThresholdSearch,
 } from "../../kernels/threshold.js";
 import { frameTime } from "../../kernels/time.js";
 import type { BrickReader } from "../../kernels/types.js";
@@ -94,9 +94,9 @@ function addHits(hits: Hits, values: Float64Array, { first, count }: NodeRegion,
 }
 
 /** @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil */
-function thresholdSearchOf({ dataset }: OpenDataset, field: FieldName, quantity: ThresholdQuantity): Threshold {
+function thresholdSearchOf({ dataset }: OpenDataset, field: FieldName, quantity: ThresholdQuantity): ThresholdSearch {
   const text = `The grid of "${dataset.name}" is too small for differences.`;
-  return makeForGrid(text, "spatialInterpolation", () => createThreshold(axesOfField(dataset, field), quantity));
+  return makeForGrid(text, "spatialInterpolation", () => createThresholdSearch(axesOfField(dataset, field), quantity));
 }
 
 /** Nodes of a cutout that are filtered together, so that neighbours share sums; at least one plane. */
