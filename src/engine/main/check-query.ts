@@ -85,7 +85,7 @@ export function checkQuery(
   }
   const dataset = find(requested.dataset);
   if (!dataset) throw unknownDataset(requested.dataset, served);
-  const query = requested.singleTimes === true ? withoutSingleTimes(requested, dataset) : requested;
+  const query = requested.singleTimes === true ? fromSoapValues(requested, dataset) : requested;
   checkTimes(query, row, dataset);
   checkAvailable(row, dataset);
   checkMethod(query, row, dataset);
@@ -144,7 +144,8 @@ function withOpenFaces(query: Query, family: Operation["family"], { openFaces }:
   return isSilent && openFaces === "stop" ? { ...query, openFaces } : query;
 }
 
-function withoutSingleTimes(requested: Query, dataset: Dataset): Query {
+/** The query with stored times for float32 times, and with a field of this dataset for the text of a cutout. */
+function fromSoapValues(requested: Query, dataset: Dataset): Query {
   const query = withDoubleTimes(requested, dataset);
   const isCutout = query.operation === "GetAnyCutoutWeb" && query.field !== undefined;
   return isCutout ? { ...query, field: cutoutText(query.field as string, dataset) } : query;
@@ -210,7 +211,7 @@ function checkMethod(query: Query, operation: Operation, dataset: Dataset): void
   const accepted: readonly string[] = (isPlain ? plainSpatialOf : spatialOf)(operation, dataset);
   if (accepted.includes(method)) return;
   const takes = `${operation.name} takes ${accepted.join(", ")}.`;
-  if (/Hessian|Laplacian$/.test(operation.kernel) && method.startsWith("M1Q")) {
+  if (/(?:Hessian|Laplacian)$/.test(operation.kernel) && method.startsWith("M1Q")) {
     const refusal = "This interpolation option does not support second order derivatives!";
     throw invalid("spatialInterpolation", `${refusal} ${takes}`);
   }
@@ -285,7 +286,7 @@ function stepsToEnd(start: number, end: number, dt: number): { steps: number; st
   return intervalSteps(start, end, dt);
 }
 
-/** Nodes that a mean over boxes of nodes reads for a point. */
+/** Nodes that a mean over a box of nodes reads for a point; six means make a gradient. */
 function boxSamples({ filterwidth, spacing }: Query, dataset: Dataset): number {
   if (filterwidth === undefined) return 1;
   if (filterwidth < 0) throw invalid("filterwidth", "The filter width must not be negative.");
@@ -303,6 +304,7 @@ function boxSamples({ filterwidth, spacing }: Query, dataset: Dataset): number {
   return 6 * width ** 3;
 }
 
+/** Leaves of the octree that a box filter reads for a point. */
 function octreeSamples({ filterlength, nlayers }: Query, dataset: Dataset): number {
   if (filterlength === undefined || nlayers === undefined) return 1;
   const problem = checkFilter(filterlength, nlayers, dataset.axes);

@@ -51,6 +51,7 @@ export class Execution implements Evaluation {
   readonly limit: Evaluation["limit"];
   readonly taskPoints: number;
   readonly #context: QueryContext;
+  /** Null if the check has failed. */
   readonly #checked: CheckedQuery | null;
   readonly #life: QueryLife;
   readonly #isBackground: boolean;
@@ -111,6 +112,7 @@ export class Execution implements Evaluation {
     return Math.max(1, RECORDS[recordOf(this.#checked.operation, this.#checked.query)].length / 3);
   }
 
+  /** Further records of points with several, and the memory of particles between time slices counted in records. */
   get extraRecords(): number {
     const { count } = this.points;
     if (this.#checked === null || count > this.limit.points) return 0;

@@ -9,7 +9,8 @@ export interface BatchContext {
   readonly operation: Operation;
   readonly open: OpenDataset;
   readonly sampler: Sampler;
-  readonly checkCancel: () => void;
+  /** As `throwIfCancelled`. */
+  readonly checkCancel: () => false;
   readonly mustPause: Pause;
 }
 

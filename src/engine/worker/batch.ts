@@ -40,7 +40,7 @@ export function evaluateBatch(
   mustPause: Pause,
 ): Progress | null {
   const operation = rowFor(operationOf(task.query.operation), task.fields, open.dataset);
-  const checkCancel = (): void => throwIfCancelled(task.cancel);
+  const checkCancel = () => throwIfCancelled(task.cancel);
   const context: BatchContext = { task, operation, open, sampler, checkCancel, mustPause };
   const hasOwnPositions = operation.family === "track" && task.progress !== undefined;
   if (!hasOwnPositions) loadPositions(context, task.query.time ?? task.query.StartTime ?? 0);
@@ -72,17 +72,10 @@ function samplingOf(task: Omit<AheadTask | BatchTask, "dataset">, open: OpenData
   const stored = fields.map((field) => open.source(field));
   const sources = combined ? stored.map((one, i) => new CombinedField(axes, one, frames, combined, i)) : stored;
   const weights = query.weights && weightsOf(query.weights, frames.frames.length, { outIndices, first, count });
-  return {
-    ...(weights === undefined ? {} : { weights }),
-    axes,
-    scheme: open.scheme(
-      rowFor(operationOf(query.operation), fields, open.dataset).kernel,
-      query.spatialInterpolation ?? "None",
-    ),
-    sources,
-    combination: combined ? ONE_FRAME : frames,
-    sorted: outIndices !== null,
-  };
+  const { kernel } = rowFor(operationOf(query.operation), fields, open.dataset);
+  const scheme = open.scheme(kernel, query.spatialInterpolation ?? "None");
+  const sampling = { axes, scheme, sources, combination: combined ? ONE_FRAME : frames, sorted: outIndices !== null };
+  return weights === undefined ? sampling : { ...sampling, weights };
 }
 
 /** The weights of a batch, taken from the weights of all points. */
@@ -106,6 +99,7 @@ function evaluatePoints(context: BatchContext): Progress | null {
   if (areStaggered(open, fields)) {
     const frames = framesOf(open.dataset.time, query);
     const weights = query.weights && weightsOf(query.weights, frames.frames.length, task);
+    // Components are sampled one after the other, so that the batch cannot pause within its points.
     const sample = sampleComponents(context, fields, operation.kernel, query.spatialInterpolation ?? "None");
     sample({ combination: frames, ...(weights === undefined ? {} : { weights }) }, count, emit);
     return null;
@@ -129,7 +123,7 @@ function evaluateForce(context: BatchContext): Progress | null {
   const { axes, time } = open.dataset;
   const forcing = closedForceOf(open.dataset.forcing);
   if (forcing === null) return evaluatePoints(context);
-  const frames = forcing.kind === "modes" && forcing.frames > 1 ? framesOf(time, query) : { frames: [0], weights: [1] };
+  const frames = forcing.kind === "modes" && forcing.frames > 1 ? framesOf(time, query) : ONE_FRAME;
   const values = new Float64Array(3 * Math.min(count, FORCE_POINTS));
   const from = task.progress?.done ?? 0;
   for (let first = from; first < count; first += FORCE_POINTS) {
@@ -158,10 +152,6 @@ function evaluateFilter(context: BatchContext): Progress | null {
   const frames = framesOf(open.dataset.time, task.query);
   const parts = filteredParts(context);
   const components = RECORDS[operation.result].length;
-  const poll = (): boolean => {
-    checkCancel();
-    return false;
-  };
   const from = task.progress?.done ?? 0;
   for (let i = from; i < count; i++) {
     checkCancel();
@@ -172,7 +162,7 @@ function evaluateFilter(context: BatchContext): Progress | null {
         const text = "The box of the filter, with its stencils, leaves the domain.";
         throw new RequestError("OutOfRange", text, { member: `points[${first + i}]` });
       }
-      filter.evaluate(readers, frames, position, 0, 1, values, poll);
+      filter.evaluate(readers, frames, position, 0, 1, values, checkCancel);
       const { components: width, itemsPerPoint: items } = filter;
       const start = i * items * components;
       if (width === components) out.set(values, start);

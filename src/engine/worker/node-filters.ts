@@ -85,10 +85,6 @@ function evaluateFields(context: BatchContext, fields: readonly FieldName[], com
   const [frame = 0] = frameWeights(time, query.time as number, "None").frames;
   const width = RECORDS[operation.result].length;
   const { indices, ends } = groupByTile(axes, filter.edges, sampler.positions, count);
-  const poll = (): boolean => {
-    checkCancel();
-    return false;
-  };
   const { index: part, of: parts } = task.part ?? { index: 0, of: 1 };
   const border = (at: number): number => Math.round((at * ends.length) / parts);
   const resumed = task.progress?.done ?? ends[border(part) - 1] ?? 0;
@@ -102,7 +98,7 @@ function evaluateFields(context: BatchContext, fields: readonly FieldName[], com
       for (let a = 0; a < 3; a++) positions[3 * i + a] = sampler.positions[3 * indices[from + i] + a];
     }
     const values = new Float64Array(components * size);
-    filter.evaluate(readers, frame, positions, 0, size, values, poll);
+    filter.evaluate(readers, frame, positions, 0, size, values, checkCancel);
     for (let i = 0; i < size; i++) {
       const point = indices[from + i];
       const to = width * (outIndices === null ? point : outIndices[point]);

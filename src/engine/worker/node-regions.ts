@@ -26,6 +26,7 @@ import type { NodeReductions } from "./reduce-nodes.js";
 import { makeForGrid, throwIfCancelled } from "./refusals.js";
 import type { Sampler } from "./sampler.js";
 
+/** @param method a method at nodes, which ends in the order of its differences */
 function thresholdQuantity(criterion: "norm" | "vorticity" | "q", size: 1 | 3, method: string): ThresholdQuantity {
   if (criterion === "norm") return { kind: "norm", size };
   return { kind: criterion, order: Number(method.slice(-1)) as DifferenceOrder };
@@ -45,9 +46,10 @@ export function searchNodes(
 ): Hits {
   const { region, threshold, method, most, cancel } = task;
   const { first, count, frame, criterion, field } = region;
-  const checkCancel = (): void => throwIfCancelled(cancel);
+  const checkCancel = () => throwIfCancelled(cancel);
   const hits = createHits(most);
   if (typeof criterion === "object") {
+    // The method None names no order.
     const order = (Number(method.slice(-1)) || 4) as DifferenceOrder;
     const columns = { columns: [criterion.expression], order, names: namesFor(open.dataset) };
     const request = { ...columns, region, time: frameTime(open.dataset.time, frame), cancel };
@@ -55,18 +57,8 @@ export function searchNodes(
     addHits(hits, values, region, threshold);
   } else {
     const reader = sampler.reader(open.source(field));
-    thresholdSearchOf(open, field, thresholdQuantity(criterion, componentsOf(open.dataset, field), method)).search(
-      reader,
-      frame,
-      first,
-      count,
-      threshold,
-      hits,
-      () => {
-        checkCancel();
-        return false;
-      },
-    );
+    const quantity = thresholdQuantity(criterion, componentsOf(open.dataset, field), method);
+    thresholdSearchOf(open, field, quantity).search(reader, frame, first, count, threshold, hits, checkCancel);
   }
   if (hits.unknown > 0) {
     // Without a number: this is one part of the box, and parts depend on the number of workers.
@@ -119,7 +111,7 @@ export function cutNodes(
 ): Progress | null {
   const { region, out, progress, quantity } = task;
   const { count, width, field } = region;
-  const checkCancel = (): void => throwIfCancelled(task.cancel);
+  const checkCancel = () => throwIfCancelled(task.cancel);
   const from = progress?.done ?? 0;
   const planesPerStep =
     width === 1 && quantity === undefined ? 1 : Math.max(1, Math.floor(FILTERED_NODES / (count[0] * count[1])));
@@ -213,17 +205,13 @@ function quantityFiller(
 }
 
 /** Takes means over the cubes around nodes. */
-function meanFiller(open: OpenDataset, sampler: Sampler, region: NodeRegion, checkCancel: () => void): PlaneFiller {
+function meanFiller(open: OpenDataset, sampler: Sampler, region: NodeRegion, checkCancel: () => false): PlaneFiller {
   const { first, count, stride, width, frame, field } = region;
   const { axes } = open.dataset;
   const reader = sampler.reader(open.source(field));
   const sums = createNodeSums(axes, width, [reader.components], [], sampler.sumsScratch);
   const half = (width - 1) / 2;
   const start = (a: 0 | 1 | 2, i: number): number => wrap(first[a] + i * stride[a] - half, axes[a].nodes);
-  const poll = (): boolean => {
-    checkCancel();
-    return false;
-  };
   return (k, planes, out) => {
     const starts = new Int32Array(3 * count[0] * count[1] * planes);
     let at = 0;
@@ -237,7 +225,7 @@ function meanFiller(open: OpenDataset, sampler: Sampler, region: NodeRegion, che
       }
     }
     const totals = new Float64Array(out.length);
-    sums([reader], frame, starts, totals, poll);
+    sums([reader], frame, starts, totals, checkCancel);
     for (let i = 0; i < out.length; i++) out[i] = totals[i] / width ** 3;
   };
 }

@@ -85,8 +85,8 @@ export class Sampler {
   /**
    * Evaluates the first `count` of `positions`.
    *
-   * @param checkCancel  called between groups; throws to end the batch
-   * @param from  number of points, in the order of evaluation, that earlier calls have evaluated
+   * @param checkCancel called between groups; throws to end the batch
+   * @param from number of points, in the order of evaluation, that earlier calls have evaluated
    * @param pause called between groups, and with true while bricks are on their way; true ends the call
    * @returns the next `from`
    */
@@ -158,7 +158,10 @@ export class Sampler {
     return Math.min(most, Math.max(TIMED_POINTS, timed));
   }
 
-  /** Fills `#values` with the group's values of the combination of frames. */
+  /**
+   * Fills `#values` with the group's values of the combination of frames: with weights of each point, from combined
+   * bricks, from a single frame, from all frames at once, or frame by frame if they do not fit together.
+   */
   #evaluate(sampling: Sampling, first: number, size: number): void {
     const {
       scheme,
@@ -193,16 +196,26 @@ export class Sampler {
     const group = this.#group;
     const width = frames.length;
     if (this.#groupWeights.length < width * size) this.#groupWeights = new Float64Array(width * size);
-    const each = this.#groupWeights;
+    const groupWeights = this.#groupWeights;
     const order = this.#points.order.subarray(first, first + size);
-    for (let i = 0; i < size; i++) for (let f = 0; f < width; f++) each[width * i + f] = weights[width * order[i] + f];
+    for (let i = 0; i < size; i++)
+      for (let f = 0; f < width; f++) groupWeights[width * i + f] = weights[width * order[i] + f];
     if (!group.isFrameByFrame) {
-      group.withFields(sources, frames, (fields) => scheme.combineEach(fields, each, positions, 0, size, this.#values));
+      group.withFields(sources, frames, (fields) =>
+        scheme.combineEach(fields, groupWeights, positions, 0, size, this.#values),
+      );
       return;
     }
     const withFrame = this.#eachFrame(sampling);
     for (let i = 0; i < size; i++)
-      scheme.combineInTurn([...each.subarray(width * i, width * (i + 1))], withFrame, positions, i, 1, this.#values);
+      scheme.combineInTurn(
+        [...groupWeights.subarray(width * i, width * (i + 1))],
+        withFrame,
+        positions,
+        i,
+        1,
+        this.#values,
+      );
   }
 
   /** Makes a function that calls `use` with the fields of one frame while its bricks are pinned. */

@@ -109,17 +109,17 @@ export function fewBricks(
  */
 export function sortSection(task: Message<SortTask>, { axes }: Dataset): null {
   const { points, count, first, shift, bricking, shape, room, triples, order, arranged } = task;
-  const stop = (): void => throwIfCancelled(task.cancel);
+  const checkCancel = () => throwIfCancelled(task.cancel);
   const positions = new Float64Array(3 * count);
   fillPositions(points, positions, shift);
   const outside = firstOutside(axes, positions, count);
   if (outside >= 0) throw outsideError(axes, positions, outside, first + outside);
   if (fewBricks(axes, bricking, positions, count, room)) return null;
-  stop();
+  checkCancel();
   const indices = new Uint32Array(2 * count);
   const keys = new Uint32Array(2 * count);
   sortByBrick(axes, sweepTables(axes, bricking, shape), positions, count, keys, indices, null);
-  stop();
+  checkCancel();
   fillPositions(points, positions, [0, 0, 0]);
   for (let i = 0; i < count; i++) {
     const from = indices[i];
