@@ -108,48 +108,46 @@ async function checkValues(dataset: Dataset): Promise<number> {
     for (let frame = 0; frame < frames; frame++)
       for (const [index, field] of fields.entries()) {
         const done = frame * fields.length + index;
-        const onFrameFraction = async (fraction: number) => {
+        const onFraction = async (fraction: number) => {
           progress.update((done + fraction) / (frames * fields.length));
           await setImmediate();
         };
-        read.push({
-          field,
-          frame,
-          statistics: await frameStatistics(dataset, open, field, frame, onFrameFraction).catch(textOf),
-        });
+        const statistics = await frameStatistics(dataset, open, field, frame, onFraction).catch(textOf);
+        read.push({ field, frame, statistics });
       }
   } finally {
     progress.stop();
     open.close();
   }
   print("  frame field             min          max          rms  rms div / rms grad");
-  for (const { field, frame, statistics: found } of read) {
+  for (const { field, frame, statistics } of read) {
     const head = `  ${String(frame).padStart(5)} ${field.padEnd(10)}`;
-    print(`${head}${typeof found === "string" ? `  ${found}` : statisticsText(found)}`);
+    print(`${head}${typeof statistics === "string" ? `  ${statistics}` : statisticsText(statistics)}`);
   }
-  return fields.reduce((sum, field) => sum + printFaults(read.filter((one) => one.field === field)), 0);
+  return fields.reduce((sum, field) => sum + printFaults(read.filter((part) => part.field === field)), 0);
 }
 
+/** Prints what is wrong with the frames of one field, or the same in all of them. @returns the number of wrong frames */
 function printFaults(read: readonly ReadFrame[]): number {
   const byFrame = new Map(
-    read.flatMap(({ frame, statistics: found }) => (typeof found === "string" ? [] : [[frame, found] as const])),
+    read.flatMap(({ frame, statistics }) => (typeof statistics === "string" ? [] : [[frame, statistics] as const])),
   );
   const known = [...byFrame.values()];
   const doubtful = known.map(({ divergence }) => divergence).find(isDoubtful);
   if (doubtful && read[0]?.field === "velocity") print(`  warning: velocity: ${shuffledText(doubtful)}`);
   const repeated = repeatedFrames(byFrame);
-  // A block with one value in all frames is no damage of a frame: it is a body, or fluid at rest.
-  const isInAllFrames = (text: string) =>
-    known.length > 1 && known.every(({ places }) => places.constant.includes(text));
+  // A block with one value in all frames is not damage to one frame: it is a body, or fluid at rest.
+  const isInAllFrames = (block: string) =>
+    known.length > 1 && known.every((one) => one.places.constant.includes(block));
   let faults = read.length - known.length;
-  for (const { field, frame, statistics: found } of read) {
-    if (typeof found === "string") continue;
-    const { constant, others } = found.places;
+  for (const { field, frame, statistics } of read) {
+    if (typeof statistics === "string") continue;
+    const { constant, others } = statistics.places;
     const faultTexts = [
-      ...constant.filter((text) => !isInAllFrames(text)),
+      ...constant.filter((block) => !isInAllFrames(block)),
       ...others,
-      ...(repeated.get(found) ?? []),
-      ...outliersIn(known, known.indexOf(found)),
+      ...(repeated.get(statistics) ?? []),
+      ...outliersIn(known, known.indexOf(statistics)),
     ];
     if (faultTexts.length > 0) faults++;
     for (const text of faultTexts) print(`  wrong: frame ${frame} ${field}: ${text}`);

@@ -46,13 +46,9 @@ async function convertDataset(from: string, to: string, flags: ConvertFlags): Pr
   const progress = progressOf(name);
   const place = isAddress(to) ? to : resolve(to);
   const { chunk, filter = "fletcher32", shard = roundedShard(chunk), compression = "none" } = flags;
+  const options = { name, chunk, shard, compression };
   const converting = isZarr
-    ? convertToZarr(
-        dataset,
-        objectTarget(place, readConfig().config.stores),
-        { name, chunk, shard, compression },
-        progress.update,
-      )
+    ? convertToZarr(dataset, objectTarget(place, readConfig().config.stores), options, progress.update)
     : convert(dataset, { folder: place, name, chunk, filter }, progress.update);
   const { files, kept, bytesRead } = await converting.finally(progress.stop);
   const resumed = kept === 0 ? "" : `, ${kept} of them kept from before`;

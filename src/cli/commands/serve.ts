@@ -1,12 +1,12 @@
 /** `fieldprobe serve`: the service in the foreground, until a signal stops it. */
 import { delimiter } from "node:path";
 import { Command } from "commander";
-import { startProblems } from "../../cli/start-problems.js";
 import { runService } from "../../main.js";
 import { descriptorFolder } from "../../shared/config.js";
 import { withAnswers } from "../input/answer-flags.js";
 import { MisuseError } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";
+import { startProblems } from "../start-problems.js";
 import { confirmToServe } from "./inspect.js";
 
 export function serveCommand(onListening: () => void): Command {
@@ -32,7 +32,7 @@ function refuseFlagsOfNpm({ options, args }: Command): void {
     return long == null || value === undefined || value === "" ? [] : [{ long, value }];
   });
   if (kept.length === 0) return;
-  // It is open which of several values belongs to which flag.
+  // npm does not say which of several values belongs to which flag.
   const [only] = args.length === 1 && kept.length === 1 ? args : [];
   const typed = kept.map(({ long, value }) => `${long} ${value === "true" ? (only ?? "VALUE") : value}`);
   const flags = kept.map(({ long }) => long).join(", ");

@@ -12,8 +12,10 @@ type Row = (typeof ALL_OPERATIONS)[number];
 const OPERATIONS = ALL_OPERATIONS.filter(({ name }) => dialectOf(name) !== null);
 type SoapFlags = ServiceFlags & Readonly<Record<string, string | undefined>>;
 
-const ONES = ["nlayers", "filter_width", "x_step", "y_step", "z_step"].map((name) => [name, "1"]);
-const DEFAULT_FLAGS: Readonly<Record<string, string>> = { temporalInterpolation: "PCHIP", ...Object.fromEntries(ONES) };
+/** Members that are 1 unless their flags are given. */
+const ONES: readonly string[] = ["nlayers", "filter_width", "x_step", "y_step", "z_step"];
+const defaultOf = (name: string): string | undefined =>
+  name === "temporalInterpolation" ? "PCHIP" : ONES.includes(name) ? "1" : undefined;
 
 /** Members that are optional in the WSDL but that every operation needs. */
 const ALWAYS_REQUIRED: readonly string[] = ["dataset", "field", "points"];
@@ -34,15 +36,14 @@ export function soapCommand(): Command {
   const command = new Command("soap").argument("<operation>", "one of the operations below", (text) => {
     if ((names as readonly string[]).includes(text)) return text;
     const near = names.find((name) => name.toLowerCase() === text.toLowerCase());
-    throw new MisuseError(
-      `there is no operation ${text} (${near === undefined ? "fieldprobe soap --help lists all" : `did you mean ${near}?`})`,
-    );
+    const hint = near === undefined ? "fieldprobe soap --help lists all" : `did you mean ${near}?`;
+    throw new MisuseError(`there is no operation ${text} (${hint})`);
   });
   for (const [name, member] of MEMBERS) {
     if (name === "authToken") continue;
-    const usual = DEFAULT_FLAGS[name] === undefined ? "" : `; ${DEFAULT_FLAGS[name]} unless given`;
-    const about = isList(member) ? "a file of x,y,z, or - for standard input" : `the member ${name}`;
-    command.option(`--${flagOf(name)} <value>`, `${about}${usual}`);
+    const fallback = defaultOf(name) === undefined ? "" : `; ${defaultOf(name)} unless given`;
+    const meaning = isList(member) ? "a file of x,y,z, or - for standard input" : `the member ${name}`;
+    command.option(`--${flagOf(name)} <value>`, `${meaning}${fallback}`);
   }
   const flagsOf = (row: Row) => membersOf(row).map(({ name }) => `--${flagOf(name)}`);
   const lines = OPERATIONS.map((row) => `  ${row.name}  ${flagsOf(row).join(" ")}`);
@@ -57,17 +58,16 @@ export function soapCommand(): Command {
 async function run(operation: OperationName, flags: SoapFlags): Promise<void> {
   const row = OPERATIONS.find(({ name }) => name === operation) as Row;
   const { points, ...members } = await requestOf(row, flags);
-  const dataset = String(members.dataset ?? "");
-  const answer = await withService(dataset, flags, async (url, dataset) => {
+  const answer = await withService(String(members.dataset ?? ""), flags, async (url, dataset) => {
     const client = await connect(url, flags.token === undefined ? {} : { token: flags.token });
     const method = client[operation as keyof typeof client] as (request: object) => Promise<Answer>;
-    const lists = row.family === "arrays" && points !== undefined;
-    const places = lists ? [0, 1, 2].map((axis) => (points as Float32Array).filter((_, i) => i % 3 === axis)) : points;
+    const lists = [0, 1, 2].map((axis) => points?.filter((_, i) => i % 3 === axis));
+    const places = row.family === "arrays" ? lists : points;
     const named = members.dataset === undefined ? {} : { dataset };
     return method({ ...members, ...named, ...(points && { points: places }) });
   });
   const { components, values } = answer;
-  // Records of a search name their nodes; array forms answer any number of numbers per point.
+  // Array forms answer any number of numbers per point; a search has no points, and one list of records.
   const perPoint = row.family === "arrays" ? values.length / ((points?.length ?? 3) / 3) : answer.recordsPerPoint;
   for (const text of csv({ components, recordsPerPoint: perPoint, points: points ?? null, values }))
     if (!process.stdout.write(text)) await new Promise((resolve) => process.stdout.once("drain", resolve));
@@ -75,20 +75,16 @@ async function run(operation: OperationName, flags: SoapFlags): Promise<void> {
 
 /** @throws MisuseError for a flag that the operation does not take, or lacks */
 async function requestOf(row: Row, flags: SoapFlags) {
-  const taken = membersOf(row);
+  const members = membersOf(row);
+  const taken = new Set(["authToken", ...members.map(({ name }) => name)]);
+  const takenFlags = members.map(({ name }) => `--${flagOf(name)}`).join(" ");
   for (const name of MEMBERS.keys())
-    if (
-      flags[camel(flagOf(name))] !== undefined &&
-      !taken.some((member) => member.name === name) &&
-      name !== "authToken"
-    )
-      throw new MisuseError(
-        `--${flagOf(name)}: ${row.name} does not take it, but ${taken.map((member) => `--${flagOf(member.name)}`).join(" ")}`,
-      );
+    if (flags[camel(flagOf(name))] !== undefined && !taken.has(name))
+      throw new MisuseError(`--${flagOf(name)}: ${row.name} does not take it, but ${takenFlags}`);
   const request: Record<string, string | number | Float32Array> & { points?: Float32Array } = {};
-  for (const member of taken) {
+  for (const member of members) {
     const { name, type } = member;
-    const text = flags[camel(flagOf(name))] ?? DEFAULT_FLAGS[name];
+    const text = flags[camel(flagOf(name))] ?? defaultOf(name);
     if (text === undefined) {
       if (!member.required && !ALWAYS_REQUIRED.includes(name)) continue;
       throw new MisuseError(`--${flagOf(name)} is missing: ${row.name} needs it`);
