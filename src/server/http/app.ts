@@ -70,16 +70,14 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.get("/readyz", (_request, reply) => {
     const { ready, waiting, stores, nats, peers } = engine.status();
     // The service is ready without its optional parts.
-    const fields = ready ? "ready" : "not ready";
-    const optional = [...service.optional].map(([name, plugin]) => `${name}: ${plugin.state()}\n`);
-    const waits = waiting === 0 ? [] : [`waiting: ${waiting}\n`];
-    const storeLines = stores.map((one) => `store ${one.store}: ${one.answers ? "answers" : "does not answer"}\n`);
-    const parts = [...waits, ...storeLines, ...clusterLine(nats, peers), ...optional];
-    const text = [`${fields}\n`, `fields: ${fields}\n`, ...parts].join("");
-    return reply
-      .code(ready ? 200 : 503)
-      .type("text/plain; charset=utf-8")
-      .send(text);
+    const state = ready ? "ready" : "not ready";
+    const lines = [state, `fields: ${state}`];
+    if (waiting > 0) lines.push(`waiting: ${waiting}`);
+    for (const { store, answers } of stores) lines.push(`store ${store}: ${answers ? "answers" : "does not answer"}`);
+    if (nats !== null) lines.push(`cluster: ${clusterState(nats, peers)}`);
+    for (const [name, plugin] of service.optional) lines.push(`${name}: ${plugin.state()}`);
+    const answer = reply.code(ready ? 200 : 503).type("text/plain; charset=utf-8");
+    return answer.send(`${lines.join("\n")}\n`);
   });
   app.get("/metrics", async (_request, reply) =>
     reply.type(service.metrics.registry.contentType).send(await service.metrics.registry.metrics()),
@@ -88,10 +86,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   return app;
 }
 
-function clusterLine(nats: EngineStatus["nats"], peers: EngineStatus["peers"]): string[] {
-  if (nats === null) return [];
-  if (!nats.connected) return [`cluster: alone: ${nats.problem}\n`];
-  return [`cluster: ${peers.filter(({ usable }) => usable).length} of ${peers.length} peers usable\n`];
+function clusterState(nats: NonNullable<EngineStatus["nats"]>, peers: EngineStatus["peers"]): string {
+  if (!nats.connected) return `alone: ${nats.problem}`;
+  return `${peers.filter(({ usable }) => usable).length} of ${peers.length} peers usable`;
 }
 
 /** Most connections; logs a warning if the system allows fewer than the settings. */
@@ -308,22 +305,25 @@ function observeRequests(app: FastifyInstance, service: Service, log: FastifyBas
   });
 }
 
+/** Status by the code of an error of the parser. */
+const PARSER_STATUSES: ReadonlyMap<string, string> = new Map([
+  ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large"],
+  ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],
+  ["HPE_CHUNK_EXTENSIONS_OVERFLOW", "413 Payload Too Large"],
+]);
+
 function hundredths(ms: number): number {
   return Math.round(ms * 100) / 100;
 }
 
+/** Refuses requests whose end or host proxies may read otherwise (RFC 9112, sections 3.2 and 6.1). */
 function checkFraming({ rawHeaders, headers, httpVersion }: IncomingMessage): void {
   const coding = headers["transfer-encoding"];
-  let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i];
-    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
-  }
+  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host").length;
   if (hosts === 0 && httpVersion === "1.1")
     throw new HttpRefusal(400, "The request names no host.", { connection: "close" });
-  if (hosts > 1 || (coding !== undefined && coding.trim().toLowerCase() !== "chunked")) {
+  if (hosts > 1 || (coding !== undefined && coding.trim().toLowerCase() !== "chunked"))
     throw new HttpRefusal(400, "The framing of the request is not clear.", { connection: "close" });
-  }
 }
 
 /** Answers an error outside all interfaces; ends the connection of a cancelled request. */
@@ -337,7 +337,7 @@ function plainError(error: unknown, request: FastifyRequest, reply: FastifyReply
   return sendText(reply, request.raw, status, headers, body);
 }
 
-/** Refuses a request that cannot be parsed, or is late. `answered`: an answer has begun, so no other can be sent. */
+/** Refuses a request that cannot be parsed, or is late. If an answer has begun, no other can be sent. */
 function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, hasAnswerBegun: boolean): void {
   // Without a TLS handshake no answer can be sent.
   const isUnsecured = /^ERR_(?:TLS|SSL)_/.test(error.code ?? "");
@@ -349,12 +349,7 @@ function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, hasAnswerB
     socket.destroySoon();
     return;
   }
-  const statuses = new Map([
-    ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large"],
-    ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],
-    ["HPE_CHUNK_EXTENSIONS_OVERFLOW", "413 Payload Too Large"],
-  ]);
-  const status = statuses.get(error.code ?? "") ?? "400 Bad Request";
+  const status = PARSER_STATUSES.get(error.code ?? "") ?? "400 Bad Request";
   const headers = ["Connection: close", "X-Content-Type-Options: nosniff", "Content-Length: 0"];
   socket.end(`HTTP/1.1 ${status}\r\n${headers.join("\r\n")}\r\n\r\n`, () => socket.destroy());
 }

@@ -4,13 +4,14 @@ import type { Service } from "./service.js";
 
 /** Nodes that derivatives need along each axis. */
 const MIN_DERIVATIVE_NODES = 5;
+/** Longest expression of a preview, in characters. */
 const MAX_TEXT = 200;
+/** Samples of the picture along each axis. */
 const SAMPLES = "128";
 
 const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (one) => ESCAPES[one]);
+const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (character) => ESCAPES[character]);
 
-/** The number in a text, or a default. */
 function numberOr(text: string | null, fallback: number): number {
   const value = text === null || text.trim() === "" ? Number.NaN : Number(text);
   return Number.isFinite(value) ? value : fallback;
@@ -23,11 +24,8 @@ export function previewOf({ config, engine, baseUrl }: Service, name: string, se
   const query = new URLSearchParams(search);
   const hasVelocity = dataset.fields.velocity !== undefined;
   const hasDerivatives = dataset.axes.every(({ nodes }) => nodes >= MIN_DERIVATIVE_NODES);
-  const defaultWhat = hasVelocity
-    ? hasDerivatives
-      ? "norm(omega)"
-      : "norm(u)"
-    : (Object.keys(dataset.fields)[0] ?? "");
+  const ofVelocity = hasDerivatives ? "norm(omega)" : "norm(u)";
+  const defaultWhat = hasVelocity ? ofVelocity : (Object.keys(dataset.fields)[0] ?? "");
   const what = (query.get("what") ?? defaultWhat).slice(0, MAX_TEXT);
   const normal = /^slice:([xy])$/.exec(query.get("view.show") ?? "")?.[1] ?? "z";
   const { origin, spacing, nodes, coordinates } = dataset.axes["xyz".indexOf(normal) as 0];

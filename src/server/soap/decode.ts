@@ -63,7 +63,8 @@ class Decoder {
   #row: OperationRow;
   readonly #context: DecodeContext;
   readonly #query: MutableQuery;
-  #cursor = 0; // The next member; beyond all after `addr`.
+  /** Index of the next member; one past the end after `addr`. */
+  #cursor = 0;
   #authorised = false;
   #evaluation: Evaluation | null = null;
   #lists: readonly Float32Array[] = [];
@@ -107,10 +108,10 @@ class Decoder {
     if (member.type === "ArrayOfArrayOfFloat") {
       const { points } = this.#context.limit({ points: this.#context.mostPoints, name: "query.points" });
       this.#lists = yield* readLists(this.#reader, this.#context, points);
-    } else if (member.type === "ArrayOfPoint3")
-      yield* this.#items("Point3", member.name, this.#startOnce().points, true);
-    else if (member.type === "ArrayOfVector3") {
-      yield* this.#items("Vector3", member.name, this.#startOnce().velocities, false);
+    } else if (member.type === "ArrayOfPoint3") {
+      yield* this.#items("Point3", member.name, this.#startOnce().points, (count) => this.#context.admit(count));
+    } else if (member.type === "ArrayOfVector3") {
+      yield* this.#items("Vector3", member.name, this.#startOnce().velocities, () => this.#context.admit(0));
     } else this.#scalar(member, yield* readText(this.#reader, local));
   }
 
@@ -145,7 +146,7 @@ class Decoder {
     yield* readText(this.#reader, local);
   }
 
-  /** Refuses to skip a required member before `index`. */
+  /** Refuses to skip a required member before `index`; authorises without a token if the token is skipped. */
   #checkSkipped(index: number, before: string): void {
     if (index > this.#tokenIndex()) this.#authorise(null);
     for (let i = this.#cursor; i < index; i++) {
@@ -213,8 +214,8 @@ class Decoder {
     (this.#query as Record<string, unknown>)[name] = value;
   }
 
-  /** Reads the items of `points`, which count against the limits, or of `InitialV`. */
-  #items(item: ItemArray["item"], member: string, sink: TripleSink, counted: boolean): Steps<void> {
+  /** Reads the items of `points`, which `admit` counts against the limits, or of `InitialV`, which count nothing. */
+  #items(item: ItemArray["item"], member: string, sink: TripleSink, admit: DecodeContext["admit"]): Steps<void> {
     const { limit, textThreads } = this.#startOnce();
     const { points, name } = this.#context.limit(limit);
     const { remaining } = this.#context;
@@ -224,7 +225,7 @@ class Decoder {
       sink,
       most: points,
       limit: name,
-      admit: (count) => this.#context.admit(counted ? count : 0),
+      admit,
       ...(textThreads !== undefined && remaining !== undefined ? { ahead: { textThreads, remaining } } : {}),
     });
   }

@@ -66,7 +66,7 @@ function aboutService(): string {
   );
 }
 
-/** Sends a WSDL. `written`: WSDLs so far, by dialect and address. */
+/** Sends a WSDL. `cache`: WSDLs by dialect and address. */
 function sendWsdl(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -115,6 +115,7 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
       } else if (result.stream === undefined) {
         await sendChunks(reply, type, shared.encoder.encode(row, media.version, result), shared.service, life.reader);
       } else {
+        // Cutouts are streams, each part of which has a deadline of its own.
         life.clearDeadline();
         const chunks = shared.encoder.encodeBytes(row, media.version, result.stream);
         await sendStream(reply, type, chunks, shared.service, life.reader);

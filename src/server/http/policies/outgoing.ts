@@ -21,8 +21,9 @@ export class Outgoing {
   #waiting: (() => void)[] = [];
 
   /**
-   * @param limit bytes of all answers; a single one may be larger @param graceMs time in which no reader is cut off for
-   * others @param rate least rate, in bytes per second
+   * @param limit   bytes of all answers; a single one may be larger
+   * @param graceMs time in which no reader is cut off for others
+   * @param rate    least rate, in bytes per second
    */
   constructor(limit: number, graceMs: number, rate: number) {
     this.#limit = limit;

@@ -29,8 +29,8 @@ export class ReaderPace implements OutgoingAnswer {
   }
 
   /**
-   * Waits for room for an answer. @param due on the clock of `performance.now` @throws BusyError if no room came free
-   * by then, CancelledError if the request is over
+   * Waits for room for an answer until `due`, on the clock of `performance.now`.
+   * @throws BusyError without room by then, CancelledError if the request is over
    */
   async waitForRoom(bytes: number, due: number): Promise<void> {
     this.bytes = bytes;
@@ -42,7 +42,7 @@ export class ReaderPace implements OutgoingAnswer {
     }
   }
 
-  /** Hands bytes to the reader, who is cut off without taking them in time. */
+  /** Begins to write bytes; cuts the reader off unless `endWrite` follows in time. */
   beginWrite(bytes: number): void {
     if (this.#isOver) return;
     const ms = this.#limits["http.readerGraceMs"] + (1000 * bytes) / this.#limits["http.readerBytesPerSecond"];
