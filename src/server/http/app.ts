@@ -97,10 +97,8 @@ function allowedConnections({ limits }: Config, log: Logger): number {
   const wanted = limits["http.connections"];
   const allowed = connectionsAllowed(wanted, files);
   if (allowed < wanted) {
-    log.warn(
-      { openFiles: files, connections: allowed, wanted },
-      "few open files are allowed, so fewer connections are accepted",
-    );
+    const facts = { openFiles: files, connections: allowed, wanted };
+    log.warn(facts, "few open files are allowed, so fewer connections are accepted");
   }
   return allowed;
 }
