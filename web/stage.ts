@@ -348,30 +348,26 @@ export class Stage {
     titles.value = all;
   }
 
-  #writeEmpty(c: CanvasRenderingContext2D, index: number, rect: Pane["rect"], ink: Ink, isRefused: boolean): void {
+  #writeEmpty({ c, ink }: Drawing, index: number, rect: Pane["rect"], isRefused: boolean, note = ""): void {
     this.#overlays.delete(index);
     this.#drawn.delete(index);
     c.clearRect(rect.x, rect.y, rect.width, rect.height);
     write(c, ink, isRefused ? "No picture" : "Loading", rect.x + 12, rect.y + 20, { size: 12 });
     this.#overlay.show(index, [{ x: rect.x, y: rect.y, width: 90, height: 32 }]);
-    this.#setTitle(index, { title: "", note: "", isPending: false, isOnLight: false });
+    this.#setTitle(index, { title: "", note, isPending: false, isOnLight: false });
   }
 
-  #drawPlane({ renderer, c, now, grounds, ink: stageInk }: Drawing, pane: PlanePane, index: number): boolean {
+  #drawPlane(drawing: Drawing, pane: PlanePane, index: number): boolean {
+    const { renderer, c, now, grounds, ink: stageInk } = drawing;
     const { rect } = pane;
     const planeA = planeLayer(pane, now, pane.second);
     const isOfBoth = isDifference(now);
     const layer = drawnLayer(pane, now, pane.second);
-    if (planeA === null || layer === null || now.centre === null) {
+    const why = typeof layer === "string" ? layer : "";
+    if (planeA === null || layer === null || typeof layer === "string" || now.centre === null) {
       renderer.blank(index, rect, grounds);
       const isRefused = refusalOf(now, pane.second) !== null || (isOfBoth && refusalOf(now, true) !== null);
-      this.#writeEmpty(c, index, rect, stageInk, isRefused);
-      return false;
-    }
-    if (typeof layer === "string") {
-      renderer.blank(index, rect, grounds);
-      this.#writeEmpty(c, index, rect, stageInk, true);
-      this.#setTitle(index, { title: "", note: layer, isPending: false, isOnLight: false });
+      this.#writeEmpty(drawing, index, rect, isRefused || why !== "", why);
       return false;
     }
     const { shown } = planeA;
@@ -469,7 +465,8 @@ export class Stage {
     this.#overlay.show(index, swiped === null ? boxes : [rect]);
   }
 
-  #drawSpace({ renderer, c, now, grounds, ink }: Drawing, pane: SpacePane, index: number): boolean {
+  #drawSpace(drawing: Drawing, pane: SpacePane, index: number): boolean {
+    const { renderer, c, now, grounds, ink } = drawing;
     const { rect } = pane;
     const surfaceState = surfaceLayer(now);
     if (surfaceState === null) {
@@ -479,7 +476,7 @@ export class Stage {
       const { surface, colour, time } = now;
       const set = dataset.value;
       const isRefused = set !== null && [surface.what, colour].some((what) => failureOf(set, what, frameOf(time, set)));
-      this.#writeEmpty(c, index, rect, ink, isRefused);
+      this.#writeEmpty(drawing, index, rect, isRefused);
       return false;
     }
     this.#hasSpace = true;

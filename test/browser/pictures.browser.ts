@@ -103,12 +103,20 @@ describe.skipIf(reason !== "")(`pictures${reason}`, () => {
     expect(isSurface.slice(from, to + 1)).not.toContain(false);
   });
 
-  it("draw surfaces the same far from zero, and of tiny boxes", async () => {
-    const drawn = Object.entries(PLACED).map(async ([name, [origin, spacing]]) => {
-      const at = ["x", "y", "z"].map((axis) => `${axis}=${origin + 4 * spacing}`).join("&");
-      const query = `${at}&view.show=3d&view.surface=p@1&view.colour=p&view.flow=off`;
-      return pictureOf((await openPage(stage.browser, `${stage.service.url}/view/${name}?${query}`)).page);
-    });
+  it.each([
+    ["far from zero, and of tiny boxes", "3d", Object.keys(PLACED), ["p@1"]],
+    ["of values at the ends of float32", "four", ["near"], ["p/8@0.1", "p/8*1e38@1e37", "p/8*1e-40@1e-41"]],
+  ] as const)("draw the same %s", async (_, show, names, surfaces) => {
+    const drawn = names
+      .flatMap((name) => surfaces.map((surface) => [name, surface] as const))
+      .map(async ([name, surface]) => {
+        const [origin, spacing] = PLACED[name as keyof typeof PLACED];
+        const at = ["x", "y", "z"].map((axis) => `${axis}=${origin + 4 * spacing}`).join("&");
+        const what = surface.split("@")[0];
+        const query = `${at}&view.show=${show}&what=${what}&view.surface=${surface}&view.colour=${what}&view.flow=off`;
+        const { page } = await openPage(stage.browser, `${stage.service.url}/view/${name}?${query}`);
+        return pictureOf(page, ".stage > canvas");
+      });
     const [near, ...others] = (await Promise.all(drawn)).map(({ data }) => data) as [Buffer, ...Buffer[]];
     expect(new Set(near).size).toBeGreaterThan(100);
     for (const data of others)

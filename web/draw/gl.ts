@@ -43,8 +43,13 @@ export interface StoredTexture {
   readonly texture: WebGLTexture;
   readonly half: number;
   readonly middle: number;
+  /** A power of two near the largest value. */
+  readonly unit: number;
   readonly bytes: number;
 }
+
+/** The power of two below a size, by which shaders divide: float32 has no room for differences of the largest values. */
+export const unitOf = (size: number): number => 2 ** Math.min(126, Math.max(-126, Math.floor(Math.log2(size || 1))));
 
 export interface Values {
   readonly dims: readonly number[];
@@ -72,12 +77,14 @@ export function valueTexture(
   wrap: readonly boolean[],
   isFloat: boolean,
 ): StoredTexture {
-  const { low, high } = isFloat ? { low: 0, high: 0 } : extentOf(data);
+  const { low, high } = extentOf(data);
+  const unit = unitOf(Math.max(-low, high));
   const middle = isFloat ? 0 : (low + high) / 2;
-  const half = isFloat ? 1 : Math.max(1e-30, (high - low) / 2);
+  // The smallest numbers of float32 are zero to graphics cards.
+  const half = !isFloat ? (high - low) / 2 || 1 : unit < 2 ** -100 ? unit : 1;
   const channels = isMasked ? 2 : 1;
   let source: Float32Array | Uint16Array = data;
-  if (isMasked || !isFloat) {
+  if (isMasked || !isFloat || half !== 1) {
     source = isFloat ? new Float32Array(channels * data.length) : new Uint16Array(channels * data.length);
     const put = isFloat ? (value: number) => value : halfFloat;
     for (let i = 0; i < data.length; i++) {
@@ -95,7 +102,7 @@ export function valueTexture(
   if (dims.length === 3) gl.texImage3D(target, 0, internal, dims[0], dims[1], dims[2], 0, format, type, source);
   else gl.texImage2D(target, 0, internal, dims[0], dims[1], 0, format, type, source);
   filter(gl, target, gl.LINEAR, wrap);
-  return { texture, half, middle, bytes: source.byteLength };
+  return { texture, half, middle, unit, bytes: source.byteLength };
 }
 
 export function filter(gl: WebGL2RenderingContext, target: number, how: number, wrap: readonly boolean[] = []): void {

@@ -14,6 +14,7 @@ import {
   type StoredTexture,
   type Target,
   tableTexture,
+  unitOf,
   type Values,
   valueTexture,
 } from "./gl.js";
@@ -336,14 +337,14 @@ export class Renderer {
       ...{ BOUNDED: layer.axes.some((a) => !wrap[a]), ...shaderFlags(dataset, range) },
     });
     const { at } = program;
-    this.#grid(program, dataset, volume, range, map, false);
+    const unit = this.#grid(program, dataset, volume, range, map, false);
     const box = this.#values(volume, wrap);
     this.#bind(0, gl.TEXTURE_3D, box.texture, at("volume"));
-    gl.uniform2f(at("stored"), box.half, box.middle);
+    gl.uniform2f(at("stored"), box.half / unit, box.middle / unit);
     if (picture !== null) {
       const flat = this.#values({ ...picture, dims: [picture.columns, picture.rows] }, picture.tiles);
       this.#bind(3, gl.TEXTURE_2D, flat.texture, at("picture"));
-      gl.uniform2f(at("storedPicture"), flat.half, flat.middle);
+      gl.uniform2f(at("storedPicture"), flat.half / unit, flat.middle / unit);
       const [x, y] = [side, top].map((a, i) => (picture.box[i] - dataset.axes[a].first) / size);
       gl.uniform4f(at("pictureBox"), x, y, picture.box[2] / size, picture.box[3] / size);
       gl.uniform2f(at("pictureTiles"), Number(picture.tiles[0]), Number(picture.tiles[1]));
@@ -544,15 +545,15 @@ export class Renderer {
     const flags = { ...masked, OCCLUSION: hasOcclusion, ...shaderFlags(dataset, range) };
     const program = this.#use(COVER, SURFACE, flags);
     const { at } = program;
-    this.#grid(program, dataset, colour, range, map, true);
+    const unit = this.#grid(program, dataset, colour, range, map, true);
     const field = this.#values(fine, wrap);
     const values = this.#values(colour, wrap);
     this.#bind(0, gl.TEXTURE_3D, field.texture, at("field"));
     this.#bind(3, gl.TEXTURE_3D, values.texture, at("volume"));
     this.#bind(4, gl.TEXTURE_3D, this.#emptyTexture(fine, level, side, wrap), at("empty"));
-    gl.uniform2f(at("stored"), field.half, field.middle);
-    gl.uniform2f(at("storedColour"), values.half, values.middle);
-    gl.uniform1f(at("level"), level);
+    gl.uniform2f(at("stored"), field.half / field.unit, field.middle / field.unit);
+    gl.uniform2f(at("storedColour"), values.half / unit, values.middle / unit);
+    gl.uniform1f(at("level"), level / field.unit);
     gl.uniform1f(at("side"), side);
     const aspect = target.width / target.height;
     const [size, local] = [sizeOf(dataset), localIn(dataset)];
@@ -611,7 +612,8 @@ export class Renderer {
     this.#copy(this.#composed.target, [x, y], [x, y, w, h]);
   }
 
-  #grid({ at }: Program, dataset: Dataset, volume: Volume, range: Range, map: MapName, lit: boolean): void {
+  /** Sets what planes and surfaces have in common; returns the unit that values are to be divided by. */
+  #grid({ at }: Program, dataset: Dataset, volume: Volume, range: Range, map: MapName, lit: boolean): number {
     const { gl } = this;
     const vector = (read: (axis: Dataset["axes"][0], a: number) => number) =>
       dataset.axes.map(read) as unknown as [number, number, number];
@@ -624,7 +626,10 @@ export class Renderer {
     this.#bind(1, gl.TEXTURE_2D, this.#nodeTable(dataset, volume.strides), at("places"));
     const colours = () => interpolatedTable(lit ? surfaceTable(map) : colourTable(map));
     this.#bind(2, gl.TEXTURE_2D, this.#table(`${map} ${lit}`, colours), at("colours"));
-    gl.uniform3f(at("range"), range.low, range.high, Number(range.scale.split(":")[1] ?? 1));
+    const unit = unitOf(Math.max(Math.abs(range.low), Math.abs(range.high)));
+    const part = Number(range.scale.split(":")[1] ?? 1);
+    gl.uniform3f(at("range"), range.low / unit, range.high / unit, part / unit);
+    return unit;
   }
 
   #table(key: string, make: () => Uint8Array): WebGLTexture {
@@ -635,11 +640,8 @@ export class Renderer {
 
   /** A texture of the fractional node at 4096 positions of each axis, which inverts stretched coordinates. */
   #nodeTable(dataset: Dataset, strides: Vec3): WebGLTexture {
-    let ofStrides = this.#nodeTables.get(dataset);
-    if (ofStrides === undefined) {
-      ofStrides = new Map();
-      this.#nodeTables.set(dataset, ofStrides);
-    }
+    const ofStrides = this.#nodeTables.get(dataset) ?? new Map<string, WebGLTexture>();
+    this.#nodeTables.set(dataset, ofStrides);
     const known = ofStrides.get(String(strides));
     if (known !== undefined) return known;
     const { gl } = this;
@@ -714,11 +716,8 @@ export class Renderer {
   #use(vertex: string, fragment: string, flags: Readonly<Record<string, boolean>> = {}): Program {
     const names = Object.keys(flags).filter((name) => flags[name]);
     const source = names.reduce((text, name) => text.replace("\n", `\n#define ${name}\n`), fragment);
-    let program = this.#programs.get(source);
-    if (program === undefined) {
-      program = makeProgram(this.gl, vertex, source);
-      this.#programs.set(source, program);
-    }
+    const program = this.#programs.get(source) ?? makeProgram(this.gl, vertex, source);
+    this.#programs.set(source, program);
     this.gl.useProgram(program.program);
     return program;
   }

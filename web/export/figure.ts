@@ -80,10 +80,6 @@ function rasterOf(
   return canvas.toDataURL("image/png");
 }
 
-interface Frame extends Rect {
-  readonly text: number;
-}
-
 const label = (text: string, x: number, y: number, size: number, more: Attributes = {}) =>
   element("text", { x, y, "font-family": FONT, "font-size": size, fill: INK, ...more }, text);
 
@@ -103,8 +99,8 @@ function spanOf({ centre, pixel }: Figure, { dataset, pane }: FigurePane, side: 
 const widthOf = (texts: readonly string[], text: number) =>
   0.62 * text * Math.max(0, ...texts.map((one) => one.length));
 
-function planePart(figure: Figure, shown: FigurePane, frame: Frame, margin: number): SVGElement {
-  const { x, y, width, height, text } = frame;
+function planePart(figure: Figure, shown: FigurePane, frame: Rect, text: number, margin: number): SVGElement {
+  const { x, y, width, height } = frame;
   const { dataset } = shown;
   const group = element("g", {});
   const [h, v] = PLANE_AXES[(shown.pane as PlanePane).plane];
@@ -216,11 +212,10 @@ export function figureSvg(figure: Figure, name: SizeName): SVGSVGElement {
   for (const [r, row] of rows.entries()) {
     const y = top + r * (tall + above + below) + above;
     for (const [i, shown] of row.entries()) {
-      const frame = { x: start + i * (plot + left) + left, y, width: plot, height: tall, text };
-      if (shown.pane.kind === "plane") svg.append(planePart(figure, shown, frame, left));
+      const frame = { x: start + i * (plot + left) + left, y, width: plot, height: tall };
+      if (shown.pane.kind === "plane") svg.append(planePart(figure, shown, frame, text, left));
       else {
-        const box = { x: frame.x, y, width: plot, height: tall };
-        svg.append(element("image", { ...box, href: String(shown.picture), preserveAspectRatio: "none" }));
+        svg.append(element("image", { ...frame, href: String(shown.picture), preserveAspectRatio: "none" }));
         svg.append(label(shown.title, frame.x, y - 0.5 * text, text, { "font-weight": "bold" }));
       }
     }
