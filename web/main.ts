@@ -30,14 +30,13 @@ stageRoot.tabIndex = 0;
 stageRoot.setAttribute("aria-label", "Views");
 const [over, samples] = [document.createElement("div"), document.createElement("div")];
 stageRoot.append(over, samples);
-const slots = new Map<string, HTMLElement>();
 app.querySelector(".bar")?.remove();
-for (const name of [...Object.keys(PARTS), "finder"]) {
+function slotOf(name: string): HTMLElement {
   const slot = document.createElement("div");
   slot.style.display = "contents";
-  slots.set(name, slot);
   if (name === "bar") app.prepend(slot);
   else app.append(slot);
+  return slot;
 }
 
 const stage = new Stage(stageRoot);
@@ -74,14 +73,16 @@ function rendering(draw: () => void, calm = 0): void {
   run();
 }
 
-const into = (name: string) => slots.get(name) as HTMLElement;
-for (const [name, part] of Object.entries(PARTS))
-  rendering(() => render(part(), into(name)), name === "time" ? 0 : CALM_MS);
+for (const [name, part] of Object.entries(PARTS)) {
+  const slot = slotOf(name);
+  rendering(() => render(part(), slot), name === "time" ? 0 : CALM_MS);
+}
+const finder = slotOf("finder");
 rendering(() => render(overStage(), over));
 rendering(() => render(sampleTable(), samples), CALM_MS);
 rendering(() => {
-  render(finderView(), into("finder"));
-  const dialog = into("finder").querySelector("dialog");
+  render(finderView(), finder);
+  const dialog = finder.querySelector("dialog");
   if (dialog !== null && !dialog.open) dialog.showModal();
 });
 effect(() => wantSeries(dataset.value));

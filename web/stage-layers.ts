@@ -3,7 +3,7 @@ import { cameraOf } from "./draw/camera.js";
 import { eachNeighbour } from "./draw/empty.js";
 import { boxAbout, localIn, PLANE_NAMES, type PlanePane, sizeOf } from "./draw/layout.js";
 import type { PlaneLayer, SurfaceLayer } from "./draw/renderer.js";
-import type { PaneFlow } from "./draw/streaks.js";
+import { type PaneFlow, streakPixels } from "./draw/streaks.js";
 import { isCalm, isolated, panes } from "./stage-state.js";
 import {
   type Dataset,
@@ -195,6 +195,9 @@ export function brushTest({ brush, dataset: set, origin, axes: [h, v] }: PlaneLa
   };
 }
 
+/** Fewest samples of the flow along a side of a pane. */
+const LEAST_FLOW = 48;
+
 export function flowOf(pane: PlanePane, now: View): PaneFlow | null {
   const shown = shownOf(now, pane.second);
   if (now.flow === "off" || isCalm || isDragging.value || shown === null || now.centre === null) return null;
@@ -210,11 +213,16 @@ export function flowOf(pane: PlanePane, now: View): PaneFlow | null {
   const a = "xyz".indexOf(pane.plane);
   const pace = 2.4 / Math.max(1e-12, ...[across, up].flatMap(({ low, high }) => [-low, high]));
   const where = JSON.stringify([set.digest, centre, size, place[a], rect.width, rect.height]);
+  // A sample a node, if the streaks have pixels for it: fewer would show waves that are not in the flow.
+  const count = (b: number, pixels: number) => {
+    const { nodes, length } = set.axes[b];
+    const inPane = (pixels * size * nodes) / (across.strides[b] * (length || 1));
+    return Math.min(streakPixels(pixels), Math.max(LEAST_FLOW, Math.ceil(inPane)));
+  };
   return {
     key: `${across.key} ${up.key} ${where}`,
     place: where,
-    width: rect.width,
-    height: rect.height,
+    ...{ width: rect.width, height: rect.height, columns: count(h, rect.width), rows: count(v, rect.height) },
     fill: (columns, rows) => {
       const out = new Float32Array(2 * columns * rows);
       for (let j = 0; j < rows; j++) {

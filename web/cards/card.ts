@@ -26,13 +26,7 @@ export interface CardKind {
   options?(set: Dataset): TemplateResult;
 }
 
-export interface Moments {
-  readonly mean: number;
-  readonly variance: number;
-  readonly skewness: number;
-  readonly flatness: number;
-  readonly missing: number;
-}
+export type Moments = Readonly<Record<"mean" | "variance" | "skewness" | "flatness" | "missing", number>>;
 
 export function axisButtons(axes: readonly Axis[], chosen: AxisName, to: { value: AxisName }): TemplateResult {
   const offered = axes.filter(({ nodes }) => nodes > 1).map(({ name }) => [name, `along ${name}`]);

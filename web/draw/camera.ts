@@ -1,11 +1,7 @@
 /** A camera that orbits the centre of a box: its eye, its axes, its projection and the rays of its pixels. */
 import type { Vec3 } from "../state/dataset.js";
 
-export interface Camera {
-  readonly eye: Vec3;
-  readonly right: Vec3;
-  readonly up: Vec3;
-  readonly forward: Vec3;
+export interface Camera extends Readonly<Record<"eye" | "right" | "up" | "forward", Vec3>> {
   readonly tangent: number;
 }
 

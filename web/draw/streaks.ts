@@ -37,6 +37,9 @@ export interface PaneFlow {
   readonly place: string;
   readonly width: number;
   readonly height: number;
+  /** Samples that suffice for the grid that is filled. */
+  readonly columns: number;
+  readonly rows: number;
   /** Fills a grid of velocities, two numbers a point, in pixels of the pane a picture. */
   readonly fill: (columns: number, rows: number) => Float32Array;
 }
@@ -49,7 +52,8 @@ interface PaneState {
   readonly flow: WebGLTexture;
 }
 
-const GRID = 48;
+/** Pixels of streaks beside those of their pane. */
+export const streakPixels = (pixels: number): number => 8 * Math.max(1, Math.ceil(pixels / 16));
 
 export class Streaks {
   readonly #gl: WebGL2RenderingContext;
@@ -77,7 +81,7 @@ export class Streaks {
   /** Advances the streaks of a pane by one picture; level 2 of the texture holds their means over 4 by 4. */
   advance(index: number, flow: PaneFlow): WebGLTexture {
     const gl = this.#gl;
-    const [width, height] = [flow.width, flow.height].map((one) => 8 * Math.max(1, Math.ceil(one / 16)));
+    const [width, height] = [flow.width, flow.height].map(streakPixels);
     let pane = this.#panes.get(index);
     if (pane === undefined || pane.shown.width !== width || pane.shown.height !== height) {
       const make = (levels = 1) => makeTarget(gl, width, height, [gl.R8], gl.LINEAR, levels);
@@ -94,11 +98,11 @@ export class Streaks {
     pane.place = flow.place;
     if (pane.key !== flow.key) {
       pane.key = flow.key;
-      const values = flow.fill(GRID, GRID);
+      const { columns, rows } = flow;
       gl.activeTexture(gl.TEXTURE0);
       gl.bindTexture(gl.TEXTURE_2D, pane.flow);
       gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
-      gl.texImage2D(gl.TEXTURE_2D, 0, gl.RG32F, GRID, GRID, 0, gl.RG, gl.FLOAT, values);
+      gl.texImage2D(gl.TEXTURE_2D, 0, gl.RG32F, columns, rows, 0, gl.RG, gl.FLOAT, flow.fill(columns, rows));
       filter(gl, gl.TEXTURE_2D, gl.LINEAR);
     }
     gl.disable(gl.SCISSOR_TEST);

@@ -34,6 +34,24 @@ it.each([
   model.secondDataset.value = null;
 });
 
+it("samples waves of few nodes for streaks as they are", async () => {
+  const wave = (x: number) => Math.cos((2 * Math.PI * 20 * x) / 4);
+  answering((call, members) =>
+    call === "values"
+      ? { rows: [[1, 1, 1, 0]] }
+      : Float32Array.from({ length: 2048 }, (_, i) => (members.what === "u.y" ? wave((i % 128) / 32) : 0)),
+  );
+  const axis: Axis = { ...axisOf("x"), nodes: 128, last: 4 - 1 / 32, spacing: 1 / 32 };
+  const set = { ...setOf("waves", [0]), axes: [axis, axisOf("y"), axisOf("z")] } as unknown as Dataset;
+  show(set, { flow: "streaks" });
+  const flow = () => flowOf(panes.value[0] as PlanePane, model.view.value);
+  await vi.waitFor(() => expect(flow()).not.toBeNull());
+  const { columns, rows, fill } = flow() as NonNullable<ReturnType<typeof flow>>;
+  const signs = Array.from(fill(columns, rows).slice(0, 2 * columns)).flatMap((one, i) => (i % 2 ? [one > 0] : []));
+  // The pane is as wide as the box.
+  expect(signs.filter((one, i) => one !== signs.at(i - 1))).toHaveLength(40);
+});
+
 it("draws no surface of one time under another", async () => {
   let pass = () => undefined as void;
   const passed = new Promise<void>((resolve) => {
