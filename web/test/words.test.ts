@@ -16,6 +16,7 @@ const { panes, pointer } = await import("../stage-state.js");
 const { structures } = await import("../cards/structures.js");
 const { pdf } = await import("../cards/pdf.js");
 const { stepTime } = await import("../playing.js");
+const { step } = await import("../stage-input.js");
 const { inspector } = await import("../inspector.js");
 const { exportDialog, openExport } = await import("../export.js");
 
@@ -212,6 +213,19 @@ it.each([
   show(setOf("stepped", [2, 2.5, 3, 3.5]), { time });
   stepTime(by);
   expect(model.view.peek().time).toBe(next);
+});
+
+it.each([
+  [1, 1.6],
+  [2, 3],
+  [-1, 0],
+  [-9, 0],
+])("steps by %d nodes to the node of a stretched axis at %d", (nodes, place) => {
+  const set = setOf("stretched", [0]);
+  const y = { ...axisOf("y"), periodic: false, coordinates: [0, 1, 1.6, 3] };
+  show({ ...set, axes: [axisOf("x"), y, axisOf("z")] } as Dataset, {});
+  step(1, nodes);
+  expect(model.cross.peek()).toEqual([1, place, 1]);
 });
 
 it("says of files that they are of the view behind a card", () => {
