@@ -208,10 +208,11 @@ class Calls(Asking):
         """Stored nodes of a region.
 
         Stored fields, or any quantity at nodes. An h5 of fields has the layout of JHTDB cutouts, with
-        dimension scales: Velocity_0001 is frame 0. An xmf, which ParaView opens, contains no numbers: it
-        refers to nodes.h5, the answer to the same question as h5, which must be in the same folder under that
-        name (the command line writes both, with two --out, under names of your own). It shows stored fields
-        without strides; for other quantities take nc.
+        dimension scales and units: Velocity_0001 is frame 0, whichever frames there are, and q_0001 of what=q
+        = u. Other quantities and strides have the names and dimensions of nc. An xmf, which ParaView opens,
+        contains no numbers: it refers to nodes.h5, the answer to the same question as h5, which must be in
+        the same folder under that name (the command line writes both, with two --out, under names of your
+        own). It shows stored fields without strides; for other quantities take nc.
 
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the

@@ -18,7 +18,7 @@ export async function write(task: FileToWrite): Promise<CutoutOutcome> {
     else if ("recorded" in task) {
       const { paths, starts, of, about } = task.recorded;
       await writeTrajectoryFile(task.path, paths, starts, of, about);
-    } else await writeCutout(task.dataset, task.selection, task.path, () => undefined);
+    } else await writeCutout(task.dataset, task.selection, task.path);
     return null;
   } catch (error) {
     if (isFullDisk(error)) return { full: reasonOf(error) };

@@ -149,9 +149,10 @@ export class Hdf5Writer {
     this.#set(this.#file, name, value);
   }
 
-  /** Sets attributes of a dataset: texts, or numbers stored as float64. */
-  describe(path: string, attributes: Readonly<Record<string, string | number>>): void {
-    for (const [name, value] of Object.entries(attributes)) this.#set(this.#file.get(path) as Dataset, name, value);
+  /** Sets attributes of a dataset: texts, or numbers stored as float64; those without a value are left out. */
+  describe(path: string, attributes: Readonly<Record<string, string | number | null | undefined>>): void {
+    for (const [name, value] of Object.entries(attributes))
+      if (value != null) this.#set(this.#file.get(path) as Dataset, name, value);
   }
 
   scale(path: string, name = path): void {

@@ -6,24 +6,14 @@ import { version } from "../../shared/build.js";
 import { DataError } from "../../shared/errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { NodeBox } from "../bricks/stored-box.js";
-import type { Axes, Dataset, FieldName, KnownField } from "../dataset/dataset.js";
+import type { Axes, Dataset, FieldName } from "../dataset/dataset.js";
 import { AXIS_NAMES, axesOfField, claimText, nodeAt } from "../dataset/dataset.js";
 import { Hdf5Writer } from "../hdf5/writer.js";
-import type { Selection } from "./selection.js";
+import { namesIn, type Selection } from "./selection.js";
 
 /** Most bytes of a field of one frame, which is written in one contiguous range as by the public service. */
 const MOST_BYTES = 1024 * 1024 * 1024;
-const NAMES: Readonly<Record<KnownField, string>> = {
-  velocity: "Velocity",
-  pressure: "Pressure",
-  force: "Force",
-  magnetic: "MagneticField",
-  potential: "VectorPotential",
-  density: "Density",
-  temperature: "Temperature",
-};
-const nameOf = (field: FieldName): string => NAMES[field as KnownField] ?? field;
-const labelOf = (field: FieldName, frame: number) => `${nameOf(field)}_${String(frame + 1).padStart(4, "0")}`;
+const labelOf = (name: string, frame: number) => `${name}_${String(frame + 1).padStart(4, "0")}`;
 
 /** The name by which NetCDF knows a dimension without coordinates. */
 const NO_VARIABLE = "This is a netCDF dimension but not a netCDF variable.";
@@ -31,15 +21,11 @@ const widthOf = (dataset: Dataset, field: FieldName) => dataset.fields[field]?.c
 /** The dimension of the components, named as in cutouts of the public service by xarray. */
 const componentScale = (components: number) => (components === 3 ? "values" : `values${components}`);
 
-/** Writes the cutout and its `.xmf`. `progress`: receives the fraction done. */
-export async function writeCutout(
-  dataset: Dataset,
-  selection: Selection,
-  path: string,
-  progress: (fraction: number) => void,
-): Promise<void> {
+/** Writes the cutout and its `.xmf`. */
+export async function writeCutout(dataset: Dataset, selection: Selection, path: string): Promise<void> {
   const { fields, frames, box } = selection;
   const first = shiftedFirst(selection);
+  const names = namesIn(selection);
   await Hdf5Writer.write(path, async (writer) => {
     writeAttributes(writer, dataset, selection);
     const axes = axesOfField(dataset, fields[0] ?? "");
@@ -48,23 +34,23 @@ export async function writeCutout(
       const values = Float64Array.from({ length: box.count[index] }, at);
       writer.whole(`/${axis}coor`, "float64", [values.length], values);
       writer.scale(`${axis}coor`);
+      writer.describe(`${axis}coor`, { units: dataset.units.length });
     }
-    const times = Float64Array.from({ length: frames.count }, (_, index) => timeOf(dataset, frames.first + index));
-    writer.whole("/time", "float64", [frames.count], times);
+    const times = Float64Array.from(frames, (frame) => timeOf(dataset, frame));
+    writer.whole("/time", "float64", [frames.length], times);
     writer.scale("time");
+    writer.describe("time", { units: dataset.units.time });
     for (const components of new Set(fields.map((field) => widthOf(dataset, field)))) {
       writer.whole(componentScale(components), "float32", [components], new Float32Array(components));
       writer.scale(componentScale(components), `${NO_VARIABLE}${String(components).padStart(10)}`);
     }
-    const total = frames.count * fields.length;
     const source = openDataset(dataset);
     try {
-      for (let done = 0; done < total; done++) {
-        const field = fields[done % fields.length];
-        writeField(writer, dataset, source, field, frames.first + Math.floor(done / fields.length), box);
-        progress((done + 1) / total);
-        await setImmediate();
-      }
+      for (const frame of frames)
+        for (const [f, field] of fields.entries()) {
+          writeField(writer, dataset, source, field, labelOf(names[f], frame), frame, box);
+          await setImmediate();
+        }
     } finally {
       source.close();
     }
@@ -80,9 +66,10 @@ function shiftedFirst({ box, ahead = [0, 0, 0] }: Selection): number[] {
 function writeAttributes(writer: Hdf5Writer, dataset: Dataset, selection: Selection): void {
   const { frames, box } = selection;
   writer.attribute("dataset", dataset.name);
-  writer.attribute("t_start", frames.first + 1);
-  writer.attribute("t_end", frames.first + frames.count);
-  writer.attribute("t_step", 1);
+  const step = frames.length === 1 ? 1 : frames[1] - frames[0];
+  writer.attribute("t_start", frames[0] + 1);
+  writer.attribute("t_end", (frames.at(-1) as number) + 1);
+  if (frames.every((frame, i) => frame === frames[0] + i * step)) writer.attribute("t_step", step);
   for (const [index, axis] of AXIS_NAMES.entries()) {
     const [first, count] = [shiftedFirst(selection)[index] as number, box.count[index]];
     writer.attribute(`${axis}_start`, first + 1);
@@ -100,6 +87,7 @@ function writeField(
   dataset: Dataset,
   source: StoredBricks,
   field: FieldName,
+  label: string,
   frame: number,
   box: NodeBox,
 ): void {
@@ -111,10 +99,10 @@ function writeField(
   const nodes = new Float32Array(values);
   const stored = frame + dataset.time.guardBefore;
   readOverSeams(axesOfField(dataset, field), source, field, stored, box, components, nodes);
-  const path = `/${labelOf(field, frame)}`;
-  writer.whole(path, "float32", shape, nodes);
+  writer.whole(label, "float32", shape, nodes);
   for (const [d, scale] of ["zcoor", "ycoor", "xcoor", componentScale(components)].entries())
-    writer.attach(path, d, scale);
+    writer.attach(label, d, scale);
+  writer.describe(label, { units: dataset.units[field] });
 }
 
 function readOverSeams(
@@ -155,17 +143,17 @@ function timeOf({ time }: Dataset, frame: number): number {
 }
 
 /** XDMF 2: a temporal collection of rectilinear grids, with relative file names. */
-function describeXdmf(dataset: Dataset, { fields, frames, box }: Selection, file: string): string {
+function describeXdmf(dataset: Dataset, selection: Selection, file: string): string {
+  const [{ fields, frames, box }, names] = [selection, namesIn(selection)];
   const escaped = file.replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
   const size = box.count.toReversed().join(" ");
   const item = (path: string, dimensions: string, bytes: number) =>
     `<DataItem Format="HDF" NumberType="Float" Precision="${bytes}" Dimensions="${dimensions}">${escaped}:${path}</DataItem>`;
-  const grids = Array.from({ length: frames.count }, (_, index) => {
-    const frame = frames.first + index;
-    const attributes = fields.map((field) => {
+  const grids = frames.map((frame) => {
+    const attributes = fields.map((field, f) => {
       const components = widthOf(dataset, field);
       const type = components === 3 ? "Vector" : "Scalar";
-      return `        <Attribute Name="${nameOf(field)}" AttributeType="${type}" Center="Node">${item(`/${labelOf(field, frame)}`, `${size} ${components}`, 4)}</Attribute>`;
+      return `        <Attribute Name="${names[f]}" AttributeType="${type}" Center="Node">${item(`/${labelOf(names[f] as string, frame)}`, `${size} ${components}`, 4)}</Attribute>`;
     });
     return [
       `      <Grid Name="frame ${frame + 1}" GridType="Uniform">`,

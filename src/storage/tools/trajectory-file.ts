@@ -41,7 +41,6 @@ export async function writeTrajectoryFile(
   about: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const { particles, records, columns, units, values } = paths;
-  const unitOf = (i: number) => (units[i] ? { units: units[i] } : {});
   const shape = [particles, records];
   await Hdf5Writer.write(path, (writer) => {
     writer.attribute("Conventions", "CF-1.11");
@@ -61,7 +60,7 @@ export async function writeTrajectoryFile(
       timeAt(paths, starts, Math.floor(i / records), i % records),
     );
     writer.whole("time", "float64", shape, times);
-    writer.describe("time", { axis: "T", long_name: "time of the simulation", ...unitOf(0) });
+    writer.describe("time", { axis: "T", long_name: "time of the simulation", units: units[0] });
     const taken = new Set(["trajectory", "obs", "time"]);
     const names = columns.map((column) => variableName(column, taken));
     for (const [c, name] of names.entries()) {
@@ -72,7 +71,7 @@ export async function writeTrajectoryFile(
         values.filter((_, i) => i % columns.length === c),
       );
       const axis = "xyz".indexOf(name) >= 0 && name.length === 1 ? { axis: name.toUpperCase() } : null;
-      writer.describe(name, { long_name: columns[c], ...unitOf(c + 1), ...(axis ?? { coordinates: "time x y z" }) });
+      writer.describe(name, { long_name: columns[c], units: units[c + 1], ...(axis ?? { coordinates: "time x y z" }) });
     }
     for (const name of ["time", ...names])
       for (const [d, scale] of ["trajectory", "obs"].entries()) writer.attach(name, d, scale);

@@ -292,17 +292,19 @@ describe("bodies of points", () => {
   });
 });
 
-it("nodes below the first one keep their coordinates in the layout of JHTDB, as in JSON", async () => {
-  const question = { dataset: "isotropic32", call: "nodes", what: "u", frame: "1:3", i: "-3:5", j: "30:35", k: "0:2" };
-  const { coords } = await jsonOf(await ask(service, question));
+it("nodes in the layout of JHTDB keep coordinates below the first one, names and numbers of frames", async () => {
+  const box = { frame: [1, 4, 2], i: "-3:5", j: "30:35", k: "0:2" };
+  const question = { dataset: "isotropic32", call: "nodes", what: "u, q = p", ...box };
+  const { coords, data } = await jsonOf(await ask(service, question));
   const answer = await ask(service, { ...question, format: "h5" });
   const path = join(SCRATCH, "below.h5");
   writeFileSync(path, Buffer.from(await answer.arrayBuffer()));
   const file = new File(path, "r");
-  for (const axis of ["x", "y", "z"]) {
-    const { value } = file.get(`${axis}coor`) as unknown as { value: Float64Array };
-    expect([...value], axis).toEqual(coords[axis]);
-  }
+  const read = (name: string) => [...(file.get(name) as unknown as { value: Float64Array }).value];
+  for (const axis of ["x", "y", "z"]) expect(read(`${axis}coor`), axis).toEqual(coords[axis]);
+  for (const [t, frame] of [2, 5, 3].entries())
+    for (const [name, column] of Object.entries({ Velocity: "u", q: "q" }))
+      expect(read(`${name}_000${frame}`), name).toEqual(data[column][t].flat(3).map(Math.fround));
   expect([file.attrs.x_start?.value, file.attrs.x_end?.value]).toEqual([-2, 5]);
   file.close();
 });

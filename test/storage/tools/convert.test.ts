@@ -229,9 +229,11 @@ describe("cutout", () => {
     const source = openConfirmed(await bareFile("uchannel"), CHUNK_BYTES);
     const path = join(SCRATCH, "cut.h5");
     const box = { first: [2, 3, 4], count: [5, 4, 3] } as const;
-    const selection = { fields: ["velocity"], frames: { first: 0, count: 1 }, box } as const;
-    await writeCutout(source, selection, path, noProgress);
+    const units = { length: "m", time: "s", velocity: "m/s" };
+    await writeCutout({ ...source, units }, { fields: ["velocity"], frames: [0], box }, path);
     const file = openFile(path);
+    const stated = ["xcoor", "time", "Velocity_0001"].map((name) => file.attributes(`/${name}`).get("units"));
+    expect(stated).toEqual(Object.values(units));
     expect(file.scales("/Velocity_0001").flat()).toEqual(["/zcoor", "/ycoor", "/xcoor", "/values"]);
     file.close();
     const cutout = openConfirmed(path, CHUNK_BYTES);
@@ -248,11 +250,7 @@ describe("cutout", () => {
     const xmf = readFileSync(join(SCRATCH, "cut.xmf"), "utf8");
     expect(xmf).toContain('<Topology TopologyType="3DRectMesh" Dimensions="3 4 5"/>');
     expect(xmf).toContain('Dimensions="3 4 5 3">cut.h5:/Velocity_0001</DataItem>');
-    for (const [axis, n] of [
-      ["x", 5],
-      ["y", 4],
-      ["z", 3],
-    ] as const)
+    for (const [axis, n] of Object.entries({ x: 5, y: 4, z: 3 }))
       expect(xmf).toContain(`Precision="8" Dimensions="${n}">cut.h5:/${axis}coor</DataItem>`);
   });
 
@@ -260,7 +258,7 @@ describe("cutout", () => {
     const source = openConfirmed(await bareFile("well"), CHUNK_BYTES);
     const path = join(SCRATCH, "late.h5");
     const box = { first: [0, 0, 0], count: [NODES.x, NODES.y, NODES.z] } as const;
-    await writeCutout(source, { fields: ["pressure"], frames: { first: 1, count: 2 }, box }, path, noProgress);
+    await writeCutout(source, { fields: ["pressure"], frames: [1, 2], box }, path);
     const cutout = openConfirmed(path, CHUNK_BYTES);
     expect(cutout.time).toMatchObject({ count: 2, origin: 1, step: 0.5 });
     const [a, b] = [openDataset(cutout), openDataset(source)];

@@ -60,7 +60,7 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
   const found = { what: whatTexts(what), ...timeText(question, timesAt(frames, dataset), isList, frames) };
   const around = await nodesAround(context, question, quantities, runs, frames);
   if (question.format === "xmf" || (question.format === "h5" && question.isovalue === undefined)) {
-    const cutout = cutoutFile(context, staggered?.includes(".") ? [null] : fields, runs, frames);
+    const cutout = cutoutFile(context, what, staggered?.includes(".") ? [null] : fields, runs, frames);
     if (cutout !== null) {
       // A file that another thread writes is not divided, and has no limit in a job.
       if (part === null && life.task === null) {
@@ -72,7 +72,7 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
       return { answer: { ...shape, cutout }, found };
     }
     if (question.format === "xmf")
-      throw wrong("format", "xmf describes stored fields: ask fields only, every node of them, frames in a row");
+      throw wrong("format", "xmf describes stored fields: ask fields only, each once, every node of them");
   }
   const reads = new Set(quantities.flatMap(({ expressions }) => expressions.flatMap((one) => one.reads)));
   const hasMeans = [...reads].some((key) => key.startsWith("mean:") || key.startsWith("rate:"));
@@ -275,20 +275,21 @@ function shapeOf(
   };
 }
 
-/** Writes stored fields in the layout of JHTDB cutouts; null for other quantities, strides and frames out of order. */
+/** Writes stored fields in the layout of JHTDB cutouts; null for other quantities and strides. */
 function cutoutFile(
   { dataset, thread }: Context,
+  what: readonly RequestedQuantity[],
   fields: readonly (string | null)[],
   runs: readonly NodeRun[],
   frames: readonly number[],
 ): NonNullable<GridAnswer["cutout"]> | null {
-  const isRow = frames.every((frame, i) => frame === frames[0] + i);
   const stored = fields.filter((name) => name !== null);
-  if (stored.length < fields.length || !isRow || runs.some(({ step }) => step !== 1)) return null;
+  if (stored.length < fields.length || runs.some(({ step }) => step !== 1)) return null;
   const triple = (of: (run: NodeRun) => number) => runs.map(of) as unknown as readonly [number, number, number];
   const selection = {
     fields: stored,
-    frames: { first: frames[0], count: frames.length },
+    given: what.map(({ name, isNamed }) => (isNamed ? name : null)),
+    frames,
     box: { first: triple(({ first }) => first), count: triple(({ count }) => count) },
     ahead: triple(({ first, from }) => from - first),
   };
