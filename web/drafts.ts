@@ -160,6 +160,7 @@ function draftView(one: Draft): TemplateResult {
   const keys = keysOf(one.open);
   const given = Object.keys(one.answers);
   const doubts = look.filter((text) => text.includes("probably wrong"));
+  const others = look.filter((text) => !doubts.includes(text));
   return html`<div class="panel">
     <h3>${one.file}: ${one.producer}</h3>
     <div class="rows"><span>Name of the dataset</span><input type="text" aria-label="Name of the dataset" .value=${one.name} @change=${(
@@ -173,10 +174,7 @@ function draftView(one: Draft): TemplateResult {
       (line) => lineView(one, line),
     )}
     ${picture.value === null ? nothing : html`<img class="slice" src=${picture.value} alt="Middle plane of the first field" />`}
-    ${bullets(
-      "Look",
-      look.filter((text) => !doubts.includes(text)),
-    )}${bullets("Why", why)}${bullets("Assumed", assumed)}${bullets("Notes", notes)}
+    ${bullets("Look", others)}${bullets("Why", why)}${bullets("Assumed", assumed)}${bullets("Notes", notes)}
     <input type="text" class="wide" spellcheck="false" placeholder="Another answer, such as --length 6.2832,6.2832,3.1416" aria-label="Another answer" @change=${(
       event: Event,
     ) => {

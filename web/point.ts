@@ -28,14 +28,10 @@ type Answer = Value & { readonly problem?: { readonly detail: string } };
 
 function questionsOf(set: Dataset, at: Vec3): Question[] {
   const { what, time, method } = rested.value;
-  const several = hasVelocity(set)
-    ? [
-        "u",
-        "norm(u)",
-        ...(hasDerivatives(set) ? ["norm(omega)", "Q", "R", "2*ddot(S,S)"] : []),
-        ...(set.fields.some(({ name }) => name === "pressure") ? ["p"] : []),
-      ]
-    : set.fields.map(({ name }) => name);
+  const fields = set.fields.map(({ name }) => name);
+  const derived = hasDerivatives(set) ? ["norm(omega)", "Q", "R", "2*ddot(S,S)"] : [];
+  const pressure = fields.includes("pressure") ? ["p"] : [];
+  const several = hasVelocity(set) ? ["u", "norm(u)", ...derived, ...pressure] : fields;
   const methods = ["nearest", "Lag4", "Lag6", "Lag8", "M2Q8"].filter((one) => set.methods.includes(one));
   const shown = { dataset: set, what: what ?? "", time: time ?? 0, method };
   return [

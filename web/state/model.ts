@@ -294,13 +294,8 @@ export function labelOf(now: View, second: boolean): string {
   const shown = shownOf(now, second);
   if (shown === null) return now.b.dataset ?? "";
   const { dataset: set, what, time, method } = shown;
-  const names = [
-    quantityOf(what).symbol,
-    method,
-    `t ${timeText(set, time)}`,
-    ...(secondDataset.value ? [set.name] : []),
-  ];
-  return names.join(", ");
+  const name = secondDataset.value ? [set.name] : [];
+  return [quantityOf(what).symbol, method, `t ${timeText(set, time)}`, ...name].join(", ");
 }
 
 /** What is shown, of A and of B in a comparison. */
