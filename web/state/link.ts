@@ -85,20 +85,22 @@ function triple(text: string | null): Vec3 | null {
   return numbers.length === 3 && numbers.every((one) => one !== null) ? (numbers as unknown as Vec3) : null;
 }
 
+const NUMBER = String.raw`[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?`;
+const RANGE = new RegExp(`^(.+?):(${NUMBER}):(${NUMBER})(?::(log|symlog:(${NUMBER})))?$`, "i");
+const areFinite = (...texts: readonly string[]) => texts.every((text) => Number.isFinite(Number(text)));
+
 /** A range of a link, `EXPR:lo:hi[:symlog:C|:log]`; expressions may hold colons, numbers do not. */
 function rangeOf(text: string): readonly [string, Range] | null {
-  const found =
-    /^(.+?):(-?[\d.]+(?:e[-+]?\d+)?):(-?[\d.]+(?:e[-+]?\d+)?)(?::(log|symlog:[\d.]+(?:e[-+]?\d+)?))?$/i.exec(text);
-  if (found === null) return null;
-  const [, what, low, high, scale = "linear"] = found;
-  if (!(Number(low) < Number(high)) || (scale === "log" && !(Number(low) > 0))) return null;
+  const [, what, low, high, scale = "linear", part = "1"] = RANGE.exec(text) ?? [];
+  const isRange = Number(low) < Number(high) && areFinite(low, high, part) && Number(part) > 0;
+  if (!isRange || (scale === "log" && !(Number(low) > 0))) return null;
   return [what, { low: Number(low), high: Number(high), scale: scale as Scale }];
 }
 
 const SHOWS = /^(slice:[xyz]|3d|four|compare)$/;
 
 /** The condition of a brush: an expression from a value on, or from one to another. */
-const BRUSH = /^(.+?)\s*>=?\s*(-?[\d.]+(?:e[-+]?\d+)?)\s*(?:&&\s*\1\s*<=?\s*(-?[\d.]+(?:e[-+]?\d+)?))?$/;
+const BRUSH = new RegExp(String.raw`^(.+?)\s*>=?\s*(${NUMBER})\s*(?:&&\s*\1\s*<=?\s*(${NUMBER}))?$`, "i");
 
 export interface Brush {
   readonly what: string;
@@ -115,8 +117,9 @@ export function operand(what: string): string {
 }
 
 export function brushIn(text: string | null): Brush | null {
-  const [, what, low, high = Number.POSITIVE_INFINITY] = BRUSH.exec(text ?? "") ?? [];
-  return what === undefined || operand(what) !== what ? null : { what, low: Number(low), high: Number(high) };
+  const [, what, low, high] = BRUSH.exec(text ?? "") ?? [];
+  if (what === undefined || operand(what) !== what || !areFinite(low, high ?? low)) return null;
+  return { what, low: Number(low), high: high === undefined ? Number.POSITIVE_INFINITY : Number(high) };
 }
 
 /** The view of a query string; members that are malformed are left to the page. */
@@ -125,7 +128,7 @@ export function readLink(dataset: string, query: string): View {
   const own = (name: string) => q.get(`view.${name}`);
   const place = ["x", "y", "z"].map((name) => numberOf(q.get(name)));
   const show = own("show") ?? "";
-  const [, surface, value] = /^(.+)@(-?[\d.]+(?:e[-+]?\d+)?)$/i.exec(own("surface") ?? "") ?? [];
+  const [, surface, value] = new RegExp(`^(.+)@(${NUMBER})$`, "i").exec(own("surface") ?? "") ?? [];
   const second = {
     dataset: q.get("b.dataset") ?? undefined,
     what: q.get("b.what") || undefined,
@@ -142,7 +145,7 @@ export function readLink(dataset: string, query: string): View {
     method: q.get("method") ?? EMPTY.method,
     show: SHOWS.test(show) ? (show as Show) : EMPTY.show,
     surface:
-      surface === undefined
+      surface === undefined || !areFinite(value)
         ? { what: own("surface")?.split("@")[0] || EMPTY.surface.what, value: null }
         : { what: surface, value: Number(value) },
     colour: own("colour") ?? EMPTY.colour,

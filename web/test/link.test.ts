@@ -51,6 +51,11 @@ it("are read back as they were written, for 1000 random views", () => {
   }
 });
 
+it.each(["1e999", "1.2.3", ".", "-"])("hold no %s as a number", (number) => {
+  const read = readLink("a", `view.range=p:0:${number}&view.surface=p@${number}&view.brush=p>=${number}&x=${number}`);
+  expect(read).toEqual({ ...EMPTY, dataset: "a", surface: { what: "p", value: null } });
+});
+
 it("leave to the page what they cannot say", () => {
   const read = readLink("a", "view.show=nothing&x=a&view.range=Q:5:1&view.camera=1,2&view.window=-3&time=soon");
   expect(read).toEqual({ ...EMPTY, dataset: "a" });
@@ -97,6 +102,9 @@ it.each([
     {},
     `${REPLACED} view.brush Q, view.range Q:-1:1:log, view.surface Q@NaN.`,
   ],
+  ...["range=p:0:1e999", "range=p:0:1:symlog:0", "surface=p@1e999", "surface=p@1.2.3", "brush=p>=1.2.3"].map(
+    (member) => [`view.${member}`, {}, `${REPLACED} view.${member.replace("=", " ")}.`] as const,
+  ),
   ["view.cards=pdf&half", {}, "Not read of this link, so that numbers are without: view.cards, half."],
 ] as const)("say what a page does not take of them: %s", (query, page, text) => {
   expect(said(query, page as Partial<View>)).toBe(text);
