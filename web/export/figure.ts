@@ -112,7 +112,7 @@ function planePart(figure: Figure, shown: FigurePane, frame: Rect, text: number,
   const fh = (high / up.size) * height;
   const fy = y + height - ((below - up.from) / up.size) * height - fh;
   if (typeof shown.picture !== "string") {
-    const [columns, rows] = [Math.round(fw * DENSITY), Math.round(fh * DENSITY)];
+    const [columns, rows] = [fw, fh].map((side) => Math.max(1, Math.round(side * DENSITY)));
     const href = rasterOf(shown.picture, shown, [left, below, wide, high], columns, rows);
     group.append(element("image", { x: fx, y: fy, width: fw, height: fh, href, preserveAspectRatio: "none" }));
   }
