@@ -30,6 +30,9 @@ export function commandOf({ dataset, call, what, ...members }: Question, base: s
   const flags = Object.entries(members).map(
     ([name, value]) => `--${name.replaceAll("_", "-")} ${plainOrQuoted(textOf(value))}`,
   );
-  const first = what === undefined ? [] : [plainOrQuoted(textOf(what))];
-  return ["fieldprobe", call.replaceAll("_", "-"), plainOrQuoted(dataset), ...first, ...flags, "--url", base].join(" ");
+  const words = what === undefined ? [] : [plainOrQuoted(textOf(what))];
+  // What begins with a minus would be read as a flag.
+  const [before, behind] = /^'?-/.test(words[0] ?? "") ? [[], ["--", ...words]] : [words, []];
+  const start = ["fieldprobe", call.replaceAll("_", "-"), plainOrQuoted(dataset)];
+  return [...start, ...before, ...flags, "--url", base, ...behind].join(" ");
 }

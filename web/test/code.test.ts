@@ -42,6 +42,13 @@ describe("code of questions", () => {
     );
   });
 
+  it("puts a quantity that begins with a minus behind the flags", () => {
+    for (const what of ["-u.x", "-u.x - 2*p"]) {
+      const line = words(commandOf({ dataset: "a", call: "values", what: [what], time: -1 }, BASE));
+      expect(line).toEqual(["fieldprobe", "values", "a", "--time", "-1", "--url", BASE, "--", what]);
+    }
+  });
+
   it("writes literals of Python", () => {
     expect(pythonOf(QUESTIONS[2], BASE)).toBe(
       `import fieldprobe\n\nds = fieldprobe.connect("${BASE}")["a"]\nanswer = ds.flow_map(what="ftle", z=-3, time="0.4:0.6", last=True)`,
