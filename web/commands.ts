@@ -13,6 +13,7 @@ import { toggleRuler } from "./ruler.js";
 import { centreHere, fit, goTo } from "./stage-input.js";
 import { tool } from "./stage-state.js";
 import { type Dataset, middleOf, timeText } from "./state/dataset.js";
+import { exactNumber } from "./state/format.js";
 import { EMPTY } from "./state/link.js";
 import { change, dataset, datasets, needsToken, open, view } from "./state/model.js";
 import { type Quantity, quantitiesOf } from "./state/quantities.js";
@@ -62,6 +63,7 @@ const timeItems = (set: Dataset): Item[] =>
     name: `t = ${timeText(set, time)}`,
     about: "Stored time",
     kind: "Time",
+    words: `t = ${exactNumber(time)}`,
     run: () => change({ time }),
   }));
 

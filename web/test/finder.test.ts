@@ -16,6 +16,13 @@ it.each([
   expect(offered.filter((one) => fitOf(typed, one) !== null)).toEqual(found);
 });
 
+it.each(["t = 0.00001", "t=1e-5", "t = 1.0e-5"])("finds a stored time that is written with a power: %s", (typed) => {
+  show(setOf("short", [1e-5, 2e-5]), {});
+  openFind();
+  const fits = finder.peek()?.items.filter(({ name, words = "" }) => fitOf(typed, name) ?? fitOf(typed, words));
+  expect(fits?.map(({ name }) => name)).toEqual(["t = 1·10⁻⁵"]);
+});
+
 it.each([
   ["1 2 2.5", [1, 2, 2.5], ""],
   ["1, 9, -2", [1, 3, 2], "Outside of the box, so at its face: y 9."],
