@@ -498,7 +498,8 @@ export const usualRange = kept((volume: Volume, what: string, set: Dataset): Ran
     const floor = volume.low >= 0 && low < 0.3 * high ? 0 : rounded(low);
     range = { low: floor, high: rounded(high), scale: "linear" };
   }
-  return range.high > range.low ? range : { low: middle - 1, high: middle + 1, scale: "linear" };
+  const gap = Math.max(1, Math.abs(middle) / 1000);
+  return range.high > range.low ? range : { low: middle - gap, high: middle + gap, scale: "linear" };
 });
 
 export const isFinest = ({ what, stride }: Volume, set: Dataset): boolean => stridesOf(set, what).at(-1) === stride;
