@@ -38,7 +38,7 @@ export function togglePlay(): void {
 export function stepTime(by: number): void {
   const { times } = dataset.peek() ?? { times: [] };
   const now = view.peek().time ?? times[0];
-  const slack = 1e-6 * Math.abs(times[1] - times[0]);
+  const slack = 1e-6 * Math.min(...times.slice(1).map((time, i) => time - times[i]));
   const [after, before] = [times.findIndex((t) => t > now + slack), times.findLastIndex((t) => t < now - slack)];
   if (times.length > 1) change({ time: times.at(by > 0 ? Math.max(0, after) : before) as number }, "time");
 }

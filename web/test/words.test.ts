@@ -2,6 +2,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Pane, PlanePane } from "../draw/layout.js";
 import type { Dataset } from "../state/dataset.js";
+import { EMPTY, readLink, writeLink } from "../state/link.js";
 import { answering, axisOf, model, setOf, show } from "./page.js";
 import { buttonsOf, markupOf, textOf } from "./template.js";
 
@@ -213,6 +214,31 @@ it.each([
   show(setOf("stepped", [2, 2.5, 3, 3.5]), { time });
   stepTime(by);
   expect(model.view.peek().time).toBe(next);
+});
+
+it("stops at each stored time, however short an interval is beside others", () => {
+  const times = [0, 1000, 1000.0004, 1000.0008, 2000];
+  show(setOf("bursts", times), {});
+  const passed = [1, 1, 1, 1, -1, -1, -1, -1].map((by) => {
+    stepTime(by);
+    return model.view.peek().time;
+  });
+  expect(passed).toEqual([...times.slice(1), ...times.slice(0, -1).toReversed()]);
+});
+
+it.each([4, 0, -101_325, 3e19])("gives a constant field of %d a range that links keep", (value) => {
+  const volume = {
+    data: new Float32Array(64).fill(value),
+    dims: [4, 4, 4],
+    strides: [1, 1, 1],
+    low: value,
+    high: value,
+  };
+  const range = model.usualRange(volume as never, "p", setOf("constant", [0]));
+  const view = { ...EMPTY, dataset: "a", ranges: new Map([["p", range]]) };
+  const kept = readLink("a", writeLink(view)).ranges.get("p");
+  expect(kept?.low).toBeLessThan(value);
+  expect(kept?.high).toBeGreaterThan(value);
 });
 
 it.each([
