@@ -29,8 +29,8 @@ export function checkSchema(schema: TSchema, value: unknown, prefix: string): vo
   const names = Object.keys(error.schema.properties ?? {}).join(", ");
   const known = error.message === "Unexpected property" ? `; it has ${names}` : "";
   const choices = choicesOf(error.schema)?.join(", ");
-  const text = choices === undefined ? `${error.message.toLowerCase()}${known}` : `expected one of ${choices}`;
-  throw wrong(member, text);
+  if (error.value === undefined) throw wrong(member, "it is missing");
+  throw wrong(member, choices === undefined ? `${error.message.toLowerCase()}${known}` : `expected one of ${choices}`);
 }
 
 /** The variant of a union that an object is meant to be: it has the first member of that variant. */

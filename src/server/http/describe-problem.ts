@@ -35,12 +35,6 @@ export interface Problem extends ProblemDetails {
   readonly requestId: string;
 }
 
-/** The answer to an error: a problem and the headers that belong to it. */
-export interface ProblemAnswer {
-  readonly problem: Problem;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** The code for an error that fastify raised itself, by its status, so that all interfaces use the same list. */
 function codeOfStatus(status: number): ErrorCode {
   if (status === 413) return "LimitExceeded";
@@ -58,8 +52,11 @@ function statusOf(error: FieldprobeError): number {
   return error.context.limit === "token.concurrent" ? 429 : STATUS[error.code];
 }
 
-/** Describes what was thrown to the caller; hides its text unless it is ours or a refusal of the HTTP layer. */
-export function describeProblem(error: unknown, requestId: string): ProblemAnswer {
+/** What was thrown as a problem and its headers; hides its text unless it is ours or a refusal of the HTTP layer. */
+export function describeProblem(
+  error: unknown,
+  requestId: string,
+): { readonly problem: Problem; readonly headers: Readonly<Record<string, string>> } {
   if (error instanceof FieldprobeError) {
     const { member, limit, retryAfter, faults } = error.context;
     const status = statusOf(error);

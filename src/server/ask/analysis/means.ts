@@ -14,14 +14,8 @@ import { AXES, keptAxes, LETTERS, regrouped, replacedAlong } from "./analysed-no
 import { type Analysis, momentsOf } from "./analysis.js";
 import { signsOf, symmetryOf } from "./fold.js";
 
-/** An analysis whose expressions have their means, and what the answer says about them. */
-export interface KnownMeans {
-  readonly analysis: Analysis;
-  readonly about: GroupAnswer;
-}
-
 /**
- * Computes the means that expressions read, innermost first.
+ * Computes the means that expressions read, innermost first; returns what the answer says about them, too.
  * @param over   the directions averaged over; along the others all nodes have means, whatever the region
  * @param member the member, or the member of each text, that refusals name
  */
@@ -30,7 +24,7 @@ export async function withMeans(
   texts: readonly string[],
   over: readonly Direction[],
   member: string | ((text: string) => string) = "what",
-): Promise<KnownMeans> {
+): Promise<{ readonly analysis: Analysis; readonly about: GroupAnswer }> {
   const { question, dataset, nodes, most } = analysis;
   const known = (means: ReadonlyMap<string, MeanTable>) => ({ ...nodes.base.names, means: Object.fromEntries(means) });
   const memberOf = (text: string): string => (typeof member === "string" ? member : member(text));

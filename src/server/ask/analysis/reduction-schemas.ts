@@ -15,7 +15,7 @@ const closed = { additionalProperties: false } as const;
 /** Reductions by the member that names them. */
 export const REDUCTIONS = {
   moments: Type.Object(
-    { moments: QUANTITY, order: Type.Optional(Type.Integer({ minimum: 1, maximum: 4, default: 4 })) },
+    { moments: QUANTITY, order: Type.Optional(Type.Integer({ minimum: 1, maximum: 8, default: 4 })) },
     closed,
   ),
   covariance: Type.Object({ covariance: Type.Array(QUANTITY, { minItems: 1, maxItems: 16 }) }, closed),
@@ -38,6 +38,11 @@ export const REDUCTIONS = {
     closed,
   ),
   extremes: Type.Object({ extremes: QUANTITY, ...picked }, closed),
+  quantiles: Type.Object(
+    { quantiles: QUANTITY, at: Type.Array(Type.Number({ minimum: 0, maximum: 1 }), { minItems: 1, maxItems: 32 }) },
+    closed,
+  ),
+  budget: Type.Object({ budget: Type.String() }, closed),
 } as const;
 
 /** Extremes as events. */

@@ -11,6 +11,7 @@ import { edgesOf, finishState, mergeStates } from "../../../analysis/reductions.
 import { LimitError } from "../../../shared/errors.js";
 import { checkSchema } from "../check-schema.js";
 import { wrong } from "../faults.js";
+import type { MemberValues } from "../question/member-values.js";
 import { widthsOf } from "../transforms.js";
 import { type AnalysedNodes, DIRECTIONS, framesIn, pooled, regrouped } from "./analysed-nodes.js";
 import { type Analysis, momentsOf } from "./analysis.js";
@@ -44,7 +45,7 @@ export class Columns {
 /** A reduction whose range may have to be found first. */
 interface Pending {
   readonly question: Row;
-  readonly kind: ReductionKind;
+  readonly kind: ReductionKind & AnyReduction["kind"];
   readonly of: readonly number[];
   readonly ranged: readonly number[];
   readonly ranges: readonly BinRange[] | null;
@@ -55,30 +56,61 @@ export interface ReductionOptions {
   readonly by?: number | undefined;
   /** The axis whose halves are folded, and the signs of quantities; null: no folding. */
   readonly fold: { readonly axis: 0 | 1 | 2; signsOf(text: string): readonly number[] } | null;
-  readonly named?: ReadonlySet<Row>;
+  readonly named: ReadonlySet<Row>;
+  /** The member that holds each row. */
+  readonly members: readonly string[];
+}
+
+const KINDS = Object.keys(REDUCTIONS) as readonly ReductionKind[];
+const kindOf = (row: Row) => KINDS.find((name) => Object.hasOwn(row, name));
+
+/** @throws RequestError for a row that is no reduction */
+export function checkReduction(row: Row, member: string): void {
+  const kind = kindOf(row);
+  if (kind === undefined) throw wrong(member, `expected one of ${KINDS.join(", ")}`);
+  checkSchema(REDUCTIONS[kind], row, member);
+}
+
+/** Kinds of reductions that have standard errors by blocks, or halves to fold. */
+const KINDS_OF = {
+  by: ["moments", "covariance", "conditional", "budget"],
+  fold: ["moments", "covariance", "budget"],
+};
+
+/** @throws RequestError for standard errors and folding where there are none */
+export function checkKinds(rows: readonly Row[], question: MemberValues, { base }: AnalysedNodes): void {
+  for (const name of ["by", "fold"] as const) {
+    const other = rows.map(kindOf).find((kind = "budget") => !KINDS_OF[name].includes(kind));
+    if (question[name] !== undefined && other !== undefined)
+      throw wrong(name, `it is for ${KINDS_OF[name].join(", ")}, not ${other}`);
+  }
+  const { by } = question;
+  if (by !== undefined && base.kept[3]) throw wrong("by", "standard errors are of means over time: put t into over");
+  if (by !== undefined && 2 * by > base.times.length)
+    throw wrong("by", `there are ${base.times.length} frames; expected at least two blocks`);
 }
 
 /** Computes reductions over the nodes of an analysis, or over its points. */
 export async function reduceRows(
   rows: readonly Row[],
   analysis: Analysis,
-  { by, fold, named = new Set() }: ReductionOptions,
+  { by, fold, named, members }: ReductionOptions,
 ): Promise<GroupAnswer> {
   const { nodes, most } = analysis;
   const columns = new Columns(nodes);
-  const pending = rows.map((one, i) => readReduction(one, i, columns));
+  const pending = rows.map((one, i) => readReduction(one, members[i] as string, columns));
   const known = await findRanges(pending, columns, analysis);
   const groups = pending.map((one) =>
     named.has(one.question) ? [] : reductionsFor(one, (column) => known.get(column) as BinRange),
   );
   const reductions = groups.flat();
   checkSize(reductions, nodes.base, most);
-  if (by !== undefined) checkBlocks(by, reductions, nodes.base);
   const { kept } = nodes.base;
   // Blocks consist of frames, so frames are reduced separately.
   const reduced = by === undefined ? nodes : regrouped(nodes, [kept[0], kept[1], kept[2], true]);
   const { texts } = columns;
   const plan: ReductionPlan = { ...reduced.base, columns: texts, reductions };
+  const signs = reductions.map(({ of }) => [of].flat().map((column) => fold?.signsOf(texts[column] as string)[0] ?? 1));
   const merged = reductions.length === 0 ? null : await analysis.reduce(reduced, { columns: texts, reductions });
   const described = fold === null ? { ...plan, kept } : halfOf({ ...plan, kept }, fold.axis);
   const answers: GroupAnswer[] = [];
@@ -88,14 +120,15 @@ export async function reduceRows(
     const found =
       reduction.kind === "extremes"
         ? await pickAll(reduction, states as readonly Extremes[], plan, reduced, analysis)
-        : folded(reduction, states, plan, texts, fold);
+        : fold === null
+          ? states
+          : foldStates(reduction, states, groupExtent(plan), fold.axis, signs[i] as readonly number[]);
     answers.push(await describeResult(reduction, found, described, texts, by, analysis.slices));
   }
   const results = groups.map(({ length }) => byComponent(answers.splice(0, length)));
-  return { weights: weightsOf(nodes), frames: framesIn(nodes), ...aboutTexts(texts, nodes), results };
+  const weights = nodes.base.points === undefined ? nodes.weights : "points";
+  return { weights, frames: framesIn(nodes), ...aboutTexts(texts, nodes), results };
 }
-
-const weightsOf = ({ base, weights }: AnalysedNodes): string => (base.points === undefined ? weights : "points");
 
 /** Joins the results of the components of a quantity: each member becomes a list. */
 function byComponent(parts: readonly GroupAnswer[]): GroupAnswer {
@@ -105,11 +138,8 @@ function byComponent(parts: readonly GroupAnswer[]): GroupAnswer {
   return Object.fromEntries(Object.keys(first).map((name) => [name, member(name)]));
 }
 
-function readReduction(question: Row, index: number, columns: Columns): Pending {
-  const prefix = `reduce[${index}]`;
-  const kind = (Object.keys(REDUCTIONS) as ReductionKind[]).find((name) => Object.hasOwn(question, name));
-  if (kind === undefined) throw wrong(prefix, `expected one of ${Object.keys(REDUCTIONS).join(", ")}`);
-  checkSchema(REDUCTIONS[kind], question, prefix);
+function readReduction(question: Row, prefix: string, columns: Columns): Pending {
+  const kind = kindOf(question) as Pending["kind"];
   const texts = [question[kind]].flat();
   const member = `${prefix}.${kind}`;
   const hasComponents = kind === "moments" || kind === "covariance";
@@ -237,13 +267,12 @@ async function describeResult(
 ): Promise<GroupAnswer> {
   const place = ({ node, frame }: Extreme) => ({ at: placeIn(plan, node), time: plan.times[frame] });
   const finish = (state: ReductionState) => finishState(reduction, state, place, plan.cell);
-  const merge = (a: ReductionState, b: ReductionState) => mergeStates(reduction, a, b);
   // The states of the groups of a frame follow one another.
   const number = states.length / plan.times.length;
   const describe = (g: number): GroupAnswer => {
     if (by === undefined) return finish(states[g] as ReductionState);
     const series = plan.times.map((_, f) => states[f * number + g] as ReductionState);
-    return withErrors(series, by, merge, finish);
+    return withErrors(series, by, (a, b) => mergeStates(reduction, a, b), finish);
   };
   const groups: GroupAnswer[] = [];
   const add = (from: number, to: number): void => {
@@ -253,34 +282,11 @@ async function describeResult(
   return { ...headOf(reduction, texts), ...coordinatesOf(plan), ...(await nest(groups, plan, slices)) };
 }
 
-/** Merges the states of one half of an axis with those at mirrored positions. Throws RequestError. */
-function folded(
-  reduction: AnyReduction,
-  states: readonly ReductionState[],
-  plan: ReductionPlan,
-  texts: readonly string[],
-  fold: ReductionOptions["fold"],
-): readonly ReductionState[] {
-  if (fold === null) return states;
-  if (reduction.kind !== "moments" && reduction.kind !== "covariance")
-    throw wrong("fold", `moments, covariances and budgets are folded, not ${reduction.kind}`);
-  const signs = [reduction.of].flat().map((column) => fold.signsOf(texts[column])[0]);
-  return foldStates(reduction, states, groupExtent(plan), fold.axis, signs);
-}
-
 function halfOf(plan: ReductionPlan, axis: 0 | 1 | 2): ReductionPlan {
   const half = Math.ceil(plan.extent[axis] / 2);
   const along = plan.coordinates.map((list, a) => (a === axis ? list.subarray(0, half) : list));
   const extent = plan.extent.map((n, a) => (a === axis ? half : n));
   return { ...plan, extent: extent as never, coordinates: along as never };
-}
-
-function checkBlocks(by: number, reductions: readonly AnyReduction[], { kept, times }: AnalysedNodes["base"]): void {
-  if (kept[3]) throw wrong("by", "standard errors are of means over time: put t into over");
-  if (2 * by > times.length) throw wrong("by", `there are ${times.length} frames; expected at least two blocks`);
-  const other = reductions.find(({ kind }) => !["moments", "covariance", "conditional"].includes(kind));
-  if (other !== undefined)
-    throw wrong("by", `moments, covariance and conditional have standard errors, not ${other.kind}`);
 }
 
 function headOf(reduction: AnyReduction, texts: readonly string[]): GroupAnswer {

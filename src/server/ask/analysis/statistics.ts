@@ -13,7 +13,7 @@ import { type Expanded, higherMoments, quantiles } from "./distributions.js";
 import { signsOf, symmetryOf } from "./fold.js";
 import { renamed } from "./given-names.js";
 import { courantOf, withMeans } from "./means.js";
-import { aboutTexts, type Row, reduceRows } from "./reductions.js";
+import { aboutTexts, checkKinds, checkReduction, type Row, reduceRows } from "./reductions.js";
 import { wallUnitsOf } from "./wall-units.js";
 
 /** Members of reductions that hold quantities. */
@@ -22,6 +22,7 @@ const QUANTITIES_OF = ["moments", "covariance", "histogram", "joint", "condition
 export async function statistics(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
   const { points, where, over = DIRECTIONS, by, u_tau, units } = question;
+  if (u_tau !== undefined && units !== "plus") throw wrong("u_tau", "it is for units=plus");
   if (question.reduce !== undefined && question.what !== undefined)
     throw wrong("what", "reduce names its quantities; give one of both");
   const isDrawn = points !== undefined;
@@ -32,28 +33,31 @@ export async function statistics(context: Context, question: MemberValues): Prom
   if (isDrawn && where !== undefined) throw wrong("where", "conditions are of nodes; over points put them into what");
   if (isDrawn && question.weights !== undefined) throw wrong("weights", "they are of nodes; points weigh 1 each");
   const plain = isDrawn ? await analysisOfPoints(context, question) : analysisOf(context, question);
+  const symmetry = symmetryOf(question, dataset);
+  if (symmetry !== null && (isDrawn || plain.nodes.base.extent[symmetry.axis] < dataset.axes[symmetry.axis].nodes))
+    throw wrong("fold", "it is of nodes, and of all along its axis");
   const expanded = wanted.map((row, i) => expand(row, i, question, plain.nodes));
   const rows = expanded.flatMap((one) => one.rows);
   const texts = [...rows.flatMap(quantitiesIn), ...(where === undefined ? [] : [where])];
+  const kept = keptAxes(over, plain.nodes.publicFrames.length);
+  checkKinds(wanted, question, regrouped(plain.nodes, kept));
+  for (const text of texts) compileExpression(text, plain.nodes.base.names, memberOf(text, question));
+  const held = where === undefined ? null : whereHeld(rows, where, plain.nodes);
+  if (held === null && question.reduce === undefined)
+    checkFilterUsed(question, compileWhat(what, namesOf(question, dataset)));
+  const wall = units === "plus" && !isDrawn ? await wallUnitsOf(plain) : null;
   const { analysis, about } = isDrawn
     ? { analysis: plain, about: {} }
     : await withMeans(plain, texts, over, (text) => memberOf(text, question));
-  const nodes = regrouped(analysis.nodes, keptAxes(over, analysis.nodes.publicFrames.length));
+  const nodes = regrouped(analysis.nodes, kept);
   const { names } = nodes.base;
-  const symmetry = symmetryOf(question, dataset);
-  if (symmetry !== null && (isDrawn || nodes.base.extent[symmetry.axis] < dataset.axes[symmetry.axis].nodes))
-    throw wrong("fold", "it is of nodes, and of all along its axis");
   const fold = symmetry && { axis: symmetry.axis, signsOf: (text: string) => signsOf(text, names, symmetry) };
-  const held = where === undefined ? null : whereHeld(rows, where, nodes);
-  if (held === null && question.reduce === undefined)
-    checkFilterUsed(question, compileWhat(what, namesOf(question, dataset)));
   const [count, leftOut] = where === undefined ? [] : await countsOf(analysis, nodes, [where, `!(${where})`]);
   const courant = isDrawn ? {} : await courantOf(texts, analysis);
   const beside = { where, ...about, held: count, left_out: leftOut, ...courant };
-  if (u_tau !== undefined && units !== "plus") throw wrong("u_tau", "it is for units=plus");
-  const wall = units === "plus" && !isDrawn ? await wallUnitsOf(plain) : null;
   const own = new Set(expanded.flatMap((one) => (one.isOwn ? one.rows : [])));
-  const reduced = await reduceRows(held?.rows ?? rows, { ...analysis, nodes }, { by, fold, named: own });
+  const members = expanded.flatMap((one, i) => one.rows.map(() => `reduce[${i}]`));
+  const reduced = await reduceRows(held?.rows ?? rows, { ...analysis, nodes }, { by, fold, named: own, members });
   const found = reduced.results as GroupAnswer[];
   const scale = wall === null ? 1 : wall.nu / wall.u_tau ** 4;
   const results: GroupAnswer[] = [];
@@ -76,7 +80,8 @@ export async function statistics(context: Context, question: MemberValues): Prom
 /** The reductions that a row needs, and how its result follows from theirs. Throws RequestError. */
 function expand(row: Row, index: number, { over = DIRECTIONS, where }: MemberValues, nodes: AnalysedNodes): Expanded {
   const { base, transforms, publicFrames } = nodes;
-  if (row.quantiles !== undefined) return quantiles(row, index);
+  checkReduction(row, `reduce[${index}]`);
+  if (row.quantiles !== undefined) return quantiles(row.quantiles as string, row.at as readonly number[]);
   if (row.budget !== undefined)
     return budgetOf(String(row.budget), transforms.dataset, over.includes("t") ? publicFrames : [0], base.names);
   return higherMoments(row, index, base.names, where) ?? { rows: [row], finish: ([only]) => only as GroupAnswer };

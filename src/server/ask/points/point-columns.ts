@@ -45,9 +45,6 @@ export type EvaluateAt = (
   options: PointOptions,
 ) => Promise<readonly Float64Array[]>;
 
-/** Receives the components of a column at the points from number `from` on. */
-export type TakeValues = (column: number, from: number, values: Components) => void;
-
 /** Points evaluated between two checks of the clock: an expression takes dozens of numbers for each. */
 const STEP_POINTS = 512;
 
@@ -69,7 +66,7 @@ export async function evaluateAt(
   columns: readonly Expression[],
   points: Float32Array,
   options: PointOptions,
-  take: TakeValues,
+  take: (column: number, from: number, values: Components) => void,
 ): Promise<void> {
   const keys = [...new Set(columns.flatMap(({ inputs }) => inputs))].filter((key) => key.includes(":"));
   const records = new Map<InputKey, ReadBlock>(await derivedAt(life, dataset, keys, points, options));

@@ -4,18 +4,15 @@ import { incrementsOf } from "../../../../src/analysis/increments.js";
 import { serveTestData } from "../../../support/service.js";
 import { ask } from "../ask.js";
 
-type Numbers = Readonly<
-  Record<"mean" | "variance" | "skewness" | "flatness" | "min" | "max" | "count" | "missing", number>
->;
-interface Lists {
+type Figures = "mean" | "variance" | "skewness" | "flatness" | "min" | "max" | "count" | "missing";
+/** A result; each test reads the members that its reduction has. */
+interface Reduced extends Readonly<Record<Figures, number>> {
   readonly matrix: readonly number[][];
   readonly counts: readonly number[];
   readonly edges: readonly number[];
   readonly highest: readonly { readonly value: number }[];
   readonly lowest: readonly { readonly value: number }[];
 }
-/** A result; each test reads the members that its reduction has. */
-type Reduced = Numbers & Lists;
 /** A result with an element for each node of an axis, or for each bin. */
 type Profile = Omit<Reduced, "mean"> & { readonly mean: readonly number[] };
 type Increment = { readonly pairs: number } & Readonly<Record<"longitudinal" | "scalar", Readonly<number[]>>>;
@@ -65,9 +62,7 @@ describe("statistics of isotropic32 at 0.6", () => {
       0.29170524860974173, 0.2967402797778054, 0.34828983293458976, 0.06821034015139155, -0.01595122659829742,
       -0.0056344142889206885,
     ];
-    flat.forEach((value, i) => {
-      near(value, published[i] as number);
-    });
+    for (const [i, value] of flat.entries()) near(value, published[i] as number);
   });
 
   it("keep axes, regions and times apart", async () => {
@@ -154,12 +149,10 @@ describe("structure functions of isotropic32 at 0.6", () => {
       [0.00723836334, 0.0276745071, 0.0946425061, 0.243697999],
       [0.00629676897, 0.024267502, 0.0849836106, 0.227821171],
     ].flat();
-    published.forEach((value, i) => {
-      near(separations[i]?.longitudinal[2] as number, value, 5e-9); // printed to nine digits
-    });
-    [-0.000240740106, -0.00284623882, -0.000652823433].forEach((value, axis) => {
+    // Printed to nine digits.
+    for (const [i, value] of published.entries()) near(separations[i]?.longitudinal[2] as number, value, 5e-9);
+    for (const [axis, value] of [-0.000240740106, -0.00284623882, -0.000652823433].entries())
       near(separations[4 * axis + 1]?.longitudinal[3] as number, value, 5e-9);
-    });
     const scalar = { time: 0.6, what: ["u.y"], separations: [1], axis: ["x"] };
     const answer = (await (await post("structure_functions", scalar)).json()) as Separations;
     near(answer.separations[0]?.scalar[2] as number, 0.0142477734, 5e-9);
@@ -198,17 +191,20 @@ describe("structure functions of isotropic32 at 0.6", () => {
 });
 
 describe("bad requests", () => {
-  const moments = { reduce: [{ moments: "u.x" }] };
+  const [moments, falling] = [{ reduce: [{ moments: "u.x" }] }, { histogram: "p", bins: 4, range: [1, 0] }];
   it.each([
     [{ ...moments }, 'time: it is missing; "isotropic32" stores 0, 0.2'],
     [{ time: 0.6, reduce: [] }, "reduce: expected 1 to 32 reductions."],
-    [{ time: 0.6, reduce: [{ mean: "ux" }] }, "expected one of moments"],
+    [{ time: 0.6, reduce: [{ mean: "ux" }] }, "joint, conditional, extremes, quantiles, budget."],
+    [{ time: 0.6, reduce: [{ conditional: "p", on: "Q" }] }, "reduce[0].bins: it is missing."],
+    [{ time: 0.6, what: "mean(p / 0)", u_tau: 1 }, "u_tau: it is for units=plus."],
+    [{ time: "all", reduce: [{ quantiles: "p", at: [0.5] }], by: 1 }, "conditional, budget, not quantiles."],
     [{ time: 0.6, reduce: [{ moments: "uq" }] }, "nothing has the name uq"],
     [{ time: 0.6, reduce: [{ moments: "u.x + u" }] }, "+ joins a scalar and a vector (column 5)"],
     [{ time: 0.6, reduce: [{ moments: "dissipation" }] }, "epsilon is 2*nu*ddot(S,S)"],
     [{ time: 0.61, ...moments }, "the nearest is at 0.6"],
     [{ time: 0.6, reduce: [{ histogram: "u.x", bins: 0, range: [0, 1] }] }, "reduce[0].bins"],
-    [{ time: 0.6, reduce: [{ histogram: "u.x", bins: 4, range: [1, 0] }] }, "below the last"],
+    [{ time: 0.6, reduce: [{ moments: "p", order: 6 }, falling] }, "reduce[1].range: the first edge must be below"],
     [{ time: 0.6, x: "0:-1", ...moments }, "x: expected first:last in ascending order"],
     [{ time: 0.6, over: ["x"], reduce: [{ histogram: "u.x", bins: 60000, range: [0, 1] }] }, "at most 1048576"],
     [{ time: 0.6, colour: "red", ...moments }, "colour: there is no such member"],
