@@ -925,6 +925,7 @@ export function choicesOf(name: MemberName, call: CallName): readonly string[] {
     return ["Fd4", "Fd6", "Fd8", "spectral", ...(atNodes ? [] : ["Fd4Lag4", ...SPLINES])];
   }
   if (name === "integrator" && call === "flow_map") return ["rk4", "heun"];
+  if (name === "units" && call !== "statistics") return ["check", "ignore"];
   return memberOf(name).choices ?? [];
 }
 

@@ -32,6 +32,7 @@ export async function statistics(context: Context, question: MemberValues): Prom
     throw wrong("reduce", "budgets and quantiles are of nodes, without a condition");
   if (isDrawn && where !== undefined) throw wrong("where", "conditions are of nodes; over points put them into what");
   if (isDrawn && question.weights !== undefined) throw wrong("weights", "they are of nodes; points weigh 1 each");
+  if (isDrawn && units === "plus") throw wrong("units", "plus is of nodes, not of points");
   const plain = isDrawn ? await analysisOfPoints(context, question) : analysisOf(context, question);
   const symmetry = symmetryOf(question, dataset);
   if (symmetry !== null && (isDrawn || plain.nodes.base.extent[symmetry.axis] < dataset.axes[symmetry.axis].nodes))
@@ -45,7 +46,7 @@ export async function statistics(context: Context, question: MemberValues): Prom
   const held = where === undefined ? null : whereHeld(rows, where, plain.nodes);
   if (held === null && question.reduce === undefined)
     checkFilterUsed(question, compileWhat(what, namesOf(question, dataset)));
-  const wall = units === "plus" && !isDrawn ? await wallUnitsOf(plain) : null;
+  const wall = units === "plus" ? await wallUnitsOf(plain) : null;
   const { analysis, about } = isDrawn
     ? { analysis: plain, about: {} }
     : await withMeans(plain, texts, over, (text) => memberOf(text, question));
