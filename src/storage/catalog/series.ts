@@ -8,7 +8,7 @@ import { type Descriptor, type DescriptorInput, frameCount, parseDescriptor, tim
 import type { Answers } from "../recognise/answers.js";
 import { requireDistinct } from "../recognise/fields.js";
 import { timesOf } from "../recognise/grid.js";
-import { BY_TIMES, Findings, numbered } from "../recognise/layout.js";
+import { Findings, frameLabels, TIMES_ANSWER } from "../recognise/layout.js";
 import { type Recognised, recogniseOpen } from "../recognise/recognise.js";
 import { UnitedFile, withFiles } from "../united-file.js";
 import { type Difference, differences, firstOf, isAbout, varyingKeys } from "./differences.js";
@@ -307,7 +307,7 @@ function timeOf(
   findings.ask(
     "times",
     `The files give no ascending times; ${isSingle ? "the numbers in their names are" : "the numbers of their frames are"} a guess.`,
-    BY_TIMES,
+    TIMES_ANSWER,
   );
   const value = isSingle ? members.map(({ step }) => Number(step)) : frames.map((_, index) => index);
   return timesOf(frames.length, { value, where: "the names of the files" }, answers, findings);
@@ -332,7 +332,7 @@ function fieldsOf(
       if (!isSingle && isStepped)
         throw new DataError(`${name} has a dataset for each time; files with several such times cannot be joined`);
       const listed = isSingle ? { steps } : { steps, frames: frames.map(({ local }) => local) };
-      return [name, inSeries(field as FieldInput, named, { ...listed, ...(isStepped ? numbered(labels) : {}) })];
+      return [name, inSeries(field as FieldInput, named, { ...listed, ...(isStepped ? frameLabels(labels) : {}) })];
     }),
   ) as DescriptorInput["fields"];
 }

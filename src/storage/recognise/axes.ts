@@ -7,7 +7,7 @@ import { unitAt } from "./component-units.js";
 import { type CoordinateTable, curvedIn, groupsAround, join, parentOf, tableNodes } from "./evidence.js";
 import type { FoundFields } from "./fields.js";
 import { type AxisClues, axisOf, checkAgainstNodes, edgesWithin, NO_CLUES, singleNodeAxis } from "./grid.js";
-import { BY_LENGTHS, type Contents, type Findings } from "./layout.js";
+import { type Contents, type Findings, LENGTHS_ANSWER } from "./layout.js";
 import { framesIn, nodesAlong, type OrientedDataset, type SharedEvidence } from "./order.js";
 import { refuseParametric } from "./stated-names.js";
 import { StatedNumbers } from "./stated-numbers.js";
@@ -279,7 +279,7 @@ function askCurved(contents: Contents, { path, shape }: OrientedDataset, axis: A
 function refuseAxis(claim: string, axis: AxisName, { contents, findings }: SharedEvidence): void {
   if (!areNodesAnswered(contents))
     throw new DataError(`${claim}: interpolate to nodes in lengths, or state them (--spacing and --origin)`);
-  findings.contradict("spacing", `${claim}; that it is one along ${axis} is a guess.`, BY_LENGTHS, axis, true);
+  findings.contradict("spacing", `${claim}; that it is one along ${axis} is a guess.`, LENGTHS_ANSWER, axis, true);
 }
 
 /** Refuses coordinates that are no lengths by a standard name or a unit of 1; contradicts those that are none by name. */
@@ -292,7 +292,7 @@ function checkIsLength(shared: SharedEvidence, { path }: CoordinateTable, axis: 
   const claim = `${path} has no units, and ${name} is no length by its name; that it is one along ${axis} is a guess.`;
   if (said !== undefined) refuseAxis(`${path} is the ${said}, which is no length`, axis, shared);
   else if (NO_LENGTHS.test(name))
-    findings.contradict("spacing", claim, BY_LENGTHS, undefined, areNodesAnswered(contents));
+    findings.contradict("spacing", claim, LENGTHS_ANSWER, undefined, areNodesAnswered(contents));
 }
 
 const LENGTHS = "length space spatial distance coordinate coordinates coord coords grid mesh".split(" ");
@@ -331,7 +331,7 @@ function checkUnits(shared: SharedEvidence, field: OrientedDataset, tables: Axis
     const isOther = NO_UNITS.test(units) || unitOf(units)?.powers === unitOf("Pa")?.powers;
     const question = `${claim}; derivatives along ${axis} would be in another unit.`;
     if (isOther) refuseAxis(claim, axis, shared);
-    else findings.contradict("spacing", question, BY_LENGTHS, axis, isAnswered);
+    else findings.contradict("spacing", question, LENGTHS_ANSWER, axis, isAnswered);
   }
   const [first] = said;
   if (first === undefined || others.length > 0) return;
@@ -343,5 +343,5 @@ function checkUnits(shared: SharedEvidence, field: OrientedDataset, tables: Axis
   const effect = isMixed
     ? "; they are served as they are, so that derivatives are in several units"
     : ` and ${field.path} in ${speed}; they are served as they are, so that particles move in another unit of length`;
-  findings.contradict("spacing", `The coordinates are in ${places}${effect}.`, BY_LENGTHS, undefined, isAnswered);
+  findings.contradict("spacing", `The coordinates are in ${places}${effect}.`, LENGTHS_ANSWER, undefined, isAnswered);
 }

@@ -4,7 +4,7 @@ import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import { factorBetween } from "../dataset/units.js";
 import type { Answers } from "./answers.js";
-import { type AxisInput, BY_TIMES, type Contents, type Findings } from "./layout.js";
+import { type AxisInput, type Contents, type Findings, TIMES_ANSWER } from "./layout.js";
 
 type TimeInput = DescriptorInput["time"];
 
@@ -524,13 +524,14 @@ export function timesOf(
   if (frames !== 1) {
     const mismatch = count && ` (${count} for ${frames} frames)`;
     const text = `The file does not state the times of its ${frames} frames${mismatch}, and the index is a guess.`;
-    findings.ask("times", text, BY_TIMES);
+    findings.ask("times", text, TIMES_ANSWER);
     return { origin: 0, step: 1, count: frames };
   }
-  if (count === "") findings.ask("snapshot", "The file does not state its time; it is a snapshot at time 0.", BY_TIMES);
+  if (count === "")
+    findings.ask("snapshot", "The file does not state its time; it is a snapshot at time 0.", TIMES_ANSWER);
   else {
     const text = `${count} times, but no dimension of the field is that of time; a snapshot at time 0 is a guess.`;
-    findings.contradict("times", text, BY_TIMES);
+    findings.contradict("times", text, TIMES_ANSWER);
   }
   return { count: 1, origin: 0 };
 }

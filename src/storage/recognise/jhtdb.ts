@@ -8,7 +8,14 @@ import { FIELDS, fieldNameProblem } from "../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName, KNOWN_FIELDS } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import { axisOf, NO_CLUES, timesOf } from "./grid.js";
-import { type AxisInput, askOrderOfComponents, type Contents, evenLabels, Findings, type Layout } from "./layout.js";
+import {
+  type AxisInput,
+  askOrderOfComponents,
+  type Contents,
+  Findings,
+  type Layout,
+  requireEvenLabels,
+} from "./layout.js";
 
 /** A database: nodes, and periods in units of pi, along x, y, z; null for an axis between walls. */
 interface Database {
@@ -164,7 +171,7 @@ function recognise(form: CutoutForm, contents: Contents) {
     if (labels.join() === first.labels.join()) {
       // The only component of a field under a name of its own is a dimension of length 1.
       const isScalar = !Object.hasOwn(FIELDS, field) && contents.dataset(found.get(field)?.first ?? "")?.shape[3] === 1;
-      const storage = { dimensions: ["z", "y", "x", isScalar ? "n" : "c"], ...evenLabels(labels, name) };
+      const storage = { dimensions: ["z", "y", "x", isScalar ? "n" : "c"], ...requireEvenLabels(labels, name) };
       const place = { file: contents.name, path: form.path(name) };
       return [[field, field === "velocity" ? withOwnNodes(contents, place, storage) : { ...place, ...storage }]];
     }

@@ -16,8 +16,8 @@ export interface Statement {
 }
 
 /** How lines are answered. */
-export const BY_TIMES = "--times FIRST:STEP or a list, or time in a descriptor";
-export const BY_LENGTHS = "--spacing and --origin in the unit of length of the velocity, or axes in a descriptor";
+export const TIMES_ANSWER = "--times FIRST:STEP or a list, or time in a descriptor";
+export const LENGTHS_ANSWER = "--spacing and --origin in the unit of length of the velocity, or axes in a descriptor";
 
 /** Reasons, warnings and open questions of a description, collected while it is made. */
 export class Findings {
@@ -49,8 +49,8 @@ export class Findings {
   }
 
   /** Adds a red line: a statement of the file contradicts what was chosen. `isSaid`: by an answer, which overrides it. */
-  contradict(about: Subject, question: string, answer: string, axis?: AxisName, isSaid = false): void {
-    if (isSaid) this.#assume(about, question.replace(/that [^;]* is a guess\.$/, "the answer holds."), axis);
+  contradict(about: Subject, question: string, answer: string, axis?: AxisName, isAnswered = false): void {
+    if (isAnswered) this.#assume(about, question.replace(/that [^;]* is a guess\.$/, "the answer holds."), axis);
     else this.add({ about, ...(axis === undefined ? {} : { axes: [axis] }), question, answer, red: true });
   }
 
@@ -162,13 +162,13 @@ export class Contents {
   }
 
   /** What `use` says of the dataset at a path; `none` if there is none. */
-  #of<T>(path: string, none: T, use: (found: string) => T): T {
+  #ofDataset<T>(path: string, none: T, use: (found: string) => T): T {
     const found = this.#find(path, "dataset");
     return found === null ? none : use(found);
   }
 
   isUnwritten(path: string): boolean {
-    return this.#of(path, false, (found) => this.file.isUnwritten(found));
+    return this.#ofDataset(path, false, (found) => this.file.isUnwritten(found));
   }
 
   /** Of a dataset, or of the attribute `path@name`. Throws DataError when there is no such dataset. */
@@ -183,7 +183,7 @@ export class Contents {
   }
 
   textsIn(path: string): readonly string[] | null {
-    return this.#of(path, null, (found) => this.file.texts(found));
+    return this.#ofDataset(path, null, (found) => this.file.texts(found));
   }
 
   /** The object at a path, by a name that all paths to it share; null if there is none. */
@@ -213,7 +213,7 @@ export class Contents {
   }
 
   /** Whether the description rests on an attribute of this name with the same value, here or elsewhere. */
-  isSaid(path: string, name: string): boolean {
+  isValueUsed(path: string, name: string): boolean {
     return this.#used.has(`=${name}=${this.attributes(path).get(name)}`);
   }
 
@@ -267,19 +267,19 @@ export class Contents {
   }
 
   scales(path: string): string[][] {
-    return this.#of(path, [], (found) => this.file.scales(found));
+    return this.#ofDataset(path, [], (found) => this.file.scales(found));
   }
 
   lostScales(path: string): readonly number[] {
-    return this.#of(path, [], (found) => this.file.lostScales?.(found) ?? []);
+    return this.#ofDataset(path, [], (found) => this.file.lostScales?.(found) ?? []);
   }
 
   sources(path: string): readonly SourceDataset[] {
-    return this.#of(path, [], (found) => sourcesAt(this.file, found).datasets);
+    return this.#ofDataset(path, [], (found) => sourcesAt(this.file, found).datasets);
   }
 
   labels(path: string): (string | null)[] {
-    return this.#of(path, [], (found) => this.file.labels(found));
+    return this.#ofDataset(path, [], (found) => this.file.labels(found));
   }
 }
 
@@ -310,7 +310,11 @@ export function askOrderOfComponents(
 }
 
 /** The fields with the components of whole vectors in the order that the user says. */
-export function arranged(plan: Recognition["plan"], { components }: Answers, findings: Findings): Recognition["plan"] {
+export function withComponentOrder(
+  plan: Recognition["plan"],
+  { components }: Answers,
+  findings: Findings,
+): Recognition["plan"] {
   if (components === undefined) return plan;
   const fields = Object.entries(plan.fields).map(([name, field]) => {
     // Scalars of some formats have a dimension for their only component.
@@ -327,7 +331,7 @@ export function arranged(plan: Recognition["plan"], { components }: Answers, fin
 }
 
 /** Asks about a number that a format states beside what it is `taken` for; `slack` is absolute. */
-export function askTwice(
+export function checkStatedNumber(
   findings: Findings,
   axis: AxisName,
   [where, value]: readonly [where: string, value: number | null],
@@ -343,7 +347,7 @@ export function askTwice(
 }
 
 /** How a descriptor says the labels of frames: by the first and their distance, or as a list. */
-export function numbered(
+export function frameLabels(
   labels: readonly number[],
 ): { firstStep: number; stepIncrement: number } | { numbers: number[] } {
   const [firstStep = 0, second = firstStep + 1] = labels;
@@ -353,8 +357,11 @@ export function numbered(
 }
 
 /** @throws DataError when the steps between labels differ */
-export function evenLabels(labels: readonly number[], what: string): { firstStep: number; stepIncrement: number } {
-  const found = numbered(labels);
+export function requireEvenLabels(
+  labels: readonly number[],
+  what: string,
+): { firstStep: number; stepIncrement: number } {
+  const found = frameLabels(labels);
   if ("firstStep" in found) return found;
   throw new DataError(`the labels of ${what} (${labels.join(", ")}) are not evenly spaced, which a series must be`);
 }

@@ -1,7 +1,7 @@
 /** Describes files of mpi4py-fft, spectralDNS and shenfun: `/<name>/3D/<step>`, with axes in `domain` or `mesh`. */
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
-import { BY_TIMES, type Contents, evenLabels, type Findings } from "./layout.js";
+import { type Contents, type Findings, requireEvenLabels, TIMES_ANSWER } from "./layout.js";
 import type { FieldRow, ProducerRow } from "./producer.js";
 
 const VECTORS = ["velocity", "u", "vel"];
@@ -37,7 +37,7 @@ export const MPI4PY_FFT: ProducerRow = {
   },
   series: (contents, path) => {
     const labels = stepsIn(contents, groupOf(path));
-    const steps = evenLabels(labels, `/${groupOf(path)}/3D`);
+    const steps = requireEvenLabels(labels, `/${groupOf(path)}/3D`);
     return { frames: labels.length, steps, place: (first) => first.replace(/\d+$/, "{step:01d}") };
   },
   // A domain states origin and length; these codes write one if the axis is periodic.
@@ -59,7 +59,7 @@ export const MPI4PY_FFT: ProducerRow = {
     findings.ask(
       "times",
       `The file states steps (${labels.slice(0, 3).join(", ")}, ...), not times; one unit of time a step is a guess.`,
-      BY_TIMES,
+      TIMES_ANSWER,
     );
     return { value: labels, where: "the names of the steps" };
   },

@@ -4,7 +4,7 @@ import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import { join } from "./evidence.js";
 import type { Stated } from "./grid.js";
-import { type Contents, type Findings, numbered } from "./layout.js";
+import { type Contents, type Findings, frameLabels } from "./layout.js";
 import type { FieldRow, FrameSeries, ProducerAxis, ProducerRow } from "./producer.js";
 import { PRESSURES, VECTORS } from "./usual-names.js";
 
@@ -124,7 +124,7 @@ function seriesOf(contents: Contents): FrameSeries {
   const pattern = areNumbered ? `{step:0${digits}d}` : "{step}";
   return {
     frames: steps.length,
-    steps: areNumbered ? numbered(steps.map(Number)) : { steps },
+    steps: areNumbered ? frameLabels(steps.map(Number)) : { steps },
     place: (path) => `${BASE}/${pattern}${path.slice(`${BASE}/${first}`.length)}`,
   };
 }

@@ -1,7 +1,7 @@
 /** Files of the Pencil Code; ghost layers follow from lengths or settings. */
 import { DataError } from "../../shared/errors.js";
 import type { AxisName } from "../dataset/dataset.js";
-import { askTwice, type Contents, type Findings } from "./layout.js";
+import { type Contents, checkStatedNumber, type Findings } from "./layout.js";
 import type { ProducerAxis, ProducerRow } from "./producer.js";
 
 export const PENCIL: ProducerRow = {
@@ -57,10 +57,14 @@ function ghostedAxis(contents: Contents, name: AxisName, findings: Findings): Pr
   );
   const coordinates = table.subarray(ghost, ghost + nodes);
   const stated = (path: string) => [path, contents.dataset(path) === null ? null : contents.numbers(path)[0]] as const;
-  askTwice(findings, name, stated(`/settings/n${name}`), ["number of nodes", nodes, 0]);
-  askTwice(findings, name, stated(`/settings/m${name}`), ["number of nodes with ghost layers", table.length, 0]);
-  askTwice(findings, name, stated(`/grid/O${name}`), ["first node", coordinates[0], 0.51 * local]);
-  if (even) askTwice(findings, name, stated(`/grid/d${name}`), ["spacing", local, 1e-3 * local]);
+  checkStatedNumber(findings, name, stated(`/settings/n${name}`), ["number of nodes", nodes, 0]);
+  checkStatedNumber(findings, name, stated(`/settings/m${name}`), [
+    "number of nodes with ghost layers",
+    table.length,
+    0,
+  ]);
+  checkStatedNumber(findings, name, stated(`/grid/O${name}`), ["first node", coordinates[0], 0.51 * local]);
+  if (even) checkStatedNumber(findings, name, stated(`/grid/d${name}`), ["spacing", local, 1e-3 * local]);
   const [where, known] = [`/grid/${name}`, { value: periodic, where: `the nodes in /grid/L${name}` }];
   return periodic
     ? { spacing: { ...known, value: length / nodes }, origin: { value: coordinates[0], where }, periodic: known, ghost }

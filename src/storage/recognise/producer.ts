@@ -5,7 +5,14 @@ import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import type { Dimension } from "./assign.js";
 import { type AxisClues, axisOf, NO_CLUES, type Stated, timesOf } from "./grid.js";
-import { type AxisInput, askOrderOfComponents, type Contents, Findings, type Layout, type numbered } from "./layout.js";
+import {
+  type AxisInput,
+  askOrderOfComponents,
+  type Contents,
+  Findings,
+  type frameLabels,
+  type Layout,
+} from "./layout.js";
 
 /** A field and its paths: one dataset, or three components separated by blanks. */
 export type FieldRow = readonly [field: FieldName, paths: string];
@@ -64,7 +71,7 @@ export interface FrameFacts {
 
 export interface FrameSeries {
   readonly frames: number;
-  readonly steps: { readonly steps: string[] } | ReturnType<typeof numbered>;
+  readonly steps: { readonly steps: string[] } | ReturnType<typeof frameLabels>;
   readonly place: (path: string) => string;
 }
 

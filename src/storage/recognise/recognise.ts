@@ -22,13 +22,13 @@ import { FLUIDSIM } from "./fluidsim.js";
 import { generic } from "./generic.js";
 import { JHTDB } from "./jhtdb.js";
 import {
-  arranged,
   Contents,
   type FieldOfPlan,
   type Findings,
   type Layout,
   type Recognition,
   sourcesAt,
+  withComponentOrder,
 } from "./layout.js";
 import { MPI4PY_FFT } from "./mpi4py-fft.js";
 import { OPEN_PMD } from "./openpmd.js";
@@ -121,7 +121,7 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string, 
     const isOwn = layout === convertedStore;
     const units = isOwn ? "" : compareStatements(contents, found, layout.proposes !== true);
     const inUnits = isOwn ? found.plan : inOneUnit(contents, found.plan, findings);
-    const plan = withQuestions(arranged(inUnits, answers, findings), findings, answers);
+    const plan = withQuestions(withComponentOrder(inUnits, answers, findings), findings, answers);
     requireFinite(plan);
     const written: DescriptorInput = { schemaVersion: 1, name: found.name ?? name, ...plan };
     if (!NAME_PATTERN.test(written.name)) throw new DataError(`${basename(path)}: ${nameRefusal(written.name)}`);

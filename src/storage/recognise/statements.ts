@@ -120,7 +120,7 @@ function unappliedAt(contents: Contents, path: string, defined: readonly string[
   const isKnown = (name: string) => defined.includes(name) || isPackingName(name) || isLibraryAttribute(name);
   const isText = (value: AttributeValue | null) => [value].flat().every((part) => typeof part === "string");
   const own = [...attributes].flatMap(([name, value]) =>
-    isKnown(name) || isText(value) || contents.isSaid(path, name) ? [] : [{ path, name, text: valueText(value) }],
+    isKnown(name) || isText(value) || contents.isValueUsed(path, name) ? [] : [{ path, name, text: valueText(value) }],
   );
   const ofSources = contents.sources(path).flatMap((source) =>
     [...source.attributes].flatMap(([name, value]) => {

@@ -9,7 +9,7 @@ import { datedUnitOf } from "./dated-unit.js";
 import { type CoordinateTable, parentOf } from "./evidence.js";
 import type { FoundFields } from "./fields.js";
 import { type Stated, timesOf } from "./grid.js";
-import { BY_TIMES, type Contents } from "./layout.js";
+import { type Contents, TIMES_ANSWER } from "./layout.js";
 import { framesIn, nodesAlong, type OrientedDataset, type SharedEvidence } from "./order.js";
 import { StatedNumbers } from "./stated-numbers.js";
 
@@ -43,7 +43,7 @@ export function timeOf(
     findings.ask(
       "times",
       `The times of the ${frames} steps are not stated; the numbers in their names (${fields.steps.slice(0, 3).join(", ")}, ...) are a guess.`,
-      BY_TIMES,
+      TIMES_ANSWER,
     );
     const value = fields.steps.map(Number);
     return timesOf(frames, { value, where: "the names of the steps" }, answers, findings);
@@ -55,7 +55,7 @@ export function timeOf(
   const stated = used === undefined ? number && timesIn(shared, number) : timesAt(shared, used);
   const unread = stated === null && frames === 1 && answers.times === undefined ? facts.unread(TIME_NAMES) : null;
   if (unread !== null) {
-    findings.ask("times", `${unread}, which is not read as a time; a snapshot at time 0 is a guess.`, BY_TIMES);
+    findings.ask("times", `${unread}, which is not read as a time; a snapshot at time 0 is a guess.`, TIMES_ANSWER);
     return { count: 1, origin: 0 };
   }
   const times = timesOf(frames, stated, answers, findings);
@@ -83,7 +83,7 @@ function askTimes(
       ? `${stated.where} and ${other.path} have other times for the ${frames} frames`
       : `${stated.where} has ${frames} and ${other?.path} has ${other?.length} times`);
   const isSaid = contents.answers.times !== undefined;
-  findings.contradict("times", `${text}; that ${stated.where} holds is a guess.`, BY_TIMES, undefined, isSaid);
+  findings.contradict("times", `${text}; that ${stated.where} holds is a guess.`, TIMES_ANSWER, undefined, isSaid);
 }
 
 function timesAt(shared: SharedEvidence, { path }: CoordinateTable): Stated<readonly number[]> {
@@ -120,7 +120,7 @@ function timesIn(
     findings.contradict(
       "times",
       `${where} counts in "${unit}", which is served as it is: particles need times in the unit of the velocity.`,
-      BY_TIMES,
+      TIMES_ANSWER,
     );
   return { value, where, units: unit };
 }
