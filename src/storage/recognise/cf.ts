@@ -4,7 +4,7 @@
  */
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import { parentOf } from "./evidence.js";
-import { type FoundFields, fieldDatasets, holdersIn, saidOthers, withNamed } from "./fields.js";
+import { answeredOthers, datasetGroupsIn, type FoundFields, fieldDatasets, withNamed } from "./fields.js";
 import { describeFields } from "./generic.js";
 import { type Contents, Findings, type Layout } from "./layout.js";
 import { axisStatedAt } from "./stated-names.js";
@@ -50,8 +50,8 @@ function fieldsIn(contents: Contents): FoundFields | null {
   if (velocity === undefined || first === undefined) return null;
   if (/eastward/.test(contents.words(first, "standard_name")) && velocity.some(isProjected)) return null;
   const [pressure = null] = PRESSURES.flatMap(only);
-  const [holder] = holdersIn(contents, parentOf(first));
-  return withNamed(contents, holder, { velocity, pressure, others: saidOthers(contents) });
+  const [holder] = datasetGroupsIn(contents, parentOf(first));
+  return withNamed(contents, holder, { velocity, pressure, others: answeredOthers(contents) });
 }
 
 function isNamed(contents: Contents, axis: object, name: AxisName): boolean {

@@ -19,16 +19,16 @@ export interface FoundFields {
 }
 
 /** Groups below the root that are looked into. */
-const DEPTH = 4;
-const MOST_GROUPS = 4000;
-const LISTED = 4;
+const MAX_DEPTH = 4;
+const MAX_GROUPS = 4000;
+const MAX_LISTED = 4;
 const NUMBER = String.raw`\d+(?:\.\d+)?(?:[eE][+-]?\d+)?`;
 /** A group that holds one time: a number after a name or none. */
 const TIME_GROUP = new RegExp(`^(.*?[^0-9.]|)(${NUMBER})$`);
 /** A dataset that holds one time: the number of its time has three digits at least, as a component never has. */
 const TIME_DATASET = /^(.*?)[_-]?(\d{3,})$/;
 
-interface Holder {
+interface DatasetGroup {
   readonly group: string;
   /** Names of its datasets in lower case, without the number of a time, and their paths. */
   readonly paths: ReadonlyMap<string, string>;
@@ -40,17 +40,17 @@ interface Holder {
  */
 export function findFields(contents: Contents, findings: Findings): FoundFields | null {
   const { answers } = contents;
-  if (answers.velocity !== undefined || answers.pressure !== undefined) return saidFields(contents);
-  const holders = groupsOf(contents).flatMap((group) => holdersIn(contents, group));
+  if (answers.velocity !== undefined || answers.pressure !== undefined) return answeredFields(contents);
+  const holders = allGroups(contents).flatMap((group) => datasetGroupsIn(contents, group));
   const candidates = candidatesIn(contents, holders);
   const [chosen] = candidates;
-  const pair = pairIn(contents, holders);
+  const pair = twoComponentsIn(contents, holders);
   const unread = unreadField(contents, holders);
   if (chosen === undefined) {
     if (unread !== null) throw new DataError(`${unread}; write it anew as float32 or float64`);
     refuseFlat(contents, holders);
-    if (pair !== null) throw new DataError(`${pairText(pair)}, without a third; ${THIRD}`);
-    if (answers.fields !== undefined) return saidFields(contents);
+    if (pair !== null) throw new DataError(`${twoComponentsText(pair)}, without a third; ${THIRD_COMPONENT_ADVICE}`);
+    if (answers.fields !== undefined) return answeredFields(contents);
     return unnamedFields(contents, findings);
   }
   const series = seriesOf(candidates.map(({ holder }) => holder));
@@ -58,42 +58,42 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
   const rivals = [
     ...chosen.velocities.slice(1),
     ...(series === null ? candidates.slice(1).flatMap(({ velocities }) => velocities.slice(0, 1)) : []),
-    ...twinsOf(contents, velocity),
+    ...sameButForCase(contents, velocity),
   ];
   askWhich(contents, findings, "velocity", velocity, rivals);
   const pressure = chosen.pressure ?? pressureBeside(contents, chosen.holder, holders, series !== null);
   const taken = pressure === null ? [] : [pressure];
-  const pressures = [...namedIn(contents, chosen.holder, PRESSURES), ...twinsOf(contents, taken)];
+  const pressures = [...namedIn(contents, chosen.holder, PRESSURES), ...sameButForCase(contents, taken)];
   askWhich(contents, findings, "pressure", taken, pressures);
   findings.addReason(
     `velocity: ${velocity.length === 0 ? "none" : velocity.join(", ")}; pressure: ${pressure ?? "none"}.`,
   );
   if (velocity.length === 0 && pair !== null)
-    findings.addWarning(`${pairText(pair)}, and left out without a third; ${THIRD}.`);
+    findings.addWarning(`${twoComponentsText(pair)}, and left out without a third; ${THIRD_COMPONENT_ADVICE}.`);
   if (unread !== null) findings.addWarning(`${unread}, and is left out.`);
   const others = otherFields(contents, findings, chosen, velocity);
   return { ...withNamed(contents, chosen.holder, { velocity, pressure, others }), ...series };
 }
 
 /** Says which dataset with the name of a field has numbers of a form that is not read; null if there is none. */
-function unreadField(contents: Contents, holders: readonly Holder[]): string | null {
+function unreadField(contents: Contents, holders: readonly DatasetGroup[]): string | null {
   for (const { paths } of holders)
     for (const [name, path] of paths) {
       const { element, filters, shape } = contents.dataset(path) ?? { element: "float", filters: [], shape: [] };
-      if (element !== "other" || shape.length < 3 || !USUAL.has(name)) continue;
+      if (element !== "other" || shape.length < 3 || !USUAL_NAMES.has(name)) continue;
       return `${path} holds values of a type that is not read${filters.length === 0 ? "" : ` (${filters.map((filter) => (filter === "#5" ? "n-bit" : filter)).join(", ")})`}`;
     }
   return null;
 }
 
-interface FieldHolder {
-  readonly holder: Holder;
+interface FieldCandidate {
+  readonly holder: DatasetGroup;
   readonly velocities: readonly (readonly string[])[];
   readonly pressure: string | null;
   readonly others: readonly OtherField[];
 }
 
-function candidatesIn(contents: Contents, holders: readonly Holder[]): readonly FieldHolder[] {
+function candidatesIn(contents: Contents, holders: readonly DatasetGroup[]): readonly FieldCandidate[] {
   const found = holders.flatMap((holder) => {
     const velocities = velocitiesIn(contents, holder);
     const [[pressure = null] = []] = namedIn(contents, holder, PRESSURES);
@@ -109,16 +109,16 @@ function candidatesIn(contents: Contents, holders: readonly Holder[]): readonly 
 function otherFields(
   contents: Contents,
   findings: Findings,
-  chosen: FieldHolder,
+  chosen: FieldCandidate,
   velocity: readonly string[],
 ): readonly OtherField[] {
-  const said = saidOthers(contents);
+  const said = answeredOthers(contents);
   const isSaid = (field: FieldName) => said.some((other) => other.field === field);
   const isFree = ({ field, paths }: OtherField) => !paths.some((path) => velocity.includes(path)) && !isSaid(field);
   const others = [...chosen.others.filter(isFree), ...said];
   for (const { field, paths } of others) {
     findings.addReason(`${field}: ${paths.join(", ")}${isSaid(field) ? ", from your answer" : ""}.`);
-    const rivals = [...rivalsOf(contents, chosen.holder, field), ...twinsOf(contents, paths)];
+    const rivals = [...rivalsOf(contents, chosen.holder, field), ...sameButForCase(contents, paths)];
     if (!isSaid(field)) askWhich(contents, findings, field, paths, rivals);
   }
   return others;
@@ -135,7 +135,7 @@ function askWhich(
   const isComputed = (path: string) => contents.attributes(path).has("formula");
   const others = rivals.filter((paths) => identity(paths) !== identity(taken) && !paths.every(isComputed));
   if (taken.length === 0 || others.length === 0) return;
-  const rest = [...new Set(others.map((paths) => paths.join(", ")))].slice(0, LISTED);
+  const rest = [...new Set(others.map((paths) => paths.join(", ")))].slice(0, MAX_LISTED);
   findings.ask(
     "fields",
     `${taken.join(", ")} is taken for the ${field}, not ${rest.join(" or ")}, which is a guess.`,
@@ -143,7 +143,7 @@ function askWhich(
   );
 }
 
-function twinsOf(contents: Contents, paths: readonly string[]): string[][] {
+function sameButForCase(contents: Contents, paths: readonly string[]): string[][] {
   const candidates = paths.map((path) => {
     const [group, name] = [parentOf(path), path.split("/").at(-1) ?? ""];
     const alike = contents.datasets(group).filter((other) => other.toLowerCase() === name.toLowerCase());
@@ -153,11 +153,11 @@ function twinsOf(contents: Contents, paths: readonly string[]): string[][] {
   return isAll ? [candidates.map((list) => list[0] as string)] : candidates.flat().map((path) => [path]);
 }
 
-function namedIn(contents: Contents, { paths }: Holder, names: readonly string[]): string[][] {
+function namedIn(contents: Contents, { paths }: DatasetGroup, names: readonly string[]): string[][] {
   return names.flatMap((name) => (rank(contents, paths.get(name)) >= 3 ? [[paths.get(name) as string]] : []));
 }
 
-function rivalsOf(contents: Contents, holder: Holder, field: OtherField["field"]): string[][] {
+function rivalsOf(contents: Contents, holder: DatasetGroup, field: OtherField["field"]): string[][] {
   const row = OTHERS.find((other) => other.field === field);
   return row === undefined || row.triples.length > 0 ? [] : namedIn(contents, holder, row.whole);
 }
@@ -191,59 +191,59 @@ function requireDatasets(contents: Contents, paths: readonly string[]): void {
       );
 }
 
-export function saidOthers(contents: Contents): readonly OtherField[] {
+export function answeredOthers(contents: Contents): readonly OtherField[] {
   const { fields = [] } = contents.answers;
   for (const { paths } of fields) requireDatasets(contents, paths);
   return fields;
 }
 
-function saidFields(contents: Contents): FoundFields {
+function answeredFields(contents: Contents): FoundFields {
   const { velocity = [], pressure = null } = contents.answers;
   requireDatasets(contents, [...velocity, ...(pressure === null ? [] : [pressure])]);
   if (velocity.length === 2 || velocity.length > 3)
     throw new DataError(
       `--velocity names ${velocity.length} datasets, not one vector or three components` +
-        `${velocity.length === 2 ? `; ${THIRD}` : ""}`,
+        `${velocity.length === 2 ? `; ${THIRD_COMPONENT_ADVICE}` : ""}`,
     );
-  return { velocity, pressure, others: saidOthers(contents), named: [], steps: null, place: (path) => path };
+  return { velocity, pressure, others: answeredOthers(contents), named: [], steps: null, place: (path) => path };
 }
 
 export function fieldDatasets(contents: Contents): string[] {
-  const all = groupsOf(contents).flatMap((group) => contents.datasets(group).map((name) => join(group, name)));
+  const all = allGroups(contents).flatMap((group) => contents.datasets(group).map((name) => join(group, name)));
   return all.filter((path) => rank(contents, path) >= 3);
 }
 
 /** Fields, and the other datasets of numbers in their group under names of their own. */
 export function withNamed(
   contents: Contents,
-  holder: Holder,
+  holder: DatasetGroup,
   fields: Pick<FoundFields, "velocity" | "pressure" | "others">,
 ): FoundFields {
   const { velocity, pressure, others } = fields;
   const used = new Set([...velocity, pressure ?? [], ...others.flatMap(({ paths }) => paths)].flat());
-  return { ...fields, named: namedBeside(contents, holder, used), steps: null, place: (path) => path };
+  return { ...fields, named: otherNamed(contents, holder, used), steps: null, place: (path) => path };
 }
 
 /** The root and the groups below it, the upper ones first; each once, whatever links lead to it. */
-function groupsOf(contents: Contents): string[] {
+function allGroups(contents: Contents): string[] {
   const all = ["/"];
   const seen = new Set([contents.identity("/")]);
   let level = ["/"];
-  for (let depth = 0; depth < DEPTH; depth++) {
+  for (let depth = 0; depth < MAX_DEPTH; depth++) {
     const next: string[] = [];
     for (const group of level)
       for (const name of contents.group(group) ?? []) {
         const path = join(group, name);
         if (contents.group(path) === null || seen.size === seen.add(contents.identity(path)).size) continue;
         next.push(path);
-        if (all.push(path) === MOST_GROUPS) return all;
+        if (all.push(path) === MAX_GROUPS) return all;
       }
     level = next;
   }
   return all;
 }
 
-export function holdersIn(contents: Contents, group: string): Holder[] {
+export function datasetGroupsIn(contents: Contents, group: string): DatasetGroup[] {
   const names = contents.datasets(group);
   const plain = new Map(names.map((name) => [name.toLowerCase(), join(group, name)]));
   const numbered = new Map<string, Map<string, string>>();
@@ -254,40 +254,40 @@ export function holdersIn(contents: Contents, group: string): Holder[] {
     numbered.set(digits, paths.set(stem.toLowerCase(), join(group, name)));
   }
   // Thousands of numbered datasets may be no fields at all.
-  const withFields = [...numbered].filter(([, paths]) => [...paths.keys()].some((name) => USUAL.has(name)));
+  const withFields = [...numbered].filter(([, paths]) => [...paths.keys()].some((name) => USUAL_NAMES.has(name)));
   const times = withFields.map(([digits, paths]) => ({ group: join(group, digits), paths }));
   return [{ group, paths: plain }, ...times];
 }
 
-function velocitiesIn(contents: Contents, { paths }: Holder): string[][] {
-  const triples = TRIPLES.flatMap((names) => tripleOf(contents, paths, names));
-  const vectors = VECTORS.flatMap((name) => vectorOf(contents, paths, name));
+function velocitiesIn(contents: Contents, { paths }: DatasetGroup): string[][] {
+  const triples = TRIPLES.flatMap((names) => componentsNamed(contents, paths, names));
+  const vectors = VECTORS.flatMap((name) => vectorNamed(contents, paths, name));
   const isPart = (path: string) => triples.some((triple) => triple.includes(path));
   return [...triples, ...vectors.filter(([path]) => !isPart(path))];
 }
 
-function othersIn(contents: Contents, holder: Holder): OtherField[] {
+function othersIn(contents: Contents, holder: DatasetGroup): OtherField[] {
   const { paths } = holder;
   return OTHERS.flatMap(({ field, whole, triples }) => {
     const vectors = () => [
-      ...triples.flatMap((names) => tripleOf(contents, paths, names)),
-      ...whole.flatMap((name) => vectorOf(contents, paths, name)),
+      ...triples.flatMap((names) => componentsNamed(contents, paths, names)),
+      ...whole.flatMap((name) => vectorNamed(contents, paths, name)),
     ];
     const [found] = triples.length > 0 ? vectors() : namedIn(contents, holder, whole);
     return found === undefined ? [] : [{ field, paths: found }];
   });
 }
 
-const USUAL = new Set([
+const USUAL_NAMES = new Set([
   ...[...VECTORS, ...PRESSURES, ...TRIPLES.flat()],
   ...OTHERS.flatMap(({ whole, triples }) => [...whole, ...triples.flat()]),
 ]);
 
 /** Datasets of numbers in a group that have no usual name; three that end in `_x`, `_y` and `_z` are one vector. */
-function namedBeside(contents: Contents, { paths }: Holder, used: ReadonlySet<string>): OtherField[] {
+function otherNamed(contents: Contents, { paths }: DatasetGroup, used: ReadonlySet<string>): OtherField[] {
   const free = [...paths].filter(([name, path]) => {
     const isNumber = contents.dataset(path)?.element === "float" && rank(contents, path) >= 3;
-    return isNumber && !used.has(path) && !USUAL.has(name) && !contents.isUnwritten(path);
+    return isNumber && !used.has(path) && !USUAL_NAMES.has(name) && !contents.isUnwritten(path);
   });
   const byName = new Map(free.map(([name, path]) => [name.replaceAll(/\W+/g, "_"), path]));
   const found = [...byName].flatMap(([name, path]): OtherField[] => {
@@ -300,17 +300,17 @@ function namedBeside(contents: Contents, { paths }: Holder, used: ReadonlySet<st
   return found.filter(({ field }) => fieldNameProblem(field) === null && !Object.hasOwn(FIELDS, field));
 }
 
-function tripleOf(contents: Contents, paths: Holder["paths"], names: readonly string[]): string[][] {
+function componentsNamed(contents: Contents, paths: DatasetGroup["paths"], names: readonly string[]): string[][] {
   const found = names.flatMap((name) => paths.get(name) ?? []);
   return found.length === 3 && found.every((path) => rank(contents, path) >= 3) ? [found] : [];
 }
 
-function shapeNamed(contents: Contents, paths: Holder["paths"], name: string) {
+function shapeNamed(contents: Contents, paths: DatasetGroup["paths"], name: string) {
   const path = paths.get(name);
   return { path: path ?? "", shape: path === undefined ? [] : (contents.dataset(path)?.shape ?? []) };
 }
 
-function vectorOf(contents: Contents, paths: Holder["paths"], name: string): string[][] {
+function vectorNamed(contents: Contents, paths: DatasetGroup["paths"], name: string): string[][] {
   const { path, shape } = shapeNamed(contents, paths, name);
   return shape.length >= 4 && shape.includes(3) ? [[path]] : [];
 }
@@ -320,7 +320,12 @@ function rank(contents: Contents, path: string | undefined): number {
   return stored === null || (stored.element !== "float" && stored.element !== "integer") ? 0 : stored.shape.length;
 }
 
-function pressureBeside(contents: Contents, holder: Holder, all: readonly Holder[], isSeries: boolean): string | null {
+function pressureBeside(
+  contents: Contents,
+  holder: DatasetGroup,
+  all: readonly DatasetGroup[],
+  isSeries: boolean,
+): string | null {
   if (isSeries) return null;
   const found = all
     .filter(({ group }) => parentOf(group) === parentOf(holder.group) && group !== holder.group)
@@ -330,7 +335,7 @@ function pressureBeside(contents: Contents, holder: Holder, all: readonly Holder
 }
 
 /** The times of groups or numbered datasets if all of them hold the same names; else null. */
-function seriesOf(holders: readonly Holder[]): { steps: string[]; place: (path: string) => string } | null {
+function seriesOf(holders: readonly DatasetGroup[]): { steps: string[]; place: (path: string) => string } | null {
   const parsed = holders.map(({ group }) => ({
     parent: parentOf(group),
     match: TIME_GROUP.exec(group.split("/").pop() ?? ""),
@@ -359,9 +364,10 @@ export function requireDistinct(steps: readonly string[], what: string): void {
   if (at > 0) throw new DataError(`two ${what} have the same number: ${steps[at - 1]} and ${steps[at]}`);
 }
 
-const THIRD = "a flow of two components needs a third of zeros in a separate dataset (docs/datasets.md shows how)";
+const THIRD_COMPONENT_ADVICE =
+  "a flow of two components needs a third of zeros in a separate dataset (docs/datasets.md shows how)";
 
-function pairIn(contents: Contents, holders: readonly Holder[]): readonly string[] | null {
+function twoComponentsIn(contents: Contents, holders: readonly DatasetGroup[]): readonly string[] | null {
   const pairs = holders.flatMap(({ paths }) =>
     TRIPLES.map((names) => names.flatMap((name) => paths.get(name) ?? [])).filter(
       (found) => found.length === 2 && found.every((path) => rank(contents, path) >= 3),
@@ -370,10 +376,10 @@ function pairIn(contents: Contents, holders: readonly Holder[]): readonly string
   return pairs[0] ?? null;
 }
 
-const pairText = (pair: readonly string[]): string => `${pair.join(" and ")} are two components of a velocity`;
+const twoComponentsText = (pair: readonly string[]): string => `${pair.join(" and ")} are two components of a velocity`;
 
 /** Lengths of a dataset of the name of a vector that has no third component or no third axis, or null. */
-function flatVector(contents: Contents, { paths }: Holder): string | null {
+function flatVector(contents: Contents, { paths }: DatasetGroup): string | null {
   for (const name of VECTORS.filter((vector) => vector.length > 1)) {
     const { path, shape } = shapeNamed(contents, paths, name);
     const components = [3, 2].find((count) => shape[0] === count || shape.at(-1) === count);
@@ -388,7 +394,7 @@ function flatVector(contents: Contents, { paths }: Holder): string | null {
   return null;
 }
 
-function refuseFlat(contents: Contents, holders: readonly Holder[]): void {
+function refuseFlat(contents: Contents, holders: readonly DatasetGroup[]): void {
   for (const holder of holders) {
     const vector = flatVector(contents, holder);
     if (vector !== null) throw new DataError(vector);
