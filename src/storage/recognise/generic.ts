@@ -9,7 +9,7 @@ import { groupsAbove, groupsAround, labelsOf, parentOf, tableNodes, tablesIn } f
 import { type FoundFields, findFields } from "./fields.js";
 import { type Contents, Findings, type Layout, type Recognition } from "./layout.js";
 import type { Format, OrientedDataset, SharedEvidence } from "./order.js";
-import { framesIn, likeFirst, nodesAlong, orderOf } from "./order.js";
+import { framesIn, nodesAlong, orderOf, orientLike } from "./order.js";
 import { StatedNumbers } from "./stated-numbers.js";
 import { hasUnapplied } from "./statements.js";
 import { byTime, framesOf, timeOf, unitsOfTime } from "./times.js";
@@ -57,10 +57,10 @@ export function describeFields(
   const { first } = oriented;
   if (fields.steps !== null) requireSameTables(contents, fields, first.path, tables);
   const tablesOf = chooseTables(shared, first, findings);
-  const { found, nodesAt } = placeFields(shared, fields, oriented);
+  const { found, nodesAt } = locateFields(shared, fields, oriented);
   const fieldOf = ({ field, datasets }: OrientedField) => ({
     ...storageOf(contents, fields, datasets, nodesAt),
-    ...(Object.hasOwn(FIELDS, field) ? {} : wordsOf(contents, datasets[0]?.path as string)),
+    ...(Object.hasOwn(FIELDS, field) ? {} : unitAndTitleOf(contents, datasets[0]?.path as string)),
   });
   const axes = axesOf(shared, first, tablesOf);
   checkSteps(shared, fields, lead, first);
@@ -81,15 +81,15 @@ function orient(shared: SharedEvidence, fields: FoundFields, lead: string): Orie
   const isWhole = fields.velocity.length === 1;
   const velocity: OrientedDataset[] = [];
   for (const path of fields.velocity)
-    velocity.push(likeFirst(shared, velocity[0], path) ?? orderOf(shared, "velocity", path, isWhole));
+    velocity.push(orientLike(shared, velocity[0], path) ?? orderOf(shared, "velocity", path, isWhole));
   const like = isWhole ? undefined : velocity[0];
   const pressures = { field: "pressure", paths: [fields.pressure ?? []].flat() };
-  const [pressure = null] = otherOf(shared, pressures, [like ?? []].flat(), fields.pressure === lead, false) ?? [];
+  const [pressure = null] = orientField(shared, pressures, [like ?? []].flat(), fields.pressure === lead, false) ?? [];
   const wholes = isWhole ? velocity : [];
   const singles = [...(isWhole ? [] : velocity.slice(0, 1)), ...(pressure === null ? [] : [pressure])];
   const others = fields.others.map((other) => ({
     field: other.field,
-    datasets: otherOf(shared, other, isVector(other) ? wholes : singles, other.paths[0] === lead, isVector(other)),
+    datasets: orientField(shared, other, isVector(other) ? wholes : singles, other.paths[0] === lead, isVector(other)),
   }));
   const isStaggered = velocity.slice(1).some((other) => !isSameGrid(shared, velocity[0] as OrientedDataset, other));
   const scalars = [...(pressure === null ? [] : [pressure]), ...others.flatMap(({ datasets }) => datasets ?? [])];
@@ -98,7 +98,7 @@ function orient(shared: SharedEvidence, fields: FoundFields, lead: string): Orie
 }
 
 /** Finds the nodes of each field; fields on other axes than the first are left out. */
-function placeFields(
+function locateFields(
   shared: SharedEvidence,
   fields: FoundFields,
   { velocity, pressure, others, singles, isStaggered, first }: OrientedFields,
@@ -106,13 +106,13 @@ function placeFields(
   const { contents, findings } = shared;
   const nodesAt = new Map<string, NodesOfField>();
   for (const other of isStaggered ? velocity : [])
-    nodesAt.set(other.path, requireNodes(shared, first, other, velocity));
+    nodesAt.set(other.path, requireOwnNodes(shared, first, other, velocity));
   const grid = first.dimensions.flatMap((role, at) => (role === "c" ? [] : [first.shape[at] as number]));
   const candidates = [
     { field: "velocity", datasets: velocity },
     { field: "pressure", datasets: pressure === null ? null : [pressure] },
     ...others,
-    ...namedOf(shared, fields.named, singles, grid),
+    ...orientNamed(shared, fields.named, singles, grid),
   ];
   const found = candidates.flatMap(({ field, datasets }): OrientedField[] => {
     if (datasets === null || datasets.length === 0) return [];
@@ -131,8 +131,8 @@ function placeFields(
   const places = found
     .flatMap(({ datasets }) => datasets ?? [])
     .flatMap(({ path }) => {
-      const isApart = Object.keys(nodesAt.get(path) ?? {}).length > 0;
-      return isApart ? [] : placesOf(contents, path).slice(0, 1);
+      const hasOwnNodes = Object.keys(nodesAt.get(path) ?? {}).length > 0;
+      return hasOwnNodes ? [] : placesOf(contents, path).slice(0, 1);
     });
   for (const { path, holder, name, place } of places) {
     if (place !== "elsewhere" && place === places[0]?.place) continue;
@@ -178,7 +178,7 @@ function isVector({ field, paths }: OtherField): boolean {
 }
 
 /** Fields with other names, if they are on the nodes of the fields with usual names and their order is known. */
-function namedOf(
+function orientNamed(
   shared: SharedEvidence,
   named: readonly OtherField[],
   like: readonly OrientedDataset[],
@@ -198,11 +198,11 @@ function namedOf(
       );
       return [];
     }
-    return [{ field, datasets: otherOf(shared, { field, paths }, isWhole ? [] : like, false, isWhole) }];
+    return [{ field, datasets: orientField(shared, { field, paths }, isWhole ? [] : like, false, isWhole) }];
   });
 }
 
-function wordsOf(contents: Contents, path: string): { unit?: string; long_name?: string } {
+function unitAndTitleOf(contents: Contents, path: string): { unit?: string; long_name?: string } {
   const [unit, title] = [contents.units(path), contents.words(path, "long_name")];
   return { ...(unit ? { unit } : {}), ...(title ? { long_name: title } : {}) };
 }
@@ -211,7 +211,7 @@ function wordsOf(contents: Contents, path: string): { unit?: string; long_name?:
  * Orders the datasets of a field, like a similar dataset or by their own evidence. A field without a known order is left
  * out, unless it is the pressure or the first of all fields.
  */
-function otherOf(
+function orientField(
   shared: SharedEvidence,
   { field, paths }: OtherField,
   like: readonly OrientedDataset[],
@@ -224,7 +224,7 @@ function otherOf(
   try {
     for (const path of paths) {
       const known = contents.answers.fieldDims?.has(field) === true ? [] : like;
-      const alike = [...known, ...datasets.slice(0, 1)].map((one) => likeFirst(shared, one, path));
+      const alike = [...known, ...datasets.slice(0, 1)].map((one) => orientLike(shared, one, path));
       datasets.push(alike.find((one) => one !== null) ?? orderOf({ ...shared, findings: own }, field, path, whole));
     }
   } catch (error) {
@@ -249,7 +249,7 @@ type NodesOfField = Readonly<
 >;
 
 /** Largest distance, in cells, between the ends of a staggered grid and of the reference grid. */
-const MOST_APART = 1.5;
+const MAX_CELLS_APART = 1.5;
 
 /**
  * Nodes of a field along the axes where they differ from the reference grid, by the tables of its dimensions; null if it
@@ -271,7 +271,7 @@ function ownNodes(shared: SharedEvidence, first: OrientedDataset, other: Oriente
     if (areEqual(referenceNodes, ownNodes)) return [axis, undefined];
     const isNear = [0, -1].every((at) => {
       const [end, next] = [referenceNodes.at(at) ?? 0, referenceNodes.at(at === 0 ? 1 : -2) ?? 0];
-      return Math.abs(end - (ownNodes.at(at) ?? Number.NaN)) <= MOST_APART * Math.abs(end - next);
+      return Math.abs(end - (ownNodes.at(at) ?? Number.NaN)) <= MAX_CELLS_APART * Math.abs(end - next);
     });
     if (!isNear) return null;
     return [axis, own.along === null ? { file: contents.name, path: own.path } : [...ownNodes]];
@@ -280,7 +280,7 @@ function ownNodes(shared: SharedEvidence, first: OrientedDataset, other: Oriente
   return Object.fromEntries((found as [AxisName, unknown][]).filter(([, own]) => own !== undefined)) as NodesOfField;
 }
 
-function requireNodes(
+function requireOwnNodes(
   shared: SharedEvidence,
   first: OrientedDataset,
   other: OrientedDataset,

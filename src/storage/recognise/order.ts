@@ -34,7 +34,7 @@ export interface Format {
   readonly componentsFollowAxes?: true;
 }
 
-const MOST_ORDERS_LISTED = 4;
+const MAX_ORDERS_LISTED = 4;
 
 export function orderOf(
   { contents, tables, facts, findings, format }: SharedEvidence,
@@ -63,7 +63,7 @@ export function orderOf(
   const contradicted = used === 1 ? (evidence ?? "the times") : used === 2 ? "the names of the dimensions" : null;
   // Numbers of nodes that no order fits leave the order as it is stated.
   const isMiscounted =
-    (fromUser !== null || !fitsCounts(facts, shape)) && askCounts(path, shape, chosen, facts, findings);
+    (fromUser !== null || !fitsCounts(facts, shape)) && checkCounts(path, shape, chosen, facts, findings);
   const isOrdered = isMiscounted && used === 1 && options.length === 1;
   const conflict =
     fromUser === null ? contradictionText(path, shape, chosen, isOrdered ? null : contradicted, labels) : null;
@@ -73,7 +73,7 @@ export function orderOf(
   if (doubt !== null) findings.add({ about: "order", question: doubt, answer, ...(conflict ? { red: true } : {}) });
   else {
     const stated = labels.where === "" ? evidence : labels.where;
-    if (fromUser !== null) nameOtherOrder(path, chosen, labels, findings);
+    if (fromUser !== null) reportOtherOrder(path, chosen, labels, findings);
     findings.addReason(`${path}: dimensions ${chosen.join(" ")}, from ${fromUser === null ? stated : "your answer"}.`);
   }
   const axes = chosen.filter((role) => (AXIS_NAMES as readonly string[]).includes(role));
@@ -88,7 +88,7 @@ function fitsCounts(facts: StatedNumbers, shape: readonly number[]): boolean {
 }
 
 /** Asks about stated numbers of nodes that are not those of the shape, as with ghost layers. */
-function askCounts(
+function checkCounts(
   path: string,
   shape: readonly number[],
   chosen: readonly Dimension[],
@@ -148,10 +148,10 @@ function ambiguityText(
   options: readonly (readonly Dimension[])[],
   evidence: string | null,
 ): string | null {
-  const others = reversedFirst(options.slice(1)).slice(0, MOST_ORDERS_LISTED - 1);
+  const others = reversedFirst(options.slice(1)).slice(0, MAX_ORDERS_LISTED - 1);
   if (others.length === 0) return null;
   const lack = evidence === null ? "nothing in the file names" : `${evidence} do not tell apart`;
-  const more = options.length > MOST_ORDERS_LISTED ? " or another order" : "";
+  const more = options.length > MAX_ORDERS_LISTED ? " or another order" : "";
   return (
     `${path} is ${shape.join(" x ")}, and ${lack} its dimensions: ${options[0]?.join(" ")} is a guess, ` +
     `${others.join(" or ")}${more} would do as well.`
@@ -165,7 +165,12 @@ function reversedFirst(options: readonly (readonly Dimension[])[]): string[] {
   return [...texts.filter(isReversed), ...texts.filter((text) => !isReversed(text))];
 }
 
-function nameOtherOrder(path: string, chosen: readonly Dimension[], labels: DimensionLabels, findings: Findings): void {
+function reportOtherOrder(
+  path: string,
+  chosen: readonly Dimension[],
+  labels: DimensionLabels,
+  findings: Findings,
+): void {
   const { roles, order, where } = labels;
   const isOther =
     order === null ? roles.some((role, at) => role !== null && role !== chosen[at]) : !agrees(chosen, order);
@@ -183,7 +188,7 @@ function ordersOf(tables: readonly CoordinateTable[], labels: DimensionLabels): 
 }
 
 /** The order of a component with the same shape and labels as the first: one question serves both. */
-export function likeFirst(
+export function orientLike(
   { contents }: SharedEvidence,
   first: OrientedDataset | undefined,
   path: string,
