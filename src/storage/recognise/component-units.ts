@@ -5,7 +5,7 @@ import { groupsAbove, parentOf } from "./evidence.js";
 import { type Contents, type FieldOfPlan, type Findings, type LayoutPlan, listOf } from "./layout.js";
 
 /** Attributes of groups that name the unit of what is in them, or the system of their units. */
-const ABOVE = ["units", "unit", "velocity_units", "velocity_unit", "units_velocity", "unit_system"];
+const GROUP_UNIT_NAMES = ["units", "unit", "velocity_units", "velocity_unit", "units_velocity", "unit_system"];
 const SYSTEMS: readonly (readonly [name: RegExp, speed: number])[] = [
   [/^(si|mks)$/i, 1],
   [/^cgs$/i, 0.01],
@@ -22,7 +22,7 @@ export function unitAt(contents: Contents, path: string): string {
 
 function unitsAbove(contents: Contents, path: string): { group: string; name: string; units: string }[] {
   return groupsAbove(parentOf(path)).flatMap((group) =>
-    ABOVE.flatMap((name) => {
+    GROUP_UNIT_NAMES.flatMap((name) => {
       const value = contents.attributes(group, path).get(name) ?? null;
       const isOne = value !== null && (typeof value !== "object" || value.length === 1);
       const units = isOne ? contents.words(group, name) : "";
@@ -32,7 +32,7 @@ function unitsAbove(contents: Contents, path: string): { group: string; name: st
 }
 
 /** Asks about a velocity whose unit is not that of a group above it: one of the two does not hold. */
-function askAbove(contents: Contents, path: string, findings: Findings): void {
+function checkAgainstGroups(contents: Contents, path: string, findings: Findings): void {
   const own = contents.units(path);
   if (own === "") return;
   const speed = unitOf(own);
@@ -45,30 +45,30 @@ function askAbove(contents: Contents, path: string, findings: Findings): void {
   const above = unitsAbove(contents, path).find(({ units }) => isOther(units));
   if (above === undefined) return;
   const { group, name, units } = above;
-  askUnit(`${path} is in "${own}" and the attribute ${name} of ${group} is "${units}"`, "velocity", findings);
+  contradictUnit(`${path} is in "${own}" and the attribute ${name} of ${group} is "${units}"`, "velocity", findings);
 }
 
 /** The plan, with a factor for each component in another unit than the first that states one if the person says so. */
-export function inOneUnit(contents: Contents, plan: LayoutPlan, findings: Findings): LayoutPlan {
+export function withOneUnit(contents: Contents, plan: LayoutPlan, findings: Findings): LayoutPlan {
   const fields = Object.entries(plan.fields).map(([name, field]) => [
     name,
-    converted(contents, name, field as FieldOfPlan, findings),
+    convertField(contents, name, field as FieldOfPlan, findings),
   ]);
   return { ...plan, fields: Object.fromEntries(fields) as LayoutPlan["fields"] };
 }
 
-function converted(contents: Contents, name: string, field: FieldOfPlan, findings: Findings): FieldOfPlan {
+function convertField(contents: Contents, name: string, field: FieldOfPlan, findings: Findings): FieldOfPlan {
   if (!("components" in field)) {
     const path = placeOf(field.path, field, 0);
-    askList(contents, name, path, findings);
-    if (name === "velocity") askAbove(contents, path, findings);
+    checkUnitList(contents, name, path, findings);
+    if (name === "velocity") checkAgainstGroups(contents, path, findings);
     return field;
   }
   const said = field.components.map(({ path }) => {
     const first = placeOf(path, field, 0);
     return { path: first, units: unitAt(contents, first) };
   });
-  if (name === "velocity" && said[0] !== undefined) askAbove(contents, said[0].path, findings);
+  if (name === "velocity" && said[0] !== undefined) checkAgainstGroups(contents, said[0].path, findings);
   const to = said.find(({ units }) => units !== "") ?? (said[0] as (typeof said)[0]);
   const others = said.filter(({ units }) => contradictionOf(to.units, units));
   const unknown = others.find(({ units }) => factorBetween(units, to.units) === null);
@@ -77,7 +77,7 @@ function converted(contents: Contents, name: string, field: FieldOfPlan, finding
   if (other === undefined) return field;
   if (unknown !== undefined || unstated !== undefined) {
     const { path, units } = unknown ?? other;
-    askUnit(`${to.path} is in "${to.units}" and ${path} in "${units}"`, name, findings);
+    contradictUnit(`${to.path} is in "${to.units}" and ${path} in "${units}"`, name, findings);
     return field;
   }
   const factors = said.map(({ units }) => factorBetween(units, to.units) as number);
@@ -103,13 +103,13 @@ function converted(contents: Contents, name: string, field: FieldOfPlan, finding
   return { ...field, components: components as never };
 }
 
-function askList(contents: Contents, name: string, path: string, findings: Findings): void {
+function checkUnitList(contents: Contents, name: string, path: string, findings: Findings): void {
   const [first = "", ...units] = listOf(contents.attribute(path, "units")).map(String);
   const other = units.find((one) => contradictionOf(first, one));
-  if (other !== undefined) askUnit(`${path} is in "${first}" and "${other}"`, name, findings);
+  if (other !== undefined) contradictUnit(`${path} is in "${first}" and "${other}"`, name, findings);
 }
 
-function askUnit(claim: string, name: string, findings: Findings): void {
+function contradictUnit(claim: string, name: string, findings: Findings): void {
   findings.contradict(
     "scale",
     `${claim}; that the numbers of the ${name} are in one unit is a guess.`,

@@ -12,7 +12,7 @@ import type { Format, OrientedDataset, SharedEvidence } from "./order.js";
 import { framesIn, nodesAlong, orderOf, orientLike } from "./order.js";
 import { StatedNumbers } from "./stated-numbers.js";
 import { hasUnapplied } from "./statements.js";
-import { byTime, framesOf, timeOf, unitsOfTime } from "./times.js";
+import { framesOf, sortStepsByTime, timeOf, unitsOfTime } from "./times.js";
 import { type OtherField, placeIn } from "./usual-names.js";
 
 interface OrientedField {
@@ -46,7 +46,7 @@ export function describeFields(
   findings: Findings,
   format: Format,
 ): Required<Omit<Recognition, "name">> {
-  const fields = byTime(contents, all);
+  const fields = sortStepsByTime(contents, all);
   const lead = fields.velocity[0] ?? fields.pressure ?? fields.others[0]?.paths[0];
   const groups = groupsAround(contents, parentOf(lead));
   const { shape } = contents.dataset(lead) as { shape: readonly number[] };

@@ -12,7 +12,7 @@ import { ADAPTIVE } from "./adaptive.js";
 import type { Answers } from "./answers.js";
 import { CF } from "./cf.js";
 import { CHANNELFLOW, CHANNELFLOW_NETCDF } from "./channelflow.js";
-import { inOneUnit } from "./component-units.js";
+import { withOneUnit } from "./component-units.js";
 import { convertedStore } from "./converted-store.js";
 import type { DatedUnit } from "./dated-unit.js";
 import { DEDALUS } from "./dedalus.js";
@@ -120,7 +120,7 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string, 
     checkFields(contents, found, sources);
     const isOwn = layout === convertedStore;
     const units = isOwn ? "" : compareStatements(contents, found, layout.proposes !== true);
-    const inUnits = isOwn ? found.plan : inOneUnit(contents, found.plan, findings);
+    const inUnits = isOwn ? found.plan : withOneUnit(contents, found.plan, findings);
     const plan = withQuestions(withComponentOrder(inUnits, answers, findings), findings, answers);
     requireFinite(plan);
     const written: DescriptorInput = { schemaVersion: 1, name: found.name ?? name, ...plan };

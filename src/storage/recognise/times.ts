@@ -38,7 +38,8 @@ export function timeOf(
   const { answers } = contents;
   const listed = tables.find(({ role, length }) => role === "t" && length === frames);
   if (fields.steps !== null) {
-    const stated = timesOfSteps(shared, fields, field.path) ?? (listed === undefined ? null : timesAt(shared, listed));
+    const stated =
+      timesOfSteps(shared, fields, field.path) ?? (listed === undefined ? null : timesOfTable(shared, listed));
     if (stated !== null || answers.times !== undefined) return timesOf(frames, stated, answers, findings);
     findings.ask(
       "times",
@@ -52,18 +53,18 @@ export function timeOf(
   const table = attached?.role === "t" ? attached : listed;
   const number = table === undefined ? facts.numbers(TIME_NAMES) : null;
   const used = table ?? (number === null ? tables.find(({ role }) => role === "t") : undefined);
-  const stated = used === undefined ? number && timesIn(shared, number) : timesAt(shared, used);
+  const stated = used === undefined ? number && convertTimes(shared, number) : timesOfTable(shared, used);
   const unread = stated === null && frames === 1 && answers.times === undefined ? facts.unread(TIME_NAMES) : null;
   if (unread !== null) {
     findings.ask("times", `${unread}, which is not read as a time; a snapshot at time 0 is a guess.`, TIMES_ANSWER);
     return { count: 1, origin: 0 };
   }
   const times = timesOf(frames, stated, answers, findings);
-  askTimes(shared, stated, frames);
+  checkTimes(shared, stated, frames);
   return times;
 }
 
-function askTimes(
+function checkTimes(
   { contents, tables, facts, findings }: SharedEvidence,
   stated: Stated<readonly number[]> | null,
   frames: number,
@@ -86,16 +87,20 @@ function askTimes(
   findings.contradict("times", `${text}; that ${stated.where} holds is a guess.`, TIMES_ANSWER, undefined, isSaid);
 }
 
-function timesAt(shared: SharedEvidence, { path }: CoordinateTable): Stated<readonly number[]> {
+function timesOfTable(shared: SharedEvidence, { path }: CoordinateTable): Stated<readonly number[]> {
   const { contents, facts, findings } = shared;
   findings.timeTable = path;
   contents.use(path);
   const calendar = contents.words(path, "calendar");
-  return timesIn(shared, { value: [...contents.numbers(path)], where: path, units: facts.unitsAt(path) }, calendar);
+  return convertTimes(
+    shared,
+    { value: [...contents.numbers(path)], where: path, units: facts.unitsAt(path) },
+    calendar,
+  );
 }
 
 /** Times in the unit of length over velocity, if all three are known; else as stated, red if another unit is known. */
-function timesIn(
+function convertTimes(
   { contents, facts, findings, second, isInUnits }: SharedEvidence,
   { value, where, units: own }: Stated<readonly number[]>,
   calendar = "",
@@ -143,25 +148,25 @@ function timesOfSteps(
   { steps, place }: FoundFields,
   path: string,
 ): Stated<readonly number[]> | null {
-  const known = (steps ?? []).flatMap((step) => timeAt(shared.contents, place(path).replace("{step}", step)) ?? []);
+  const known = (steps ?? []).flatMap((step) => timeOfStep(shared.contents, place(path).replace("{step}", step)) ?? []);
   const value = known.map((one) => one.value);
   const [units = "", other] = new Set(known.map((one) => one.units ?? ""));
   const isOpen = known.length < (steps ?? []).length || other !== undefined;
   if (isOpen || value.some((time, index) => index > 0 && time <= value[index - 1])) return null;
-  return timesIn(shared, { value, where: "each step", units });
+  return convertTimes(shared, { value, where: "each step", units });
 }
 
-function timeAt(contents: Contents, path: string): Stated | null {
+function timeOfStep(contents: Contents, path: string): Stated | null {
   return new StatedNumbers(contents, [path, parentOf(path)]).number(TIME_NAMES);
 }
 
-export function byTime(contents: Contents, fields: FoundFields): FoundFields {
+export function sortStepsByTime(contents: Contents, fields: FoundFields): FoundFields {
   const { steps, place } = fields;
   const lead = fields.velocity[0] ?? fields.pressure ?? fields.others[0]?.paths[0];
   if (steps === null || lead === undefined) return fields;
   const timed = steps.map((step) => ({
     step,
-    time: timeAt(contents, place(lead).replace("{step}", step))?.value ?? null,
+    time: timeOfStep(contents, place(lead).replace("{step}", step))?.value ?? null,
   }));
   if (timed.some(({ time }) => time === null)) return fields;
   return { ...fields, steps: timed.sort((a, b) => (a.time as number) - (b.time as number)).map(({ step }) => step) };
