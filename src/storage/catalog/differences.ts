@@ -1,6 +1,6 @@
 /** Compares structures of files: those of a series, and a file with what was confirmed. */
 import { shortList } from "../../shared/messages.js";
-import { MISSING, OF_SOURCES, type Structure, VARIES } from "../recognise/structure.js";
+import { MISSING_SUFFIX, SOURCES_SUFFIX, type Structure, VARIES } from "../recognise/structure.js";
 import { TIME_NAMES } from "../recognise/times.js";
 
 /** Keys that differ between files. They are listed at confirmation and then ignored. */
@@ -39,9 +39,9 @@ export function differences(
     const [head = ""] = /^.* of source \d+(?=@|$)/.exec(key) ?? [];
     const source = found.get(head);
     // A source without values leaves a gap, whether it is gone or yet to come.
-    if (key === head ? isGap(before, now) : source?.endsWith(MISSING)) return [];
-    if (now === undefined && found.has(key.replace(/ of source \d+.*/, OF_SOURCES))) return [];
-    if (key.endsWith(OF_SOURCES)) return [{ key, text: `${now}`, isGroup: false }];
+    if (key === head ? isGap(before, now) : source?.endsWith(MISSING_SUFFIX)) return [];
+    if (now === undefined && found.has(key.replace(/ of source \d+.*/, SOURCES_SUFFIX))) return [];
+    if (key.endsWith(SOURCES_SUFFIX)) return [{ key, text: `${now}`, isGroup: false }];
     const of = source === undefined || key === head ? "" : ` (${nameIn(source)})`;
     const what = `${key.includes("@") ? `the attribute ${key}` : key}${of}`;
     const isDigest = / = sha256 /.test(now ?? "") && now?.split(" = ")[0] === before?.split(" = ")[0];
@@ -59,4 +59,4 @@ const isTimeOfStep = (key: string): boolean =>
 const nameIn = (source = ""): string => source.slice(0, source.lastIndexOf(", "));
 
 const isGap = (before = "", now = ""): boolean =>
-  nameIn(before) === nameIn(now) && [before, now].some((text) => text.endsWith(MISSING));
+  nameIn(before) === nameIn(now) && [before, now].some((text) => text.endsWith(MISSING_SUFFIX));

@@ -4,7 +4,7 @@ import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import { contradictionOf, factorBetween, unitOf } from "../dataset/units.js";
 import { unitAt } from "./component-units.js";
-import { type CoordinateTable, curvedIn, groupsAround, join, parentOf, tableNodes } from "./evidence.js";
+import { type CoordinateTable, curvedMeshIn, groupsAround, join, parentOf, tableNodes } from "./evidence.js";
 import type { FoundFields } from "./fields.js";
 import { type AxisClues, axisOf, checkAgainstNodes, edgesWithin, NO_CLUES, singleNodeAxis } from "./grid.js";
 import { type Contents, type Findings, LENGTHS_ANSWER } from "./layout.js";
@@ -267,7 +267,7 @@ function facesOfBounds(bounds: Float64Array): number[] | null {
 }
 
 function askCurved(contents: Contents, { path, shape }: OrientedDataset, axis: AxisName, findings: Findings): void {
-  const mesh = curvedIn(contents, groupsAround(contents, parentOf(path)), axis, shape);
+  const mesh = curvedMeshIn(contents, groupsAround(contents, parentOf(path)), axis, shape);
   if (mesh === null) return;
   const curved = `${mesh} varies along more than one dimension, so the mesh is curved`;
   const answer = "values on such nodes, or --spacing and --origin if these coordinates do not hold";

@@ -20,7 +20,7 @@ export interface CoordinateTable {
 const GRID_GROUPS =
   /^(grids?|nodes?|points?|cells?|cent(er|re)s?|vert(ex|ices)|mesh(es)?|coord(s|inates)?|scales?|dim(s|ensions)?|geom(etry)?|ax[ei]s|domain|info|param(s|eters)?|config|settings|header|attributes|meta(data)?)$/i;
 /** Most numbers of a dataset that is read like an attribute. */
-export const MOST_NUMBERS = 3;
+export const MAX_ATTRIBUTE_NUMBERS = 3;
 /** A scale that netCDF-4 writes for a dimension without a variable. */
 const NO_VARIABLE = /not a netCDF variable/i;
 
@@ -60,7 +60,7 @@ export function tablesIn(contents: Contents, groups: readonly string[], spatial:
   });
   const listed = groups.flatMap((holder) =>
     [...contents.attributes(holder)].flatMap(([name, value]): CoordinateTable[] => {
-      const named = value instanceof Float64Array && value.length > MOST_NUMBERS ? tableNamed(name) : null;
+      const named = value instanceof Float64Array && value.length > MAX_ATTRIBUTE_NUMBERS ? tableNamed(name) : null;
       if (named === null || named.role === "t" || coordinates?.has(named.role)) return [];
       return [{ ...named, path: `${holder}@${name}`, length: (value as Float64Array).length, along: null }];
     }),
@@ -86,7 +86,7 @@ function numberedTable(name: string, names: readonly string[]): { role: AxisName
 }
 
 /** Path of a mesh named after an axis that varies along several dimensions (curvilinear, multi-block); else null. */
-export function curvedIn(
+export function curvedMeshIn(
   contents: Contents,
   groups: readonly string[],
   axis: AxisName,
@@ -120,11 +120,11 @@ function tableAt(
   if (lengths.length <= 1) return { role, path, length: lengths[0] ?? 1, isEdges, along: null };
   if (role === "t" || stored.shape.length !== 3 || !stored.shape.every((length) => spatial.includes(length)))
     return null;
-  const along = variesAlong(contents.numbers(path), stored.shape);
+  const along = dimensionOfVariation(contents.numbers(path), stored.shape);
   return along === null ? null : { role, path, length: stored.shape[along], isEdges: false, along };
 }
 
-function variesAlong(values: Float64Array, [n0, n1, n2]: readonly number[]): number | null {
+function dimensionOfVariation(values: Float64Array, [n0, n1, n2]: readonly number[]): number | null {
   const strides = [n1 * n2, n2, 1];
   const changes = [false, false, false];
   for (let i = 0; i < n0; i++)
@@ -193,10 +193,10 @@ export function labelsOf(contents: Contents, path: string): DimensionLabels {
   const places = [path, ...groupsAbove(parentOf(path))];
   const all = places.flatMap((place) => statedOrders(contents, place, path));
   const [first, ...others] = all;
-  if (isScaled) return { ...scaled, contradiction: contradiction ?? disagreement(all, roles) };
+  if (isScaled) return { ...scaled, contradiction: contradiction ?? disagreementText(all, roles) };
   if (first === undefined) return { ...scaled, where: "" };
   const { order, where } = first;
-  const stated = { ...scaled, contradiction: disagreement(others, order), where };
+  const stated = { ...scaled, contradiction: disagreementText(others, order), where };
   return order.length === shape.length ? { ...stated, roles: order } : { ...stated, order };
 }
 
@@ -215,7 +215,7 @@ function statedOrders(contents: Contents, place: string, path: string): StatedOr
   });
 }
 
-function disagreement(stated: readonly StatedOrder[], roles: readonly (Role | null)[]): string | null {
+function disagreementText(stated: readonly StatedOrder[], roles: readonly (Role | null)[]): string | null {
   const other = stated.find(({ order }) => {
     const both = order.filter((role) => roles.includes(role));
     const named = roles.filter((role) => role !== null && order.includes(role));

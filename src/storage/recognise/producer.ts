@@ -110,7 +110,7 @@ function describe(row: ProducerRow, contents: Contents) {
     return { ghost, ...(nodes === undefined ? {} : { nodes }), axis: found };
   });
   const isStated = [answers.spacing, answers.length, answers.origin].every((answer) => answer === undefined);
-  const others = AXIS_NAMES.map((axis, at) => otherNodes(contents, row.coordinates?.(axis, first.lead), axes[at]));
+  const others = AXIS_NAMES.map((axis, at) => otherNodesText(contents, row.coordinates?.(axis, first.lead), axes[at]));
   const other = others.find((text) => text !== null) ?? null;
   if (isStated && other !== null) {
     // The generic reader takes the order from scales; without them, only the format states it.
@@ -156,7 +156,7 @@ function describe(row: ProducerRow, contents: Contents) {
 const ROUNDING = 1e-6;
 
 /** Says where stored coordinates are not the nodes that the format states; null if they are. */
-function otherNodes(contents: Contents, path: string | undefined, stated: StatedAxis): string | null {
+function otherNodesText(contents: Contents, path: string | undefined, stated: StatedAxis): string | null {
   if (path === undefined || contents.dataset(path) === null) return null;
   const { axis, ghost = 0 } = stated;
   const table = contents.numbers(path);

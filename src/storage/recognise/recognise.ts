@@ -35,7 +35,7 @@ import { OPEN_PMD } from "./openpmd.js";
 import { PDEBENCH } from "./pdebench.js";
 import { PENCIL } from "./pencil.js";
 import { layoutOf } from "./producer.js";
-import { unusedIn, whyLost } from "./seen.js";
+import { lostReason, unusedIn } from "./seen.js";
 import { compareStatements } from "./statements.js";
 import { type Structure, structureOf } from "./structure.js";
 import { THE_WELL } from "./the-well.js";
@@ -106,10 +106,15 @@ export function recognise(
 }
 
 /**
- * @param isLook a person looks: what is not used is listed, and the structure is read
+ * @param isInspected a person looks: what is not used is listed, and the structure is read
  * @throws DataError when it cannot be served
  */
-export function recogniseOpen(file: StoredFile, answers: Answers, name: string, isLook = false): Recognised | null {
+export function recogniseOpen(
+  file: StoredFile,
+  answers: Answers,
+  name: string,
+  isInspected = false,
+): Recognised | null {
   const { path } = file;
   const contents = new Contents(file, isAddress(path) ? path : basename(path), answers);
   for (const layout of LAYOUTS) {
@@ -138,8 +143,8 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string, 
       dated: findings.dated,
       timeTable: findings.timeTable,
       isKnown: layout.proposes !== true,
-      seen: isLook ? unusedIn(contents, parsed.descriptor, findings.timeTable) : [],
-      structure: isLook ? structureOf(file, parsed.descriptor, findings.timeTable, sources) : new Map(),
+      seen: isInspected ? unusedIn(contents, parsed.descriptor, findings.timeTable) : [],
+      structure: isInspected ? structureOf(file, parsed.descriptor, findings.timeTable, sources) : new Map(),
       sources: [...sources],
       varies: [],
     };
@@ -156,7 +161,7 @@ function checkFields(contents: Contents, { plan, findings }: Recognition, source
   const paths = new Set(Object.values(plan.fields).flatMap((field) => firstOf(field as FieldOfPlan)));
   for (const group of new Set([...paths].map(parentOf)))
     for (const path of (contents.group(group) ?? []).map((name) => join(group, name))) {
-      const why = whyLost(contents, path);
+      const why = lostReason(contents, path);
       if (why !== null) findings.addWarning(`${path} is left out: it is ${why}.`);
     }
   for (const path of paths) {

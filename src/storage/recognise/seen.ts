@@ -7,13 +7,13 @@ import { isNumeric, typeText } from "../dataset/stored.js";
 import { join } from "./evidence.js";
 import type { Contents } from "./layout.js";
 import { isLibraryAttribute, valueText } from "./statements.js";
-import { SMALL } from "./structure.js";
+import { MAX_SMALL_VALUES } from "./structure.js";
 
 /** Lines of a file, and members that are walked. */
-const MOST_LINES = 10_000;
-const DEEPEST = 64;
+const MAX_LINES = 10_000;
+const MAX_DEPTH = 64;
 /** Values of a small dataset that are shown. */
-const SHOWN = 8;
+const MAX_SHOWN = 8;
 
 /**
  * @param descriptor null for a file without fields
@@ -26,7 +26,7 @@ export function unusedIn(contents: Contents, descriptor: Descriptor | null, time
   const seen = new Set<string>();
   const visit = (path: string): void => {
     const isNew = seen.size < seen.add(contents.identity(path) ?? path).size;
-    if (!isNew || lines.length >= MOST_LINES) return;
+    if (!isNew || lines.length >= MAX_LINES) return;
     const isUsed = used.has(path) || contents.isUsed(path);
     for (const [name, value] of contents.attributes(path)) {
       const isApplied = contents.isUsed(path, name) || isLibraryAttribute(name) || (isUsed && isPackingName(name));
@@ -37,7 +37,7 @@ export function unusedIn(contents: Contents, descriptor: Descriptor | null, time
       if (!isUsed) lines.push(datasetText(contents, path));
       return;
     }
-    if (path.split("/").length > DEEPEST && names.length > 0) lines.push(`${path} (deeper members are not listed)`);
+    if (path.split("/").length > MAX_DEPTH && names.length > 0) lines.push(`${path} (deeper members are not listed)`);
     else for (const name of names) look(join(path, name));
   };
   const look = (path: string): void => {
@@ -47,7 +47,7 @@ export function unusedIn(contents: Contents, descriptor: Descriptor | null, time
     );
   };
   look("/");
-  return lines.slice(0, MOST_LINES);
+  return lines.slice(0, MAX_LINES);
 }
 
 /** Paths that a descriptor names, at its first frame and at all others of this file. */
@@ -62,7 +62,7 @@ function usedPaths(descriptor: Descriptor): Set<string> {
 }
 
 /** What a link is that leads to no object of the file; null for others. */
-export function whyLost({ file }: Contents, path: string): string | null {
+export function lostReason({ file }: Contents, path: string): string | null {
   return readOr(
     () => (file.resolve(path) === null ? "a link to nothing" : null),
     ({ message }) => message.replace(`${file.path}: ${path} is `, "").replace(/\.$/, ""),
@@ -71,16 +71,16 @@ export function whyLost({ file }: Contents, path: string): string | null {
 
 function datasetText(contents: Contents, path: string): string {
   const stored = contents.dataset(path);
-  if (stored === null) return `${path} (${whyLost(contents, path) ?? "neither a group nor a dataset"})`;
+  if (stored === null) return `${path} (${lostReason(contents, path) ?? "neither a group nor a dataset"})`;
   const { shape } = stored;
   const count = shape.reduce((product, length) => product * length, 1);
   const head = `${path} (${typeText(stored)}, ${shape.length === 0 ? "one number" : shape.join(" x ")})`;
-  if (count > SMALL) return head;
+  if (count > MAX_SMALL_VALUES) return head;
   const values = () => {
     const all = isNumeric(stored) ? [...contents.numbers(path)] : contents.textsIn(path);
     if (all === null) return head;
     const last = isNumeric(stored) ? ` ${all.at(-1)}` : "";
-    return `${head} = ${all.slice(0, SHOWN).join(", ")}${all.length > SHOWN ? `, ...${last}` : ""}`;
+    return `${head} = ${all.slice(0, MAX_SHOWN).join(", ")}${all.length > MAX_SHOWN ? `, ...${last}` : ""}`;
   };
   return readOr(values, () => head);
 }

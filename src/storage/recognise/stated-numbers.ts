@@ -2,13 +2,13 @@
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import { type AttributeValue, isNumeric } from "../dataset/stored.js";
 import { quantityIn } from "../dataset/units.js";
-import { join, MOST_NUMBERS, parentOf } from "./evidence.js";
+import { join, MAX_ATTRIBUTE_NUMBERS, parentOf } from "./evidence.js";
 import { type AxisClues, NO_CLUES, type Stated } from "./grid.js";
 import type { Contents, Statement } from "./layout.js";
 import { namesPlace, placeIn } from "./usual-names.js";
 
 /** Relative difference that two statements of one number may have: some are rounded. */
-const SLACK = 1e-3;
+const ROUNDING_TOLERANCE = 1e-3;
 
 function placeText({ path, attribute }: Statement): string {
   return attribute === null ? path : `the attribute ${attribute} of ${path}`;
@@ -47,7 +47,8 @@ export class StatedNumbers {
         const path = join(place, name);
         const stored = contents.dataset(path);
         const count = stored?.shape.reduce((product, length) => product * length, 1) ?? 0;
-        const most = stored?.element === "string" ? 1 : BOX_LISTS.includes(name.toLowerCase()) ? 6 : MOST_NUMBERS;
+        const most =
+          stored?.element === "string" ? 1 : BOX_LISTS.includes(name.toLowerCase()) ? 6 : MAX_ATTRIBUTE_NUMBERS;
         const isRead = isNumeric(stored) || stored?.element === "string";
         if (isRead && count > 0 && count <= most && !contents.isUnwritten(path))
           this.#add(name, { path, attribute: null });
@@ -66,7 +67,7 @@ export class StatedNumbers {
   }
 
   /** The first statement of these names, if it is none of numbers, as it is shown in messages; else null. */
-  unread(names: readonly string[]): string | null {
+  unreadText(names: readonly string[]): string | null {
     const [first] = this.#all(names);
     const isRead = first === undefined || this.#numbersOf(first) !== null;
     return isRead ? null : `${placeText(first)} is "${this.#read(first) ?? ""}"`;
@@ -82,7 +83,7 @@ export class StatedNumbers {
     const [first, ...others] = [...this.#lists(names, 1), ...this.#lists(lists, 3)];
     if (first === undefined) return null;
     const isOther = (value: number, other: number) =>
-      Math.abs(value - other) > SLACK * Math.max(Math.abs(value), Math.abs(other));
+      Math.abs(value - other) > ROUNDING_TOLERANCE * Math.max(Math.abs(value), Math.abs(other));
     const other = others.find(({ value }) => {
       if (first.value.length === value.length) return value.some((one, at) => isOther(one, first.value[at]));
       return value.every((one) => isOther(one, first.value[0]));

@@ -18,19 +18,19 @@ import { tableNamed } from "./usual-names.js";
 export type Structure = ReadonlyMap<string, string>;
 
 /** Members of a file beyond which a confirmation cannot list them. */
-const MOST_MEMBERS = 20_000;
+const MAX_MEMBERS = 20_000;
 /** Elements of a dataset whose values belong to the structure. */
-export const SMALL = 65_536;
+export const MAX_SMALL_VALUES = 65_536;
 /** Characters up to which `shortenedText` keeps a value; of a longer value it keeps the digest. */
 const SHORT_TEXT = 60;
 export const VARIES = "(differs from time to time)";
 /** Attributes of VTKHDF and Dedalus that count the times, and tables of VTKHDF with one row a time. */
-const COUNTS = ["/VTKHDF/Steps@NSteps", "@writes"];
-const OF_STEPS = /^\/VTKHDF\/Steps\//;
+const TIME_COUNTS = ["/VTKHDF/Steps@NSteps", "@writes"];
+const STEPS_PATH = /^\/VTKHDF\/Steps\//;
 /** Ending of the text of a source without values, which may come later. */
-export const MISSING = ", missing";
+export const MISSING_SUFFIX = ", missing";
 /** Ending of the key of why no source is read. */
-export const OF_SOURCES = " of its sources";
+export const SOURCES_SUFFIX = " of its sources";
 
 /** What is before a number in the path of each time, and behind it in the same name. */
 type Steps = { readonly head: string; readonly tail: string };
@@ -57,12 +57,12 @@ export function structureOf(
   const add = (key: string, text: string): void => {
     const previous = structure.get(key);
     structure.set(key, previous === undefined || previous === text ? text : VARIES);
-    if (structure.size > MOST_MEMBERS) throw new DataError(`${file.path} has more than ${MOST_MEMBERS} members`);
+    if (structure.size > MAX_MEMBERS) throw new DataError(`${file.path} has more than ${MAX_MEMBERS} members`);
   };
   const addAttributes = (key: string, attributes: Attributes): void => {
     for (const [name, value] of attributes) {
       const own = `${key === "/" ? "" : key}@${name}`;
-      const isCount = COUNTS.includes(own) && Number(value) === roles.frames;
+      const isCount = TIME_COUNTS.includes(own) && Number(value) === roles.frames;
       if (!isCount && (!isLibraryAttribute(name) || name === "NAME")) add(own, shortenedText(valueText(value)));
     }
   };
@@ -70,11 +70,11 @@ export function structureOf(
     const sources = sourcesAt(file, path);
     for (const one of sources.files) files.add(one);
     if (sources.refusal !== null && sources.datasets.length === 0)
-      add(`${key}${OF_SOURCES}`, sources.refusal.replace(`${file.path}: `, "").replace(/\.$/, ""));
+      add(`${key}${SOURCES_SUFFIX}`, sources.refusal.replace(`${file.path}: `, "").replace(/\.$/, ""));
     for (const [n, { name, stored, attributes }] of sources.datasets.entries()) {
       const hasTime = stored?.shape.length === file.describe(path).shape.length;
       const lengths = stored?.shape.filter((_, at) => !hasTime || at !== roles.fields.get(key));
-      const text = stored === null ? MISSING : `, ${typeText(stored)} ${lengths?.join(" x ")}`;
+      const text = stored === null ? MISSING_SUFFIX : `, ${typeText(stored)} ${lengths?.join(" x ")}`;
       add(`${key} of source ${n}`, name + text);
       addAttributes(`${key} of source ${n}`, attributes);
     }
@@ -170,13 +170,13 @@ function datasetText(file: StoredFile, path: string, key: string, roles: Roles):
       !roles.coordinates.has(path) &&
       shape.length === 1 &&
       shape[0] === roles.frames &&
-      (shape[0] > 1 || OF_STEPS.test(path)));
+      (shape[0] > 1 || STEPS_PATH.test(path)));
   const lengths = shape.filter((_, at) => at !== time && !(isOverTime && at === 0));
   const head = `${typeText(stored)} ${lengths.join(" x ")}`.trim();
   const count = shape.reduce((product, length) => product * length, 1);
   const role = tableNamed(basename(path))?.role;
   // The coordinates of a mesh are kept in the description, however many its nodes are.
-  const most = role === undefined || role === "t" ? SMALL : MAX_TABLE_BYTES / Float64Array.BYTES_PER_ELEMENT;
+  const most = role === undefined || role === "t" ? MAX_SMALL_VALUES : MAX_TABLE_BYTES / Float64Array.BYTES_PER_ELEMENT;
   const isRefused = sourcesAt(file, path).refusal !== null;
   if (time !== undefined || isOverTime || count > most || file.isUnwritten(path) || isRefused) return head;
   if (isNumeric(stored)) {

@@ -54,7 +54,7 @@ export function timeOf(
   const number = table === undefined ? facts.numbers(TIME_NAMES) : null;
   const used = table ?? (number === null ? tables.find(({ role }) => role === "t") : undefined);
   const stated = used === undefined ? number && convertTimes(shared, number) : timesOfTable(shared, used);
-  const unread = stated === null && frames === 1 && answers.times === undefined ? facts.unread(TIME_NAMES) : null;
+  const unread = stated === null && frames === 1 && answers.times === undefined ? facts.unreadText(TIME_NAMES) : null;
   if (unread !== null) {
     findings.ask("times", `${unread}, which is not read as a time; a snapshot at time 0 is a guess.`, TIMES_ANSWER);
     return { count: 1, origin: 0 };
