@@ -43,11 +43,11 @@ interface CutoutForm {
   /** Fields by their names in lower case and without blanks, if these are others. */
   readonly fields: ReadonlyMap<string, FieldName>;
   readonly path: (name: string) => string;
-  readonly isOne: (contents: Contents, first: string | null) => boolean;
+  readonly matches: (contents: Contents, first: string | null) => boolean;
   readonly database: (contents: Contents) => {
     readonly database: Database | null;
     readonly title: string;
-    why: string;
+    reason: string;
   };
   readonly extent: (contents: Contents, axis: AxisName, nodes: number) => CutoutExtent;
   /** The index of a label in the database, from 0, and what labels are called. */
@@ -59,7 +59,7 @@ interface CutoutForm {
 const SERVICE_ORDER = "dimensions: z y x c, the order of every cutout of this service.";
 
 /** Cutouts from 2019 on, whose indices count from 1; they differ in what names the dimensions. */
-const recent = (producer: string, scaled: boolean, reason: string): CutoutForm => ({
+const recentForm = (producer: string, scaled: boolean, reason: string): CutoutForm => ({
   producer,
   names: /^([a-z ]+)_(\d{4})$/i,
   fields: new Map([
@@ -67,7 +67,7 @@ const recent = (producer: string, scaled: boolean, reason: string): CutoutForm =
     ["vectorpotential", "potential"],
   ]),
   path: (name) => `/${name}_{step:04d}`,
-  isOne: (contents, first) =>
+  matches: (contents, first) =>
     first !== null &&
     (contents.scaleNames(first)[0] === "zcoor") === scaled &&
     contents.dataset(first)?.shape.length === 4,
@@ -76,7 +76,7 @@ const recent = (producer: string, scaled: boolean, reason: string): CutoutForm =
     const name = title.trim().toLowerCase();
     const database = DATABASES.find((one) => one.name === name) ?? null;
     const said = title === "" ? "is missing" : `is "${title}", which is not a known set`;
-    return { database, title, why: `the attribute dataset ${database === null ? said : `says ${database.name}`}` };
+    return { database, title, reason: `the attribute dataset ${database === null ? said : `says ${database.name}`}` };
   },
   extent: (contents, axis, nodes) => ({
     nodes,
@@ -100,7 +100,7 @@ const LEGACY: CutoutForm = {
     ["d", "density"],
   ]),
   path: (name) => `/${name}{step:05d}`,
-  isOne: (contents, first) => {
+  matches: (contents, first) => {
     if (["_contents", "_dataset", "_size", "_start"].some((mark) => contents.dataset(`/${mark}`) === null))
       return false;
     if (first === null)
@@ -111,7 +111,7 @@ const LEGACY: CutoutForm = {
     const [number] = contents.numbers("/_dataset");
     const database = DATABASES.find(({ numbers }) => numbers.includes(number)) ?? null;
     const title = database?.name ?? "";
-    return { database, title, why: `_dataset is ${number}, ${database?.name ?? "which is not a known set"}` };
+    return { database, title, reason: `_dataset is ${number}, ${database?.name ?? "which is not a known set"}` };
   },
   extent: (contents, axis) => {
     const at = 1 + AXIS_NAMES.indexOf(axis);
@@ -123,12 +123,12 @@ const LEGACY: CutoutForm = {
 };
 
 export const JHTDB: readonly Layout[] = [
-  recent(
+  recentForm(
     "JHTDB cutout (written by xarray)",
     true,
     "dimensions: z y x c, named by the dimension scales zcoor, ycoor, xcoor, values.",
   ),
-  recent("JHTDB cutout (2019 on)", false, SERVICE_ORDER),
+  recentForm("JHTDB cutout (2019 on)", false, SERVICE_ORDER),
   LEGACY,
 ].map((form) => ({
   producer: form.producer,
@@ -161,9 +161,9 @@ function recognise(form: CutoutForm, contents: Contents) {
   const known = KNOWN_FIELDS.flatMap((field) => found.get(field) ?? []);
   const isSaid = contents.attributes("/").has("dataset");
   const [first] = known.length > 0 || !isSaid ? known : [...found.values()];
-  if (!form.isOne(contents, first?.first ?? null) || first === undefined) return null;
+  if (!form.matches(contents, first?.first ?? null) || first === undefined) return null;
   const findings = new Findings();
-  const { database, title, why } = form.database(contents);
+  const { database, title, reason: why } = form.database(contents);
   for (const reason of [...form.reasons, `database: ${why}.`]) findings.addReason(reason);
   const width = contents.number("/", "filterWidth") ?? 1;
   if (width > 1) findings.addWarning(`The values are box-filtered: filterWidth is ${width}.`);
@@ -190,7 +190,7 @@ function recognise(form: CutoutForm, contents: Contents) {
       axes: Object.fromEntries(axes) as DescriptorInput["axes"],
       time: timeOf(first.labels.map(form.index), database, contents, findings),
       fields: Object.fromEntries(fields) as DescriptorInput["fields"],
-      ...(database === null ? {} : factsOf(database)),
+      ...(database === null ? {} : databaseMembers(database)),
     },
     findings,
   };
@@ -206,7 +206,7 @@ function withOwnNodes(contents: Contents, place: { readonly file: string; readon
   return { components: apart.map((own, component) => ({ ...place, component, ...own })), ...storage };
 }
 
-function factsOf({ name, dnsStep, frameVelocity }: Database) {
+function databaseMembers({ name, dnsStep, frameVelocity }: Database) {
   const source = `Cutout of ${name}, Johns Hopkins Turbulence Databases.`;
   return { dnsStep, source, ...(frameVelocity === undefined ? {} : { frameVelocity }) };
 }
@@ -224,17 +224,17 @@ function axisOfCutout(
 ): AxisInput {
   const at = AXIS_NAMES.indexOf(axis);
   const table = contents.dataset(`/${axis}coor`) === null ? null : `/${axis}coor`;
-  if (database === null) return tabulated(contents, axis, nodes, table, null, findings);
+  if (database === null) return axisOfTable(contents, axis, nodes, table, null, findings);
   const [period, all] = [database.periods[at], database.nodes[at]];
   // A cutout that reaches the first or last node of an axis between walls has the wall there.
   const ends: [boolean, boolean] = [first === 0, first + (nodes - 1) * stride === all - 1];
-  if (period === null) return tabulated(contents, axis, nodes, table, ends, findings);
+  if (period === null) return axisOfTable(contents, axis, nodes, table, ends, findings);
   const unit = (period * Math.PI) / all;
   const [origin, spacing] = [first * unit, stride * unit];
   const isNear = (value: number, index: number) => Math.abs(value - origin - index * spacing) <= 1e-3 * spacing;
   if (table !== null && !contents.numbers(table).every(isNear)) {
     findings.addWarning(`${axis}: ${table} disagrees with the node numbers of the cutout and is believed.`);
-    return tabulated(contents, axis, nodes, table, null, findings);
+    return axisOfTable(contents, axis, nodes, table, null, findings);
   }
   const periodic = nodes * stride === all;
   const where = `${database.name} and the first node (${first + 1})`;
@@ -246,7 +246,7 @@ function axisOfCutout(
   return axisOf(axis, nodes, { ...NO_CLUES, ...clues }, contents, findings);
 }
 
-function tabulated(
+function axisOfTable(
   contents: Contents,
   axis: AxisName,
   nodes: number,
