@@ -31,7 +31,7 @@ function unitsAbove(contents: Contents, path: string): { group: string; name: st
   );
 }
 
-/** Asks about a velocity whose unit is not that of a group above it: one of the two does not hold. */
+/** Contradicts the unit of a velocity that is not the unit of a group above it. */
 function checkAgainstGroups(contents: Contents, path: string, findings: Findings): void {
   const own = contents.units(path);
   if (own === "") return;
@@ -48,7 +48,7 @@ function checkAgainstGroups(contents: Contents, path: string, findings: Findings
   contradictUnit(`${path} is in "${own}" and the attribute ${name} of ${group} is "${units}"`, "velocity", findings);
 }
 
-/** The plan, with a factor for each component in another unit than the first that states one if the person says so. */
+/** The plan with all components of a field in the unit that the first of them states, if the person says so. */
 export function withOneUnit(contents: Contents, plan: LayoutPlan, findings: Findings): LayoutPlan {
   const fields = Object.entries(plan.fields).map(([name, field]) => [
     name,
@@ -81,24 +81,20 @@ function convertField(contents: Contents, name: string, field: FieldOfPlan, find
     return field;
   }
   const factors = said.map(({ units }) => factorBetween(units, to.units) as number);
-  const effects = said.flatMap(({ path, units }, at) =>
-    factors[at] === 1
-      ? []
-      : [
-          `${path} is in "${units}" and is multiplied by ${Number(factors[at]?.toPrecision(9))}, into the "${to.units}" of ${to.path}`,
-        ],
-  );
+  const effects = said.flatMap(({ path, units }, i) => {
+    const by = Number(factors[i]?.toPrecision(9));
+    const effect = `${path} is in "${units}" and is multiplied by ${by}, into the "${to.units}" of ${to.path}`;
+    return factors[i] === 1 ? [] : [effect];
+  });
   if (contents.answers.despite?.includes("units") !== true) {
-    findings.contradict(
-      "units",
-      `${to.path} is in "${to.units}" and ${other.path} in "${other.units}"; that the numbers are in these units is a guess.`,
-      `--despite units: ${effects.join("; ")}`,
-    );
+    const claim = `${to.path} is in "${to.units}" and ${other.path} in "${other.units}"`;
+    const question = `${claim}; that the numbers are in these units is a guess.`;
+    findings.contradict("units", question, `--despite units: ${effects.join("; ")}`);
     return field;
   }
   for (const effect of effects) findings.convert(`${effect}.`);
-  const components = field.components.map((component, at) =>
-    factors[at] === 1 ? component : { ...component, factor: factors[at] },
+  const components = field.components.map((component, i) =>
+    factors[i] === 1 ? component : { ...component, factor: factors[i] },
   );
   return { ...field, components: components as never };
 }
@@ -110,9 +106,7 @@ function checkUnitList(contents: Contents, name: string, path: string, findings:
 }
 
 function contradictUnit(claim: string, name: string, findings: Findings): void {
-  findings.contradict(
-    "scale",
-    `${claim}; that the numbers of the ${name} are in one unit is a guess.`,
-    "the same unit in the file, scale_factor included, or a descriptor without this question if they are in one",
-  );
+  const answer =
+    "the same unit in the file, scale_factor included, or a descriptor without this question if they are in one";
+  findings.contradict("scale", `${claim}; that the numbers of the ${name} are in one unit is a guess.`, answer);
 }

@@ -6,7 +6,7 @@ import { join, parentOf } from "./evidence.js";
 import type { Contents, Findings } from "./layout.js";
 import { OTHERS, type OtherField, PRESSURES, TRIPLES, VECTORS } from "./usual-names.js";
 
-/** Fields of one group, by their paths at the first time; `place` writes `{step}` into a path. */
+/** Fields of one group, by their paths at the first time. */
 export interface FoundFields {
   readonly velocity: readonly string[];
   readonly pressure: string | null;
@@ -14,23 +14,25 @@ export interface FoundFields {
   readonly named: readonly OtherField[];
   /** One text per time if every time has its own group or dataset, ascending; null if it has not. */
   readonly steps: readonly string[] | null;
-  /** The path with `{step}` in the place of the first text. */
+  /** A path with `{step}` in place of the first step. */
   readonly place: (path: string) => string;
 }
 
-/** Groups below the root that are looked into. */
+/** Levels of groups below the root that are searched. */
 const MAX_DEPTH = 4;
 const MAX_GROUPS = 4000;
 const MAX_LISTED = 4;
+const FIELDS_ANSWER = "--velocity PATH (or three paths) and --pressure PATH, or fields in a descriptor";
 const NUMBER = String.raw`\d+(?:\.\d+)?(?:[eE][+-]?\d+)?`;
 /** A group that holds one time: a number after a name or none. */
 const TIME_GROUP = new RegExp(`^(.*?[^0-9.]|)(${NUMBER})$`);
 /** A dataset that holds one time: the number of its time has three digits at least, as a component never has. */
 const TIME_DATASET = /^(.*?)[_-]?(\d{3,})$/;
 
+/** The datasets of a group, or those of a group with one time in their names. */
 interface DatasetGroup {
   readonly group: string;
-  /** Names of its datasets in lower case, without the number of a time, and their paths. */
+  /** Paths by the names of datasets in lower case, without the number of a time. */
   readonly paths: ReadonlyMap<string, string>;
 }
 
@@ -61,7 +63,7 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
     ...sameButForCase(contents, velocity),
   ];
   askWhich(contents, findings, "velocity", velocity, rivals);
-  const pressure = chosen.pressure ?? pressureBeside(contents, chosen.holder, holders, series !== null);
+  const pressure = chosen.pressure ?? (series === null ? pressureBeside(contents, chosen.holder, holders) : null);
   const taken = pressure === null ? [] : [pressure];
   const pressures = [...namedIn(contents, chosen.holder, PRESSURES), ...sameButForCase(contents, taken)];
   askWhich(contents, findings, "pressure", taken, pressures);
@@ -75,17 +77,19 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
   return { ...withNamed(contents, chosen.holder, { velocity, pressure, others }), ...series };
 }
 
-/** Says which dataset with the name of a field has numbers of a form that is not read; null if there is none. */
-function unreadField(contents: Contents, holders: readonly DatasetGroup[]): string | null {
-  for (const { paths } of holders)
+/** Which dataset with the name of a field has values of a type that is not read, as text; null if there is none. */
+function unreadField(contents: Contents, groups: readonly DatasetGroup[]): string | null {
+  for (const { paths } of groups)
     for (const [name, path] of paths) {
       const { element, filters, shape } = contents.dataset(path) ?? { element: "float", filters: [], shape: [] };
       if (element !== "other" || shape.length < 3 || !USUAL_NAMES.has(name)) continue;
-      return `${path} holds values of a type that is not read${filters.length === 0 ? "" : ` (${filters.map((filter) => (filter === "#5" ? "n-bit" : filter)).join(", ")})`}`;
+      const names = filters.map((filter) => (filter === "#5" ? "n-bit" : filter)).join(", ");
+      return `${path} holds values of a type that is not read${names === "" ? "" : ` (${names})`}`;
     }
   return null;
 }
 
+/** What may be the velocity, the pressure and other fields in a group. */
 interface FieldCandidate {
   readonly holder: DatasetGroup;
   readonly velocities: readonly (readonly string[])[];
@@ -106,24 +110,21 @@ function candidatesIn(contents: Contents, holders: readonly DatasetGroup[]): rea
   return [withVelocity, withPressure].find((list) => list.length > 0) ?? found;
 }
 
-function otherFields(
-  contents: Contents,
-  findings: Findings,
-  chosen: FieldCandidate,
-  velocity: readonly string[],
-): readonly OtherField[] {
-  const said = answeredOthers(contents);
-  const isSaid = (field: FieldName) => said.some((other) => other.field === field);
-  const isFree = ({ field, paths }: OtherField) => !paths.some((path) => velocity.includes(path)) && !isSaid(field);
-  const others = [...chosen.others.filter(isFree), ...said];
+/** Fields other than velocity and pressure: those that the user names, and those that have their usual names. */
+function otherFields(contents: Contents, findings: Findings, chosen: FieldCandidate, velocity: readonly string[]) {
+  const answered = answeredOthers(contents);
+  const isAnswered = (field: FieldName) => answered.some((other) => other.field === field);
+  const isFree = ({ field, paths }: OtherField) => !paths.some((path) => velocity.includes(path)) && !isAnswered(field);
+  const others = [...chosen.others.filter(isFree), ...answered];
   for (const { field, paths } of others) {
-    findings.addReason(`${field}: ${paths.join(", ")}${isSaid(field) ? ", from your answer" : ""}.`);
+    findings.addReason(`${field}: ${paths.join(", ")}${isAnswered(field) ? ", from your answer" : ""}.`);
     const rivals = [...rivalsOf(contents, chosen.holder, field), ...sameButForCase(contents, paths)];
-    if (!isSaid(field)) askWhich(contents, findings, field, paths, rivals);
+    if (!isAnswered(field)) askWhich(contents, findings, field, paths, rivals);
   }
   return others;
 }
 
+/** Asks whether the datasets taken for a field are the right ones if others could be it, too. */
 function askWhich(
   contents: Contents,
   findings: Findings,
@@ -136,13 +137,11 @@ function askWhich(
   const others = rivals.filter((paths) => identity(paths) !== identity(taken) && !paths.every(isComputed));
   if (taken.length === 0 || others.length === 0) return;
   const rest = [...new Set(others.map((paths) => paths.join(", ")))].slice(0, MAX_LISTED);
-  findings.ask(
-    "fields",
-    `${taken.join(", ")} is taken for the ${field}, not ${rest.join(" or ")}, which is a guess.`,
-    "--velocity PATH (or three paths) and --pressure PATH, or fields in a descriptor",
-  );
+  const claim = `${taken.join(", ")} is taken for the ${field}, not ${rest.join(" or ")}, which is a guess.`;
+  findings.ask("fields", claim, FIELDS_ANSWER);
 }
 
+/** Datasets whose names differ from those of a field in letter case only. */
 function sameButForCase(contents: Contents, paths: readonly string[]): string[][] {
   const candidates = paths.map((path) => {
     const [group, name] = [parentOf(path), path.split("/").at(-1) ?? ""];
@@ -174,21 +173,17 @@ function unnamedFields(contents: Contents, findings: Findings): FoundFields | nu
   const pressure = velocity.length === 0 ? lead : null;
   const taken = pressure ?? velocity.join(", ");
   const others = paths.filter((path) => path !== pressure && !velocity.includes(path));
-  findings.ask(
-    "fields",
-    `No dataset has the usual name of a field; that ${taken} is the ${pressure === null ? "velocity" : "pressure"} is a guess by ` +
-      `its shape${others.length === 0 ? "" : `, and ${others.slice(0, 4).join(", ")} might be fields as well`}.`,
-    "--velocity PATH (or three paths) and --pressure PATH, or fields in a descriptor",
-  );
+  const guess = `that ${taken} is the ${pressure === null ? "velocity" : "pressure"} is a guess by its shape`;
+  const further = others.length === 0 ? "" : `, and ${others.slice(0, 4).join(", ")} might be fields as well`;
+  findings.ask("fields", `No dataset has the usual name of a field; ${guess}${further}.`, FIELDS_ANSWER);
   return { velocity, pressure, others: [], named: [], steps: null, place: (path) => path };
 }
 
 function requireDatasets(contents: Contents, paths: readonly string[]): void {
-  for (const path of paths)
-    if (contents.dataset(path) === null)
-      throw new DataError(
-        contents.group(path) === null ? `there is no dataset ${path}` : `${path} is a group, not a dataset`,
-      );
+  const missing = paths.find((path) => contents.dataset(path) === null);
+  if (missing === undefined) return;
+  const isGroup = contents.group(missing) !== null;
+  throw new DataError(isGroup ? `${missing} is a group, not a dataset` : `there is no dataset ${missing}`);
 }
 
 export function answeredOthers(contents: Contents): readonly OtherField[] {
@@ -200,11 +195,9 @@ export function answeredOthers(contents: Contents): readonly OtherField[] {
 function answeredFields(contents: Contents): FoundFields {
   const { velocity = [], pressure = null } = contents.answers;
   requireDatasets(contents, [...velocity, ...(pressure === null ? [] : [pressure])]);
+  const advice = velocity.length === 2 ? `; ${THIRD_COMPONENT_ADVICE}` : "";
   if (velocity.length === 2 || velocity.length > 3)
-    throw new DataError(
-      `--velocity names ${velocity.length} datasets, not one vector or three components` +
-        `${velocity.length === 2 ? `; ${THIRD_COMPONENT_ADVICE}` : ""}`,
-    );
+    throw new DataError(`--velocity names ${velocity.length} datasets, not one vector or three components${advice}`);
   return { velocity, pressure, others: answeredOthers(contents), named: [], steps: null, place: (path) => path };
 }
 
@@ -216,12 +209,12 @@ export function fieldDatasets(contents: Contents): string[] {
 /** Fields, and the other datasets of numbers in their group under names of their own. */
 export function withNamed(
   contents: Contents,
-  holder: DatasetGroup,
+  group: DatasetGroup,
   fields: Pick<FoundFields, "velocity" | "pressure" | "others">,
 ): FoundFields {
   const { velocity, pressure, others } = fields;
   const used = new Set([...velocity, pressure ?? [], ...others.flatMap(({ paths }) => paths)].flat());
-  return { ...fields, named: otherNamed(contents, holder, used), steps: null, place: (path) => path };
+  return { ...fields, named: otherNamed(contents, group, used), steps: null, place: (path) => path };
 }
 
 /** The root and the groups below it, the upper ones first; each once, whatever links lead to it. */
@@ -300,6 +293,7 @@ function otherNamed(contents: Contents, { paths }: DatasetGroup, used: ReadonlyS
   return found.filter(({ field }) => fieldNameProblem(field) === null && !Object.hasOwn(FIELDS, field));
 }
 
+/** The three datasets with these names; none if one is missing or has fewer than three dimensions. */
 function componentsNamed(contents: Contents, paths: DatasetGroup["paths"], names: readonly string[]): string[][] {
   const found = names.flatMap((name) => paths.get(name) ?? []);
   return found.length === 3 && found.every((path) => rank(contents, path) >= 3) ? [found] : [];
@@ -320,13 +314,8 @@ function rank(contents: Contents, path: string | undefined): number {
   return stored === null || (stored.element !== "float" && stored.element !== "integer") ? 0 : stored.shape.length;
 }
 
-function pressureBeside(
-  contents: Contents,
-  holder: DatasetGroup,
-  all: readonly DatasetGroup[],
-  isSeries: boolean,
-): string | null {
-  if (isSeries) return null;
+/** The only pressure in the groups next to a group. */
+function pressureBeside(contents: Contents, holder: DatasetGroup, all: readonly DatasetGroup[]): string | null {
   const found = all
     .filter(({ group }) => parentOf(group) === parentOf(holder.group) && group !== holder.group)
     .flatMap(({ paths }) => PRESSURES.flatMap((name) => paths.get(name) ?? []))
@@ -344,9 +333,9 @@ function seriesOf(holders: readonly DatasetGroup[]): { steps: string[]; place: (
   const [holder] = holders;
   if (head?.match === null || head === undefined || holder === undefined) return null;
   const [, prefix, text] = head.match as unknown as [string, string, string];
-  const alike = parsed.every(({ parent, match }) => parent === head.parent && match?.[1] === prefix);
-  const same = holders.every(({ paths }) => [...paths.keys()].sort().join() === [...holder.paths.keys()].sort().join());
-  if (!alike || !same) return null;
+  const namesOf = ({ paths }: DatasetGroup) => [...paths.keys()].sort().join();
+  const isAlike = parsed.every(({ parent, match }) => parent === head.parent && match?.[1] === prefix);
+  if (!isAlike || holders.some((other) => namesOf(other) !== namesOf(holder))) return null;
   const steps = parsed.map(({ match }) => (match as RegExpExecArray)[2]).sort((a, b) => Number(a) - Number(b));
   requireDistinct(steps, "groups or datasets");
   const start = join(head.parent, prefix);
@@ -378,7 +367,7 @@ function twoComponentsIn(contents: Contents, holders: readonly DatasetGroup[]): 
 
 const twoComponentsText = (pair: readonly string[]): string => `${pair.join(" and ")} are two components of a velocity`;
 
-/** Lengths of a dataset of the name of a vector that has no third component or no third axis, or null. */
+/** What a dataset with the name of a vector lacks, a third component or a third axis, as text; null if nothing. */
 function flatVector(contents: Contents, { paths }: DatasetGroup): string | null {
   for (const name of VECTORS.filter((vector) => vector.length > 1)) {
     const { path, shape } = shapeNamed(contents, paths, name);
@@ -400,10 +389,9 @@ function refuseFlat(contents: Contents, holders: readonly DatasetGroup[]): void 
     if (vector !== null) throw new DataError(vector);
     for (const name of [...VECTORS, ...TRIPLES.flat(), ...PRESSURES]) {
       const { path, shape } = shapeNamed(contents, holder.paths, name);
-      if (shape.length === 1 || shape.length === 2)
-        throw new DataError(
-          `${path} is ${shape.join(" x ")}: arrays of fewer than three dimensions are not served; store each with a third dimension of one node (docs/datasets.md shows how)`,
-        );
+      const advice = "store each with a third dimension of one node (docs/datasets.md shows how)";
+      const refusal = `arrays of fewer than three dimensions are not served; ${advice}`;
+      if (shape.length === 1 || shape.length === 2) throw new DataError(`${path} is ${shape.join(" x ")}: ${refusal}`);
     }
   }
 }

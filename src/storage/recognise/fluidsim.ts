@@ -1,6 +1,6 @@
 /** Files of fluidsim: physical fields in `state_phys`, lengths among the parameters of the operators. */
 import { DataError } from "../../shared/errors.js";
-import { type Contents, checkStatedNumber } from "./layout.js";
+import { type Contents, checkStated } from "./layout.js";
 import type { ProducerRow } from "./producer.js";
 
 const OPERATORS = "/info_simul/params/oper";
@@ -25,7 +25,7 @@ export const FLUIDSIM: ProducerRow = {
   ],
   axis: (contents, axis, { nodes }, findings) => {
     const count = [`${OPERATORS}@n${axis}`, contents.number(OPERATORS, `n${axis}`)] as const;
-    checkStatedNumber(findings, axis, count, ["number of nodes", nodes, 0]);
+    checkStated(findings, axis, count, ["number of nodes", nodes, 0]);
     const length = contents.number(OPERATORS, `L${axis}`);
     return {
       length: length === null ? null : { value: length, where: OPERATORS },

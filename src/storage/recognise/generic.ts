@@ -23,9 +23,12 @@ interface OrientedField {
 interface OrientedFields {
   readonly velocity: readonly OrientedDataset[];
   readonly pressure: OrientedDataset | null;
+  /** Other fields; the datasets of one that is left out are null. */
   readonly others: readonly { readonly field: FieldName; readonly datasets: readonly OrientedDataset[] | null }[];
+  /** Scalars, and a component of the velocity, which further scalars may be like. */
   readonly singles: readonly OrientedDataset[];
   readonly isStaggered: boolean;
+  /** The dataset whose nodes are those of the axes. */
   readonly first: OrientedDataset;
 }
 
@@ -97,7 +100,7 @@ function orient(shared: SharedEvidence, fields: FoundFields, lead: string): Orie
   return { velocity, pressure, others, singles, isStaggered, first };
 }
 
-/** Finds the nodes of each field; fields on other axes than the first are left out. */
+/** The fields with the nodes of their datasets; fields whose nodes are not known are left out. */
 function locateFields(
   shared: SharedEvidence,
   fields: FoundFields,
@@ -136,17 +139,14 @@ function locateFields(
     });
   for (const { path, holder, name, place } of places) {
     if (place !== "elsewhere" && place === places[0]?.place) continue;
-    const at = holder === "/" ? "" : holder;
-    findings.contradict(
-      "spacing",
-      `${at}@${name} is ${contents.words(holder, name)}; that the values of ${path} are at the nodes is a guess.`,
-      "components with `at` in a descriptor",
-    );
+    const statement = `${holder === "/" ? "" : holder}@${name} is ${contents.words(holder, name)}`;
+    const claim = `${statement}; that the values of ${path} are at the nodes is a guess.`;
+    findings.contradict("spacing", claim, "components with `at` in a descriptor");
   }
   return { found, nodesAt };
 }
 
-/** What the attributes of a dataset and of the groups above it say of the place of its values, the nearest first. */
+/** Where in a cell the values of a dataset are, by its attributes and those of the groups above it, nearest first. */
 function placesOf(contents: Contents, path: string) {
   return [path, ...groupsAbove(parentOf(path))].flatMap((holder) =>
     [...contents.attributes(holder)].flatMap(([name, value]) => {

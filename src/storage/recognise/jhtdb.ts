@@ -43,12 +43,9 @@ interface CutoutForm {
   /** Fields by their names in lower case and without blanks, if these are others. */
   readonly fields: ReadonlyMap<string, FieldName>;
   readonly path: (name: string) => string;
+  /** Whether a file has this form; `first`: the path of its first field, null without fields. */
   readonly matches: (contents: Contents, first: string | null) => boolean;
-  readonly database: (contents: Contents) => {
-    readonly database: Database | null;
-    readonly title: string;
-    reason: string;
-  };
+  readonly database: (contents: Contents) => { database: Database | null; title: string; reason: string };
   readonly extent: (contents: Contents, axis: AxisName, nodes: number) => CutoutExtent;
   /** The index of a label in the database, from 0, and what labels are called. */
   readonly index: (label: number) => number;
@@ -163,8 +160,8 @@ function recognise(form: CutoutForm, contents: Contents) {
   const [first] = known.length > 0 || !isSaid ? known : [...found.values()];
   if (!form.matches(contents, first?.first ?? null) || first === undefined) return null;
   const findings = new Findings();
-  const { database, title, reason: why } = form.database(contents);
-  for (const reason of [...form.reasons, `database: ${why}.`]) findings.addReason(reason);
+  const { database, title, reason } = form.database(contents);
+  for (const text of [...form.reasons, `database: ${reason}.`]) findings.addReason(text);
   const width = contents.number("/", "filterWidth") ?? 1;
   if (width > 1) findings.addWarning(`The values are box-filtered: filterWidth is ${width}.`);
   const fields = [...found].flatMap(([field, { name, labels }]) => {
@@ -227,8 +224,8 @@ function axisOfCutout(
   if (database === null) return axisOfTable(contents, axis, nodes, table, null, findings);
   const [period, all] = [database.periods[at], database.nodes[at]];
   // A cutout that reaches the first or last node of an axis between walls has the wall there.
-  const ends: [boolean, boolean] = [first === 0, first + (nodes - 1) * stride === all - 1];
-  if (period === null) return axisOfTable(contents, axis, nodes, table, ends, findings);
+  const walls: [boolean, boolean] = [first === 0, first + (nodes - 1) * stride === all - 1];
+  if (period === null) return axisOfTable(contents, axis, nodes, table, walls, findings);
   const unit = (period * Math.PI) / all;
   const [origin, spacing] = [first * unit, stride * unit];
   const isNear = (value: number, index: number) => Math.abs(value - origin - index * spacing) <= 1e-3 * spacing;
@@ -236,12 +233,14 @@ function axisOfCutout(
     findings.addWarning(`${axis}: ${table} disagrees with the node numbers of the cutout and is believed.`);
     return axisOfTable(contents, axis, nodes, table, null, findings);
   }
-  const periodic = nodes * stride === all;
+  const isPeriodic = nodes * stride === all;
   const where = `${database.name} and the first node (${first + 1})`;
-  const share = `the cutout, which ${periodic ? "covers the period" : "is smaller than the period"}`;
+  const share = `the cutout, which ${isPeriodic ? "covers the period" : "is smaller than the period"}`;
   const clues = {
-    ...{ spacing: { value: spacing, where }, origin: { value: origin, where } },
-    ...{ periodic: { value: periodic, where: share }, walls: { value: false, where: share } },
+    spacing: { value: spacing, where },
+    origin: { value: origin, where },
+    periodic: { value: isPeriodic, where: share },
+    walls: { value: false, where: share },
   };
   return axisOf(axis, nodes, { ...NO_CLUES, ...clues }, contents, findings);
 }

@@ -15,7 +15,7 @@ export interface Statement {
   readonly attribute: string | null;
 }
 
-/** How lines are answered. */
+/** Answers to questions about times and about lengths, as messages give them. */
 export const TIMES_ANSWER = "--times FIRST:STEP or a list, or time in a descriptor";
 export const LENGTHS_ANSWER = "--spacing and --origin in the unit of length of the velocity, or axes in a descriptor";
 
@@ -24,7 +24,7 @@ export class Findings {
   readonly reasons: string[] = [];
   readonly warnings: string[] = [];
   readonly questions: Question[] = [];
-  /** What is done to stored numbers, and what the file states against an answer of the person; every answer tells. */
+  /** Conversions of stored numbers, and statements that an answer of the person overrides; served with every answer. */
   readonly assumed: Question[] = [];
   /** The date and unit from which its times count, in the unit in which they are served; null if they name no date. */
   dated: DatedUnit | null = null;
@@ -48,7 +48,7 @@ export class Findings {
     this.add({ about, ...(axis === undefined ? {} : { axes: [axis] }), question, answer });
   }
 
-  /** Adds a red line: a statement of the file contradicts what was chosen. `isSaid`: by an answer, which overrides it. */
+  /** Adds a red line: a statement contradicts what was chosen. `isAnswered`: by an answer, which overrides it. */
   contradict(about: Subject, question: string, answer: string, axis?: AxisName, isAnswered = false): void {
     if (isAnswered) this.#assume(about, question.replace(/that [^;]* is a guess\.$/, "the answer holds."), axis);
     else this.add({ about, ...(axis === undefined ? {} : { axes: [axis] }), question, answer, red: true });
@@ -82,7 +82,7 @@ export interface Recognition {
   readonly plan: LayoutPlan;
   readonly findings: Findings;
   readonly name?: string;
-  /** Attributes that the format defines; absent without a specification. */
+  /** Names of attributes that the format defines; absent without a specification. */
   readonly defined?: readonly string[];
 }
 
@@ -99,7 +99,7 @@ export const listOf = (value: AttributeValue | null = null): (string | number)[]
 
 export type AxisInput = DescriptorInput["axes"]["x"];
 
-/** An open file as fingerprints look at it; what is missing or a refused link is null. */
+/** An open file as layouts look at it. What is missing, and a link that is refused, is null. */
 export class Contents {
   readonly file: StoredFile;
   readonly name: string;
@@ -161,7 +161,7 @@ export class Contents {
     return stored;
   }
 
-  /** What `use` says of the dataset at a path; `none` if there is none. */
+  /** The value of `use` for the dataset at a path; `none` if there is no dataset. */
   #ofDataset<T>(path: string, none: T, use: (found: string) => T): T {
     const found = this.#find(path, "dataset");
     return found === null ? none : use(found);
@@ -171,7 +171,7 @@ export class Contents {
     return this.#ofDataset(path, false, (found) => this.file.isUnwritten(found));
   }
 
-  /** Of a dataset, or of the attribute `path@name`. Throws DataError when there is no such dataset. */
+  /** Numbers of a dataset, or of the attribute `path@name`. @throws DataError if there is neither */
   numbers(path: string): Float64Array {
     const found = this.#find(path, "dataset");
     const [, holder = "", name = ""] = found === null ? (/^(.*)@(.*)$/.exec(path) ?? []) : [];
@@ -192,7 +192,7 @@ export class Contents {
     return found === null ? null : `${this.file.address(found) ?? found}`;
   }
 
-  /** Null if there is none. Throws DataError if it cannot be read: no default may stand in for it. */
+  /** An attribute; null if there is none. @throws DataError if it cannot be read: no default may stand in for it */
   attribute(path: string, name: string): AttributeValue | null {
     const value = this.attributes(path).get(name);
     if (path !== "/") this.read.holders.add(path);
@@ -221,12 +221,12 @@ export class Contents {
     return this.#used.has(name === null ? path : `${path}@${name}`);
   }
 
-  /** @throws DataError if it is anything else */
+  /** @throws DataError if the attribute is not one number */
   number(path: string, name: string): number | null {
     return this.numberList(path, name, 1)?.[0] ?? null;
   }
 
-  /** @throws DataError if it is anything else */
+  /** @throws DataError if the attribute is not `length` numbers */
   numberList(path: string, name: string, length: number): readonly number[] | null {
     const value = this.attribute(path, name);
     if (value === null) return null;
@@ -236,13 +236,13 @@ export class Contents {
     return list;
   }
 
-  /** `member`: of several files, only what the file of this dataset says. */
+  /** Attributes of an object. `member`: of several files, only those in the file of this dataset. */
   attributes(path: string, member?: string): ReadonlyMap<string, AttributeValue | null> {
     const found = this.#find(path, "group") ?? this.#find(path, "dataset");
     return found === null ? new Map() : this.file.attributes(found, member);
   }
 
-  /** @throws DataError if it is anything else */
+  /** @throws DataError if the attribute is not of texts */
   texts(path: string, name: string): readonly string[] | null {
     const value = this.attribute(path, name);
     if (value === null) return null;
@@ -302,19 +302,13 @@ export function askOrderOfComponents(
   if (order.join() === AXIS_NAMES.join() && said.join() !== order.join())
     findings.override("order", `${path} with components along ${said.join(", ")}`, `the axes ${order.join(", ")}`);
   if (answers.components !== undefined || order.join() === AXIS_NAMES.join()) return;
-  findings.ask(
-    "order",
-    `The axes of ${path} are in the order ${order.join(", ")}, and nothing states whether its components are in this order or in that of x, y, z, which is a guess.`,
-    "--components with their axes in stored order, as in z,y,x",
-  );
+  const open = "nothing states whether its components are in this order or in that of x, y, z, which is a guess";
+  const question = `The axes of ${path} are in the order ${order.join(", ")}, and ${open}.`;
+  findings.ask("order", question, "--components with their axes in stored order, as in z,y,x");
 }
 
-/** The fields with the components of whole vectors in the order that the user says. */
-export function withComponentOrder(
-  plan: Recognition["plan"],
-  { components }: Answers,
-  findings: Findings,
-): Recognition["plan"] {
+/** The plan with the components of whole vectors in the order that the user says. */
+export function withComponentOrder(plan: LayoutPlan, { components }: Answers, findings: Findings): LayoutPlan {
   if (components === undefined) return plan;
   const fields = Object.entries(plan.fields).map(([name, field]) => {
     // Scalars of some formats have a dimension for their only component.
@@ -330,26 +324,23 @@ export function withComponentOrder(
   return { ...plan, fields: Object.fromEntries(fields) };
 }
 
-/** Asks about a number that a format states beside what it is `taken` for; `slack` is absolute. */
-export function checkStatedNumber(
+/** Contradicts a number that a format states if it differs from the number `taken` by more than `slack`. */
+export function checkStated(
   findings: Findings,
   axis: AxisName,
   [where, value]: readonly [where: string, value: number | null],
   [what, taken, slack]: readonly [what: string, taken: number, slack: number],
 ): void {
   if (value === null || Math.abs(value - taken) <= slack) return;
-  findings.contradict(
-    "spacing",
-    `${where} is ${value}, and the ${what} along ${axis} is ${taken}; that the latter holds is a guess.`,
-    `--despite spacing if it does, or axes.${axis} in a descriptor`,
-    axis,
-  );
+  const claim = `${where} is ${value}, and the ${what} along ${axis} is ${taken}; that the latter holds is a guess.`;
+  findings.contradict("spacing", claim, `--despite spacing if it does, or axes.${axis} in a descriptor`, axis);
 }
 
-/** How a descriptor says the labels of frames: by the first and their distance, or as a list. */
-export function frameLabels(
-  labels: readonly number[],
-): { firstStep: number; stepIncrement: number } | { numbers: number[] } {
+type EvenLabels = { firstStep: number; stepIncrement: number };
+/** Labels of frames as in a descriptor: the first and their distance, or a list. */
+export type FrameLabels = EvenLabels | { numbers: number[] };
+
+export function frameLabels(labels: readonly number[]): FrameLabels {
   const [firstStep = 0, second = firstStep + 1] = labels;
   const stepIncrement = second - firstStep;
   const isEven = stepIncrement > 0 && labels.every((label, k) => label === firstStep + k * stepIncrement);
@@ -357,10 +348,7 @@ export function frameLabels(
 }
 
 /** @throws DataError when the steps between labels differ */
-export function requireEvenLabels(
-  labels: readonly number[],
-  what: string,
-): { firstStep: number; stepIncrement: number } {
+export function requireEvenLabels(labels: readonly number[], what: string): EvenLabels {
   const found = frameLabels(labels);
   if ("firstStep" in found) return found;
   throw new DataError(`the labels of ${what} (${labels.join(", ")}) are not evenly spaced, which a series must be`);

@@ -32,7 +32,7 @@ export const MPI4PY_FFT: ProducerRow = {
     );
     findings.addReason("dimensions: (c) x y z, the order of these codes.");
     const rows = Object.entries({ velocity, pressure });
-    askOtherAxes(contents, [velocity, pressure].flatMap((some) => some?.split(" ") ?? []).map(groupOf), findings);
+    checkSameAxes(contents, [velocity, pressure].flatMap((some) => some?.split(" ") ?? []).map(groupOf), findings);
     return rows.flatMap(([field, paths]): FieldRow[] => (paths === undefined ? [] : [[field, paths]]));
   },
   series: (contents, path) => {
@@ -56,30 +56,24 @@ export const MPI4PY_FFT: ProducerRow = {
   times: (contents, { path, frames }, findings) => {
     if (contents.answers.times !== undefined || frames === 1) return null;
     const labels = stepsIn(contents, groupOf(path));
-    findings.ask(
-      "times",
-      `The file states steps (${labels.slice(0, 3).join(", ")}, ...), not times; one unit of time a step is a guess.`,
-      TIMES_ANSWER,
-    );
+    const steps = labels.slice(0, 3).join(", ");
+    const question = `The file states steps (${steps}, ...), not times; one unit of time a step is a guess.`;
+    findings.ask("times", question, TIMES_ANSWER);
     return { value: labels, where: "the names of the steps" };
   },
 };
 
-/** Asks about fields whose own statement of an axis is not that of the first. */
-function askOtherAxes(contents: Contents, [first, ...others]: readonly string[], findings: Findings): void {
+/** Contradicts fields whose statement of an axis is not that of the first field. */
+function checkSameAxes(contents: Contents, [first, ...others]: readonly string[], findings: Findings): void {
   for (const [at, axis] of AXIS_NAMES.entries())
     for (const [group, kind] of others.flatMap((one) => [[one, "domain"] as const, [one, "mesh"] as const])) {
-      const [known, own] = [first, group].map((one) => {
-        const path = `/${one}/${kind}/x${at}`;
-        return { path, text: contents.dataset(path) === null ? null : contents.numbers(path).join(", ") };
-      });
-      if (own?.text != null && own.text !== known?.text)
-        findings.contradict(
-          "spacing",
-          `${own.path} and ${known?.path} differ; that /${group} is on the nodes of /${first} is a guess.`,
-          "fields on the same nodes, or --despite spacing",
-          axis,
-        );
+      const [expected, path] = [first, group].map((name) => `/${name}/${kind}/x${at}`);
+      const [expectedText, text] = [expected, path].map((table) =>
+        contents.dataset(table) === null ? null : contents.numbers(table).join(", "),
+      );
+      const claim = `${path} and ${expected} differ; that /${group} is on the nodes of /${first} is a guess.`;
+      if (text !== null && text !== expectedText)
+        findings.contradict("spacing", claim, "fields on the same nodes, or --despite spacing", axis);
     }
 }
 

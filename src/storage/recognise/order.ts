@@ -8,6 +8,7 @@ import { askOrderOfComponents, type Contents, type Findings } from "./layout.js"
 import type { StatedNumbers } from "./stated-numbers.js";
 import type { Role } from "./usual-names.js";
 
+/** A dataset with the role of each of its dimensions. */
 export interface OrientedDataset {
   readonly path: string;
   readonly shape: readonly number[];
@@ -15,6 +16,7 @@ export interface OrientedDataset {
   readonly labels: DimensionLabels;
 }
 
+/** What the datasets of a file are described by. */
 export interface SharedEvidence {
   readonly contents: Contents;
   readonly tables: readonly CoordinateTable[];
@@ -36,6 +38,7 @@ export interface Format {
 
 const MAX_ORDERS_LISTED = 4;
 
+/** The dimensions of a dataset in stored order. @throws DataError if it cannot be a field on x, y and z */
 export function orderOf(
   { contents, tables, facts, findings, format }: SharedEvidence,
   field: FieldName,
@@ -73,7 +76,7 @@ export function orderOf(
   if (doubt !== null) findings.add({ about: "order", question: doubt, answer, ...(conflict ? { red: true } : {}) });
   else {
     const stated = labels.where === "" ? evidence : labels.where;
-    if (fromUser !== null) reportOtherOrder(path, chosen, labels, findings);
+    if (fromUser !== null) overrideOrder(path, chosen, labels, findings);
     findings.addReason(`${path}: dimensions ${chosen.join(" ")}, from ${fromUser === null ? stated : "your answer"}.`);
   }
   const axes = chosen.filter((role) => (AXIS_NAMES as readonly string[]).includes(role));
@@ -87,7 +90,7 @@ function fitsCounts(facts: StatedNumbers, shape: readonly number[]): boolean {
   return stated.every((nodes) => left.includes(nodes) && left.splice(left.indexOf(nodes), 1).length === 1);
 }
 
-/** Asks about stated numbers of nodes that are not those of the shape, as with ghost layers. */
+/** Contradicts stated numbers of nodes that are not those of the shape, as with ghost layers. */
 function checkCounts(
   path: string,
   shape: readonly number[],
@@ -103,11 +106,12 @@ function checkCounts(
   if (layers.every((count) => count === 0)) return false;
   const said = axes.flatMap((axis) => facts.nodes(axis) ?? []).map(({ value, where }) => `${value} by ${where}`);
   const areGhosts = layers.every((count) => Number.isInteger(count) && count >= 0);
-  findings.contradict(
-    "spacing",
-    `${path} is ${shape.join(" x ")}, which contradicts the stated numbers of nodes along ${axes.join(", ")}: ${said.join(", ")}; that all are nodes is a guess.`,
-    `--despite spacing if all are nodes${areGhosts ? `; else ghost: [${layers.join(", ")}] on the fields in a descriptor` : ", or fields.*.offset in a descriptor"}`,
-  );
+  const claim = `${path} is ${shape.join(" x ")}, which contradicts the stated numbers of nodes along ${axes.join(", ")}`;
+  const answer = areGhosts
+    ? `; else ghost: [${layers.join(", ")}] on the fields in a descriptor`
+    : ", or fields.*.offset in a descriptor";
+  const question = `${claim}: ${said.join(", ")}; that all are nodes is a guess.`;
+  findings.contradict("spacing", question, `--despite spacing if all are nodes${answer}`);
   return true;
 }
 
@@ -165,12 +169,7 @@ function reversedFirst(options: readonly (readonly Dimension[])[]): string[] {
   return [...texts.filter(isReversed), ...texts.filter((text) => !isReversed(text))];
 }
 
-function reportOtherOrder(
-  path: string,
-  chosen: readonly Dimension[],
-  labels: DimensionLabels,
-  findings: Findings,
-): void {
+function overrideOrder(path: string, chosen: readonly Dimension[], labels: DimensionLabels, findings: Findings): void {
   const { roles, order, where } = labels;
   const isOther =
     order === null ? roles.some((role, at) => role !== null && role !== chosen[at]) : !agrees(chosen, order);

@@ -1,7 +1,7 @@
 /** Files of the Pencil Code; ghost layers follow from lengths or settings. */
 import { DataError } from "../../shared/errors.js";
 import type { AxisName } from "../dataset/dataset.js";
-import { type Contents, checkStatedNumber, type Findings } from "./layout.js";
+import { type Contents, checkStated, type Findings } from "./layout.js";
 import type { ProducerAxis, ProducerRow } from "./producer.js";
 
 export const PENCIL: ProducerRow = {
@@ -36,37 +36,36 @@ function requireUnsheared(contents: Contents): void {
     throw new DataError(`${path} is ${shift}: x is periodic after a shift along y, which is not served`);
 }
 
-/** n nodes span n spacings on a periodic axis and n - 1 on another, so the surplus of the table is even or odd. */
+/**
+ * An axis without its ghost layers. n nodes span n spacings on a periodic axis and n - 1 on another, so the surplus of
+ * nodes over spacings is even or odd.
+ */
 function ghostedAxis(contents: Contents, name: AxisName, findings: Findings): ProducerAxis {
   const table = contents.numbers(`/grid/${name}`);
   const length = contents.numbers(`/grid/L${name}`)[0];
   const middle = Math.floor(table.length / 2);
   const local = table[middle] - table[middle - 1];
-  const even = table.every((value, i) => Math.abs(value - table[0] - i * local) <= 1e-3 * local);
+  const isUniform = table.every((value, i) => Math.abs(value - table[0] - i * local) <= 1e-3 * local);
   const settings = contents.dataset("/settings/nghost");
   const intervals = Math.round(length / local);
   const surplus = table.length - intervals;
   const ghost = settings === null ? Math.floor(surplus / 2) : contents.numbers("/settings/nghost")[0];
-  if (!even && settings === null)
+  if (!isUniform && settings === null)
     throw new DataError(`/grid/${name} is stretched and nothing says how many of its nodes are ghost layers`);
   const nodes = table.length - 2 * ghost;
   if (nodes < 1 || ghost < 0) throw new DataError(`/grid/${name} has ${table.length} nodes but length ${length}`);
-  const periodic = even && nodes === intervals;
+  const isPeriodic = isUniform && nodes === intervals;
   findings.addReason(
     `${name}: ${ghost} ghost layers on either side, from ${settings === null ? `/grid/L${name}` : "/settings/nghost"}.`,
   );
   const coordinates = table.subarray(ghost, ghost + nodes);
   const stated = (path: string) => [path, contents.dataset(path) === null ? null : contents.numbers(path)[0]] as const;
-  checkStatedNumber(findings, name, stated(`/settings/n${name}`), ["number of nodes", nodes, 0]);
-  checkStatedNumber(findings, name, stated(`/settings/m${name}`), [
-    "number of nodes with ghost layers",
-    table.length,
-    0,
-  ]);
-  checkStatedNumber(findings, name, stated(`/grid/O${name}`), ["first node", coordinates[0], 0.51 * local]);
-  if (even) checkStatedNumber(findings, name, stated(`/grid/d${name}`), ["spacing", local, 1e-3 * local]);
-  const [where, known] = [`/grid/${name}`, { value: periodic, where: `the nodes in /grid/L${name}` }];
-  return periodic
+  checkStated(findings, name, stated(`/settings/n${name}`), ["number of nodes", nodes, 0]);
+  checkStated(findings, name, stated(`/settings/m${name}`), ["number of nodes with ghost layers", table.length, 0]);
+  checkStated(findings, name, stated(`/grid/O${name}`), ["first node", coordinates[0], 0.51 * local]);
+  if (isUniform) checkStated(findings, name, stated(`/grid/d${name}`), ["spacing", local, 1e-3 * local]);
+  const [where, known] = [`/grid/${name}`, { value: isPeriodic, where: `the nodes in /grid/L${name}` }];
+  return isPeriodic
     ? { spacing: { ...known, value: length / nodes }, origin: { value: coordinates[0], where }, periodic: known, ghost }
     : { coordinates: { value: [...coordinates], where }, periodic: known, ghost };
 }

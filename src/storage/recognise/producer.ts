@@ -10,7 +10,7 @@ import {
   askOrderOfComponents,
   type Contents,
   Findings,
-  type frameLabels,
+  type FrameLabels,
   type Layout,
 } from "./layout.js";
 
@@ -26,7 +26,7 @@ export interface ProducerRow {
   readonly reasons: (contents: Contents) => readonly string[];
   /** Stored dimensions in order, as in `t z y x c`; components and scalars have no `c`. */
   readonly order: string | ((contents: Contents) => string);
-  /** Fields, those that are missing included; of two rows of one field the first that is there holds. */
+  /** Rows of all fields that files may have; of two rows for one field, the first with stored datasets is taken. */
   readonly fields: readonly FieldRow[] | ((contents: Contents, findings: Findings) => readonly FieldRow[]);
   readonly axis: (
     contents: Contents,
@@ -38,18 +38,18 @@ export interface ProducerRow {
   readonly times?: (contents: Contents, facts: FrameFacts, findings: Findings) => Stated<readonly number[]> | null;
   /** Frames in datasets of their own, found from the first dataset of a field. */
   readonly series?: (contents: Contents, path: string) => FrameSeries;
-  /** Names of one run and of several, if files hold several along the dimension `n`. */
+  /** Names of one run and of several, for files with several runs along the dimension `n`. */
   readonly runs?: readonly [one: string, several: string];
   /** Lengths of the stored dimensions, if files declare others. */
   readonly shape?: (declared: readonly number[]) => number[];
   readonly descriptorMembers?: (contents: Contents, run: number) => Partial<DescriptorInput>;
   /** Attributes that the format defines for fields, coordinates and times, if a specification lists them. */
   readonly attributes?: readonly string[];
-  /** Where coordinates are stored of an axis that follows from other numbers, which they must agree with. */
+  /** Path of stored coordinates with which an axis that follows from other numbers must agree. */
   readonly coordinates?: (axis: AxisName, path: string) => string;
-  /** Where the nodes of a dataset are along axes that they are not on, in spacings from the nodes of these. */
+  /** Offsets of the nodes of a dataset from those of the axes, in spacings, along the axes where they differ. */
   readonly staggering?: (contents: Contents, path: string) => Partial<Record<AxisName, number>>;
-  /** The value of a component that a format keeps as one number; null for others. */
+  /** The value of a component that is stored as one number; null for other components. */
   readonly constant?: (contents: Contents, path: string) => number | null;
   /** Whether the format defines that components are those along x, y and z, whatever the order of the axes. */
   readonly xyzComponents?: true;
@@ -71,7 +71,7 @@ export interface FrameFacts {
 
 export interface FrameSeries {
   readonly frames: number;
-  readonly steps: { readonly steps: string[] } | ReturnType<typeof frameLabels>;
+  readonly steps: { readonly steps: string[] } | FrameLabels;
   readonly place: (path: string) => string;
 }
 
@@ -94,8 +94,8 @@ function describe(row: ProducerRow, contents: Contents) {
   const { name, answers } = contents;
   const findings = new Findings();
   for (const reason of row.reasons(contents)) findings.addReason(reason);
-  const found = storedFields(row, contents, findings);
-  const [first] = found;
+  const stored = storedFields(row, contents, findings);
+  const [first] = stored;
   if (first === undefined) throw new DataError("the file has none of the fields of this producer");
   const declared = contents.dataset(first.lead)?.shape ?? [];
   const shape = row.shape?.(declared) ?? declared.slice();
@@ -106,16 +106,16 @@ function describe(row: ProducerRow, contents: Contents) {
     const stated = row.axis(contents, axis, { nodes: length(axis), path: first.lead }, findings);
     if ("axis" in stated) return { ghost: 0, ...stated };
     const { ghost = 0, nodes, ...clues } = stated;
-    const found = axisOf(axis, length(axis) - 2 * ghost, { ...NO_CLUES, ...clues }, contents, findings);
-    return { ghost, ...(nodes === undefined ? {} : { nodes }), axis: found };
+    const described = axisOf(axis, length(axis) - 2 * ghost, { ...NO_CLUES, ...clues }, contents, findings);
+    return { ghost, ...(nodes === undefined ? {} : { nodes }), axis: described };
   });
-  const isStated = [answers.spacing, answers.length, answers.origin].every((answer) => answer === undefined);
-  const others = AXIS_NAMES.map((axis, at) => otherNodesText(contents, row.coordinates?.(axis, first.lead), axes[at]));
-  const other = others.find((text) => text !== null) ?? null;
-  if (isStated && other !== null) {
+  const isUnanswered = [answers.spacing, answers.length, answers.origin].every((answer) => answer === undefined);
+  const problems = AXIS_NAMES.map((axis, i) => otherNodesText(contents, row.coordinates?.(axis, first.lead), axes[i]));
+  const problem = problems.find((text) => text !== null) ?? null;
+  if (isUnanswered && problem !== null) {
     // The generic reader takes the order from scales; without them, only the format states it.
     if (!contents.scaleNames(first.lead).includes(null)) return null;
-    throw new DataError(other);
+    throw new DataError(problem);
   }
   const facts = { frames: series?.frames ?? length("t"), run, path: first.lead };
   const ghost = axes.map((axis) => axis.ghost).reverse();
@@ -125,14 +125,16 @@ function describe(row: ProducerRow, contents: Contents) {
     ...(ghost.some((layers) => layers > 0) ? { ghost } : {}),
     ...(row.shape === undefined ? {} : { shape }),
   };
-  const fields = found.map(({ field, paths, lead, dimensions }) => {
+  const fields = stored.map(({ field, paths, lead, dimensions }) => {
     const places = paths.map((path) => {
       const at = row.staggering?.(contents, path) ?? {};
       const constant = row.constant?.(contents, path) ?? null;
-      const own = constant === null ? path : lead;
+      // The descriptor of a constant component has the place of a stored one.
+      const storedPath = constant === null ? path : lead;
       if (constant !== null) findings.addReason(`${path}: ${constant} everywhere.`);
       return {
-        ...{ file: name, path: series?.place(own) ?? own },
+        file: name,
+        path: series?.place(storedPath) ?? storedPath,
         ...(constant === null ? {} : { constant }),
         ...(Object.keys(at).length === 0 ? {} : { at }),
       };
@@ -155,7 +157,7 @@ function describe(row: ProducerRow, contents: Contents) {
 /** Largest difference of a coordinate from its place, relative to the largest coordinate: a few roundings of float32. */
 const ROUNDING = 1e-6;
 
-/** Says where stored coordinates are not the nodes that the format states; null if they are. */
+/** Where stored coordinates differ from the nodes that the format states, as a message; null if they agree. */
 function otherNodesText(contents: Contents, path: string | undefined, stated: StatedAxis): string | null {
   if (path === undefined || contents.dataset(path) === null) return null;
   const { axis, ghost = 0 } = stated;
@@ -169,6 +171,7 @@ function otherNodesText(contents: Contents, path: string | undefined, stated: St
   return k < 0 ? null : `${path} has ${stored[k]} at node ${k}, where the other numbers of the file mean ${nodes[k]}`;
 }
 
+/** A field that the file has: paths of its dataset or its components, and the first of them that is stored. */
 interface FoundField {
   readonly field: FieldName;
   readonly paths: readonly string[];

@@ -106,15 +106,10 @@ export function recognise(
 }
 
 /**
- * @param isInspected a person looks: what is not used is listed, and the structure is read
+ * @param isShown a person looks: what is not used is listed, and the structure is read
  * @throws DataError when it cannot be served
  */
-export function recogniseOpen(
-  file: StoredFile,
-  answers: Answers,
-  name: string,
-  isInspected = false,
-): Recognised | null {
+export function recogniseOpen(file: StoredFile, answers: Answers, name: string, isShown = false): Recognised | null {
   const { path } = file;
   const contents = new Contents(file, isAddress(path) ? path : basename(path), answers);
   for (const layout of LAYOUTS) {
@@ -143,8 +138,8 @@ export function recogniseOpen(
       dated: findings.dated,
       timeTable: findings.timeTable,
       isKnown: layout.proposes !== true,
-      seen: isInspected ? unusedIn(contents, parsed.descriptor, findings.timeTable) : [],
-      structure: isInspected ? structureOf(file, parsed.descriptor, findings.timeTable, sources) : new Map(),
+      seen: isShown ? unusedIn(contents, parsed.descriptor, findings.timeTable) : [],
+      structure: isShown ? structureOf(file, parsed.descriptor, findings.timeTable, sources) : new Map(),
       sources: [...sources],
       varies: [],
     };

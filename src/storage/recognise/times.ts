@@ -23,6 +23,7 @@ export function framesOf(field: OrientedDataset, { steps }: FoundFields): number
   return steps === null ? frames : steps.length;
 }
 
+/** Names by which files state a time or several. */
 export const TIME_NAMES = [
   ...["time", "t", "times", "time_value", "sim_time", "simtime", "simulation_time", "simulationtime"],
   ...["physical_time", "current_time", "solution_time", "flow_time"],
@@ -38,14 +39,12 @@ export function timeOf(
   const { answers } = contents;
   const listed = tables.find(({ role, length }) => role === "t" && length === frames);
   if (fields.steps !== null) {
-    const stated =
-      timesOfSteps(shared, fields, field.path) ?? (listed === undefined ? null : timesOfTable(shared, listed));
+    const ofTable = () => (listed === undefined ? null : timesOfTable(shared, listed));
+    const stated = timesOfSteps(shared, fields, field.path) ?? ofTable();
     if (stated !== null || answers.times !== undefined) return timesOf(frames, stated, answers, findings);
-    findings.ask(
-      "times",
-      `The times of the ${frames} steps are not stated; the numbers in their names (${fields.steps.slice(0, 3).join(", ")}, ...) are a guess.`,
-      TIMES_ANSWER,
-    );
+    const names = fields.steps.slice(0, 3).join(", ");
+    const question = `The times of the ${frames} steps are not stated; the numbers in their names (${names}, ...) are a guess.`;
+    findings.ask("times", question, TIMES_ANSWER);
     const value = fields.steps.map(Number);
     return timesOf(frames, { value, where: "the names of the steps" }, answers, findings);
   }
@@ -64,6 +63,7 @@ export function timeOf(
   return times;
 }
 
+/** Contradicts another table of times, or another time of a single frame. */
 function checkTimes(
   { contents, tables, facts, findings }: SharedEvidence,
   stated: Stated<readonly number[]> | null,
@@ -83,8 +83,8 @@ function checkTimes(
     (other?.length === frames
       ? `${stated.where} and ${other.path} have other times for the ${frames} frames`
       : `${stated.where} has ${frames} and ${other?.path} has ${other?.length} times`);
-  const isSaid = contents.answers.times !== undefined;
-  findings.contradict("times", `${text}; that ${stated.where} holds is a guess.`, TIMES_ANSWER, undefined, isSaid);
+  const isAnswered = contents.answers.times !== undefined;
+  findings.contradict("times", `${text}; that ${stated.where} holds is a guess.`, TIMES_ANSWER, undefined, isAnswered);
 }
 
 function timesOfTable(shared: SharedEvidence, { path }: CoordinateTable): Stated<readonly number[]> {
@@ -92,45 +92,38 @@ function timesOfTable(shared: SharedEvidence, { path }: CoordinateTable): Stated
   findings.timeTable = path;
   contents.use(path);
   const calendar = contents.words(path, "calendar");
-  return convertTimes(
-    shared,
-    { value: [...contents.numbers(path)], where: path, units: facts.unitsAt(path) },
-    calendar,
-  );
+  const stated = { value: [...contents.numbers(path)], where: path, units: facts.unitsAt(path) };
+  return convertTimes(shared, stated, calendar);
 }
 
-/** Times in the unit of length over velocity, if all three are known; else as stated, red if another unit is known. */
+/** Times in the unit of length over velocity if all units are known; else as stated, contradicted if theirs is another. */
 function convertTimes(
   { contents, facts, findings, second, isInUnits }: SharedEvidence,
-  { value, where, units: own }: Stated<readonly number[]>,
+  { value, where, units: stated }: Stated<readonly number[]>,
   calendar = "",
 ): Stated<readonly number[]> {
-  const units = own || (facts.units(["time", "times", "t"])?.units ?? "");
+  const units = stated || (facts.units(["time", "times", "t"])?.units ?? "");
   const since = datedUnitOf(units, calendar || (facts.text(["calendar", "time_calendar"])?.value ?? ""));
   const unit = since?.unit ?? units;
   findings.dated = since;
-  const isSaid = contents.answers.times !== undefined;
+  const isAnswered = contents.answers.times !== undefined;
   const inSeconds = factorBetween(unit, "s");
   if (inSeconds !== null && second !== null) {
     const factor = inSeconds * second;
     if (Math.abs(factor - 1) <= 1e-9) return { value, where };
     const digits = Number(factor.toPrecision(9));
     const text = `${where} counts in "${unit}" and is multiplied by ${digits}, into the unit of length over velocity.`;
-    if (!isSaid) findings.convert(text);
+    if (!isAnswered) findings.convert(text);
     if (since !== null) findings.dated = { ...since, seconds: 1 / second };
     return { value: value.map((time) => time * factor), where };
   }
   const isOther = inSeconds === null ? unit !== "" && (isInUnits || FOREIGN_TIMES.test(unit)) : inSeconds !== 1;
-  if (isOther && !isSaid)
-    findings.contradict(
-      "times",
-      `${where} counts in "${unit}", which is served as it is: particles need times in the unit of the velocity.`,
-      TIMES_ANSWER,
-    );
+  const claim = `${where} counts in "${unit}", which is served as it is: particles need times in the unit of the velocity.`;
+  if (isOther && !isAnswered) findings.contradict("times", claim, TIMES_ANSWER);
   return { value, where, units: unit };
 }
 
-/** What units of lengths and velocity say of times. */
+/** A second in the unit of length over velocity, null if that is open; and whether any unit is known. */
 export function unitsOfTime(shared: SharedEvidence, field: OrientedDataset, tables: AxisTables) {
   const { spacing, length } = shared.contents.answers;
   const said = unitsOfLength(shared, field, tables);
@@ -160,6 +153,7 @@ function timeOfStep(contents: Contents, path: string): Stated | null {
   return new StatedNumbers(contents, [path, parentOf(path)]).number(TIME_NAMES);
 }
 
+/** The fields with their steps in the order of the times that each step states, if all state one. */
 export function sortStepsByTime(contents: Contents, fields: FoundFields): FoundFields {
   const { steps, place } = fields;
   const lead = fields.velocity[0] ?? fields.pressure ?? fields.others[0]?.paths[0];
