@@ -186,7 +186,6 @@ describe("units that a dataset states", () => {
     ["max(x, t)", "max takes parts of one unit, not m and s (column 1)"],
     ["[u.x, 0, p]", "brackets hold m/s and a number and Pa (column 1)"],
     ["sqrt(det(A)) - norm(omega)", "- joins 1/s^1.5 and 1/s (column 14)"],
-    // Whatever the unit of the density is.
     ["d(p*density, x) + d(dot(u, u)*density, x)", "+ joins Pa density/m and m density/s² (column 17)"],
     ["[density, p, u.x]", "brackets hold density and Pa and m/s (column 1)"],
   ])("refuse %s", (text, told) => {

@@ -4,7 +4,6 @@ import { type AnalysisTable, analysisTable, tableLines } from "../../src/analysi
 import { analysisPlot } from "../../src/cli/output/analysis-plot.js";
 
 const tableText = (table: AnalysisTable): string => [...tableLines(table)].join("");
-
 const textOf = (answer: object): string => tableText(analysisTable(answer as never));
 const PROFILE = { results: [{ of: "ux", moments: "ux", coordinates: { y: [0, 1] }, mean: [2, 3], count: [4, 4] }] };
 const SEPARATIONS = {

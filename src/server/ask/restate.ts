@@ -11,7 +11,7 @@ import type {
   RequestedTimes,
 } from "./question/member-values.js";
 import { pointsText } from "./question/points.js";
-import { pointDerivatives, whatTexts } from "./question/what.js";
+import { pointDerivatives, whatText } from "./question/what.js";
 
 /** Defaults of omitted members; other omitted members are not restated unless the call reports them. */
 const USUAL: Restated = {
@@ -46,7 +46,7 @@ export function restate(call: CallName, question: MemberValues, found: Restated)
 function textOf(name: MemberName, value: unknown): unknown {
   switch (memberOf(name).type) {
     case "what":
-      return whatTexts(value as NonNullable<MemberValues["what"]>);
+      return (value as NonNullable<MemberValues["what"]>).map(whatText);
     case "points":
       return pointsText(value as NonNullable<MemberValues["points"]>);
     case "along":

@@ -74,10 +74,13 @@ export function createMetrics(engine: Engine, admission: Admission, outgoing: Ou
   const byOutcome = ["interface", "operation", "outcome"];
   const requests = new Tally("requests_total", "Requests by interface, operation and outcome.", registers, byOutcome);
   const points = new Tally("points_total", "Points answered, by operation.", registers, ["operation"]);
-  const byToken = new Tally("token_requests_total", "Requests with a token, by its id and outcome.", registers, [
-    "token",
-    "outcome",
-  ]);
+  const ofToken = ["token", "outcome"];
+  const byToken = new Tally(
+    "token_requests_total",
+    "Requests with a token, by its id and outcome.",
+    registers,
+    ofToken,
+  );
   const pointsByToken = new Tally("token_points_total", "Points of requests with a token.", registers, ["token"]);
   const seconds = new Histogram({
     name: "fieldprobe_request_seconds",
@@ -122,17 +125,14 @@ function jobFigures(read: () => JobFigures, registers: Registry[]): void {
 type Figure = readonly [name: string, help: string, read: () => Iterable<MetricSample>, ...labels: readonly string[]];
 
 function plainFigures(engine: Engine, admission: Admission, outgoing: Outgoing, slices: TimeSlices): readonly Figure[] {
+  const inline = "Small batches evaluated on the main thread, whose bricks were in the cache.";
   const plain: readonly (readonly [name: string, help: string, read: () => number])[] = [
     ["ready", "1 when the catalogue is loaded and the pool answers.", () => (engine.status().ready ? 1 : 0)],
     ["workers", "Worker threads that can take work; all but one start on demand.", () => engine.status().workers],
     ["workers_configured", "Worker threads that may run at once.", () => engine.status().workersConfigured],
     ["batches_queued", "Batches that wait for a worker.", () => engine.status().queued],
     ["batches_running", "Batches on a worker.", () => engine.status().running],
-    [
-      "batches_inline_total",
-      "Small batches evaluated on the main thread, whose bricks were in the cache.",
-      () => engine.status().inlined,
-    ],
+    ["batches_inline_total", inline, () => engine.status().inlined],
     ["read_bytes_total", "Bytes read from datasets.", () => engine.status().bytesRead],
     ["cache_hits_total", "Bricks found in the cache.", () => engine.status().cacheHits],
     ["cache_misses_total", "Bricks not found in the cache.", () => engine.status().cacheMisses],

@@ -8,7 +8,7 @@ import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import { exampleFor } from "../question/example.js";
 import type { MemberValues } from "../question/member-values.js";
-import { usualWhat, whatTexts } from "../question/what.js";
+import { usualWhat, whatText } from "../question/what.js";
 import { type AxisNumber, type Direction, framesIn, keptAxes, LETTERS, regrouped } from "./analysed-nodes.js";
 import { analysisOf, type Tabled, tabled } from "./analysis.js";
 import { whereHolds } from "./conditions.js";
@@ -44,12 +44,8 @@ export async function around(context: Context, question: MemberValues): Promise<
     throw wrong("lag", `all offsets of all components are ${count}; at most ${MOST_OFFSETS} are answered`);
   const column = where === undefined ? (extreme ?? "1") : whereHolds(where, extreme ?? "1");
   // The means of centres are those of structures.
-  const { analysis, about: means } = await withMeans(
-    plain,
-    events === "centres" ? texts : [...texts, column],
-    over ?? LETTERS,
-    "where",
-  );
+  const meant = events === "centres" ? texts : [...texts, column];
+  const { analysis, about: means } = await withMeans(plain, meant, over ?? LETTERS, "where");
   const { nodes } = analysis;
   // Along a stretched axis positions are not averaged.
   const isAveraged = (a: number) => orient !== undefined || dataset.axes[a as AxisNumber].coordinates === null;
@@ -58,7 +54,7 @@ export async function around(context: Context, question: MemberValues): Promise<
   const weights = alike ?? nodes.weights;
   const about = { ...means, weights, frames: framesIn(nodes), ...aboutTexts(quantities, nodes) };
   const stated = {
-    ...{ what: whatTexts(what), ...analysis.time, lag: lags },
+    ...{ what: what.map(whatText), ...analysis.time, lag: lags },
     ...(isBetween ? {} : { method: undefined }),
     ...(alike === null ? {} : { weights: undefined }),
     ...(events === "centres" ? {} : { least: undefined }),

@@ -246,13 +246,10 @@ async function turned(
       for (const [c, row] of rows.entries())
         points[at++] = centres[i + c] + size * row.reduce((sum, r, k) => sum + r * corner[k], 0);
   };
-  await slices.each(
-    count,
-    (from, to) => {
-      for (let i = from; i < to; i++) turn(3 * i);
-    },
-    TURNED_TOGETHER,
-  );
+  const turnSome = (from: number, to: number): void => {
+    for (let i = from; i < to; i++) turn(3 * i);
+  };
+  await slices.each(count, turnSome, TURNED_TOGETHER);
   return points;
 }
 

@@ -171,10 +171,9 @@ export async function meansAtEvents(
             axes === null ? r : [0, 1, 2].map((c) => r[0] * axes[0][c] + r[1] * axes[1][c] + r[2] * axes[2][c]);
           const place = event.at.map((one, c) => one + along[c]);
           const i = n * offsets.length + o;
-          isInside[i] = Number(
-            spans.every((span, a) => span.periodic || (place[a] >= span.first && place[a] <= span.last)),
-          );
-          points.set(isInside[i] === 1 ? place : event.at, 3 * i);
+          const isIn = spans.every((span, a) => span.periodic || (place[a] >= span.first && place[a] <= span.last));
+          isInside[i] = Number(isIn);
+          points.set(isIn ? place : event.at, 3 * i);
         }
       const values = await evaluate(compiled, points, { ...options, time });
       for (const [n, { event, axes, group }] of some.entries())

@@ -4,7 +4,7 @@ import type { GroupAnswer } from "../../../analysis/reductions.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
-import { checkFilterUsed, compileWhat, namesOf, pointDerivatives, usualWhat, whatTexts } from "../question/what.js";
+import { checkFilterUsed, compileWhat, namesOf, pointDerivatives, usualWhat, whatText } from "../question/what.js";
 import { type AnalysedNodes, DIRECTIONS, keptAxes, regrouped } from "./analysed-nodes.js";
 import { analysisOf, analysisOfPoints, type Tabled, tabled } from "./analysis.js";
 import { budgetOf } from "./budgets.js";
@@ -71,7 +71,7 @@ export async function statistics(context: Context, question: MemberValues): Prom
   return tabled(
     { ...beside, ...(held === null ? body : (renamed(body, held.names) as GroupAnswer)) },
     {
-      ...(question.reduce === undefined ? { what: whatTexts(what) } : {}),
+      ...(question.reduce === undefined ? { what: what.map(whatText) } : {}),
       ...{ ...analysis.time, over },
       ...(isDrawn ? { derivatives: pointDerivatives(question), weights: undefined } : { method: undefined }),
     },

@@ -10,7 +10,7 @@ import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import { randomPoints } from "../points/point-columns.js";
 import type { MemberValues, RequestedSeparations } from "../question/member-values.js";
-import { checkFilterUsed, compileWhat, namesOf, pointDerivatives, pointOptions, whatTexts } from "../question/what.js";
+import { checkFilterUsed, compileWhat, namesOf, pointDerivatives, pointOptions, whatText } from "../question/what.js";
 import { boxIn, boxOfAll } from "../question/where.js";
 import { type AxisNumber, framesIn, LETTERS, pointNodes, regionNodes, requireEveryNode } from "./analysed-nodes.js";
 import { type Analysis, analysisOf, type Tabled, tabled } from "./analysis.js";
@@ -52,7 +52,7 @@ export async function structure_functions(context: Context, question: MemberValu
   const powers = { orders, absolute, histogram };
   const body = { ...about, ...(await increments(what.text, axis, powers, separations, analysis)) };
   return tabled(body, {
-    ...{ what: whatTexts([what]), ...analysis.time, axis, orders },
+    ...{ what: [whatText(what)], ...analysis.time, axis, orders },
     separations: "nodes" in separations ? separations.nodes : separations,
     ...(isAtNodes ? { method: undefined } : { derivatives: pointDerivatives(question), weights: undefined }),
     ...(terms === undefined ? {} : { terms }),
@@ -171,29 +171,21 @@ async function overPairs(
         for (let i = 3 * from + axis; i < 3 * to; i += 3) shifted[i] = points[i] + length;
       });
       const second = await evaluate(compiled, shifted, { ...options, time });
-      await slices.each(
-        pairs,
-        (from, to) => {
-          const ends = (c: number) => (_: unknown, i: number) => [first, second][i % 2][c][from + (i >> 1)];
-          const values = first.map((_, c) => Float64Array.from({ length: 2 * (to - from) }, ends(c)));
-          const pair = { axis: 0, separations: [1], orders, absolute, histogram, periodic: false } as const;
-          const one = incrementsOf(values, [2, to - from, 1], pair);
-          const known = sums[s];
-          sums[s] = known === undefined ? one : added(known, one);
-        },
-        PAIRS_TOGETHER,
-      );
+      const addSome = (from: number, to: number): void => {
+        const ends = (c: number) => (_: unknown, i: number) => [first, second][i % 2][c][from + (i >> 1)];
+        const values = first.map((_, c) => Float64Array.from({ length: 2 * (to - from) }, ends(c)));
+        const pair = { axis: 0, separations: [1], orders, absolute, histogram, periodic: false } as const;
+        const one = incrementsOf(values, [2, to - from, 1], pair);
+        const known = sums[s];
+        sums[s] = known === undefined ? one : added(known, one);
+      };
+      await slices.each(pairs, addSome, PAIRS_TOGETHER);
     }
   }
+  const removed = question.remove === "none" ? [] : "ends";
   return lengths.map((length, s) => ({
     ...{ axis: LETTERS[axis], length },
-    ...termsAt(
-      sums[s] as Increments,
-      0,
-      columns.length,
-      { orders, absolute, histogram },
-      question.remove === "none" ? [] : "ends",
-    ),
+    ...termsAt(sums[s] as Increments, 0, columns.length, { orders, absolute, histogram }, removed),
   }));
 }
 

@@ -84,14 +84,11 @@ export async function finderOf(context: Context, question: MemberValues, plain: 
       throw new LimitError("analysis.numbers", text);
     }
     const described: GroupAnswer[] = [];
-    await slices.each(
-      listed.length,
-      (from, to) => {
-        for (let i = from; i < to; i++)
-          described.push(describeStructure(joined.describe(ranked, i, nodes.base), properties, nodes));
-      },
-      DESCRIBED,
-    );
+    const describe = (from: number, to: number): void => {
+      for (let i = from; i < to; i++)
+        described.push(describeStructure(joined.describe(ranked, i, nodes.base), properties, nodes));
+    };
+    await slices.each(listed.length, describe, DESCRIBED);
     const numbers = joined.labels === null ? null : labelNumbers(joined.labels, ranked);
     const { missing, infinite } = joined;
     return { counts: { nodes: ranked.nodes, missing, infinite, count: listed.length }, described, numbers };

@@ -8,7 +8,7 @@ import { DRAWN_RECORDS, type PointOptions } from "../points/point-columns.js";
 import type { MemberValues } from "../question/member-values.js";
 import { fillPoints, pointsOf, type SampleAxis } from "../question/sample-grid.js";
 import type { Quantity } from "../question/what.js";
-import { checkFilterUsed, compileWhat, namesOf, pointOptions, usualWhat, whatTexts } from "../question/what.js";
+import { checkFilterUsed, compileWhat, namesOf, pointOptions, usualWhat, whatText } from "../question/what.js";
 import { timesIn } from "../question/when.js";
 import { type Samples, samplesIn } from "../question/where.js";
 import { timeText } from "../restate.js";
@@ -83,7 +83,7 @@ export async function grid(context: Context, question: MemberValues): Promise<Ca
       ...((question.level ?? 0) === 0 ? {} : { more: thicknessOf(level?.level ?? 0, samples, dataset) }),
     },
     found: {
-      ...{ what: whatTexts(what), samples: [...samples.counts], ...timeText(question, times, isList) },
+      ...{ what: what.map(whatText), samples: [...samples.counts], ...timeText(question, times, isList) },
       level: level?.level ?? question.level ?? 0,
     },
   };

@@ -19,7 +19,7 @@ import { nodesAround, PART_PLANES } from "../levels/isovalue.js";
 import { compute } from "../parts.js";
 import type { MemberValues, RequestedQuantity } from "../question/member-values.js";
 import type { Quantity } from "../question/what.js";
-import { checkFilterUsed, compileWhat, namesOf, nodeDerivatives, usualWhat, whatTexts } from "../question/what.js";
+import { checkFilterUsed, compileWhat, namesOf, nodeDerivatives, usualWhat, whatText } from "../question/what.js";
 import { storedIn } from "../question/when.js";
 import { coordinateOf, firstNode, isPlace, type NodeRun, partsOf, runsIn } from "../question/where.js";
 import { timeText } from "../restate.js";
@@ -57,7 +57,7 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
   const runs = runsIn(question, dataset, axes);
   const count = runs.reduce((product, one) => product * one.count, 1);
   const shape = shapeOf(question, context, axes, runs, frames, isList);
-  const found = { what: whatTexts(what), ...timeText(question, timesAt(frames, dataset), isList, frames) };
+  const found = { what: what.map(whatText), ...timeText(question, timesAt(frames, dataset), isList, frames) };
   const around = await nodesAround(context, question, quantities, runs, frames);
   if (question.format === "xmf" || (question.format === "h5" && question.isovalue === undefined)) {
     const cutout = cutoutFile(context, what, staggered?.includes(".") ? [null] : fields, runs, frames);

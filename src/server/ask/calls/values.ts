@@ -10,7 +10,7 @@ import { DRAWN_RECORDS, evaluateAt, type PointOptions } from "../points/point-co
 import type { MemberValues } from "../question/member-values.js";
 import { heldPoints, openPoints, type PointSource, sourceOf } from "../question/points.js";
 import type { Quantity } from "../question/what.js";
-import { checkFilterUsed, compileWhat, namesOf, pointOptions, usualWhat, whatTexts } from "../question/what.js";
+import { checkFilterUsed, compileWhat, namesOf, pointOptions, usualWhat, whatText } from "../question/what.js";
 import { type Times, timesIn } from "../question/when.js";
 import { timeText } from "../restate.js";
 
@@ -74,7 +74,7 @@ export async function values(context: Context, question: MemberValues): Promise<
     quantities: quantities.map((one, q) => answered(one, numbers[q] as Values)),
   };
   const stated = isEach ? {} : timeText(question, when.times, when.isList);
-  return { answer, found: { what: whatTexts(what), ...stated } };
+  return { answer, found: { what: what.map(whatText), ...stated } };
 }
 
 /** The columns x, y and z, once for each time, and the times if there are several. */

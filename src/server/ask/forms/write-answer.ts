@@ -85,10 +85,8 @@ function tellHeaders(answered: Outcome, reply: FastifyReply): void {
   reply.header("fieldprobe-unit", encodeURIComponent(first?.unit ?? ""));
   const names = JSON.stringify(answer.quantities.flatMap(({ columns }) => columns));
   if (names.length < 4096 && /^[ -~]*$/.test(names)) reply.header("fieldprobe-columns", names);
-  for (const [name, value] of Object.entries({
-    total: answer.more?.total,
-    level: answer.more?.level ?? answered.level.level,
-  }))
+  const level = answer.more?.level ?? answered.level.level;
+  for (const [name, value] of Object.entries({ total: answer.more?.total, level }))
     if (value !== undefined) reply.header(`fieldprobe-${name}`, String(value));
   if (answer.kind === "grid") {
     const range = rangeOf(answer);
@@ -190,7 +188,7 @@ async function sendTable(
     if (table.rows.length === 0)
       throw wrong("format", "the table has no rows, and a dimension of NetCDF has at least one: take json or csv");
     reply.type(type);
-    const numbers = numberTable(table, attributesOf(answered), fileNames(table.columns));
+    const numbers = numberTable(table, body, answered);
     return sendWritten(life, reply, "table.nc", (folder) => thread.writeTable(numbers, join(folder, "table.nc")));
   }
   if (form === "parquet") {

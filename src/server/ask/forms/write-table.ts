@@ -1,10 +1,14 @@
 /** Writes the table of an analysis as CSV, as NumPy files, or as the columns of a NetCDF file. */
+import { measured, unitIn } from "../../../analysis/dimensions.js";
+import type { GroupAnswer } from "../../../analysis/reductions.js";
 import { type AnalysisTable, tableLines } from "../../../analysis/table.js";
 import type { NumberTable, TableColumn } from "../../../engine/cutouts/cutout-thread.js";
 import { RequestError } from "../../../shared/errors.js";
-import { type Column, columnOf } from "../answer.js";
+import { type Column, columnOf, type Outcome } from "../answer.js";
+import { fileNames } from "../question/what.js";
 import type { TextColumn } from "./column-files.js";
 import { npyHeader, npzFile, numberArray, textArray, textsArray, writeLetters } from "./numpy-files.js";
+import { attributesOf } from "./origin.js";
 
 const CHUNK_ROWS = 512;
 
@@ -69,23 +73,48 @@ export function npyChunks(table: AnalysisTable): Generator<Buffer> {
   })();
 }
 
+/** Columns by their powers of the units of a dataset, and those in the unit of a quantity. */
+const MEASURED = [
+  [/^([xyz]|r_[xyz]|(wave|integral_)?length|centre)$/, { length: 1 }],
+  [/^k/, { length: -1 }],
+  [/^(t|time)$/, { time: 1 }],
+  [/^omega$/, { time: -1 }],
+] as const;
+const OF_QUANTITIES = /^(mean|mean_se|min|max|values?)$/;
+
+/** The unit of each column; null where an answer states none. */
+function unitsOf(columns: readonly string[], body: GroupAnswer, { dataset }: Outcome): readonly (string | null)[] {
+  const units = (body.units ?? {}) as Readonly<Record<string, string>>;
+  const results = (body.results ?? [{ of: Object.keys(units) }]) as readonly GroupAnswer[];
+  const common = (member: "of" | "on"): string | null => {
+    const texts = results.flatMap((one) => [one[member] ?? one.of].flat());
+    const [unit = null, ...others] = new Set(texts.map((text) => units[String(text)]));
+    return others.length === 0 ? unit : null;
+  };
+  return columns.map((column) => {
+    const [, name = "", of = ""] = /^(\w+)(?:\.(.+))?$/.exec(column) ?? [];
+    const [, powers] = MEASURED.find(([pattern]) => pattern.test(name)) ?? [];
+    if (powers !== undefined) return unitIn(measured(dataset.units, powers));
+    if (/^(from|to)$/.test(name)) return common("on");
+    return OF_QUANTITIES.test(name) ? (units[of] ?? common("of")) : null;
+  });
+}
+
 /** The numbers of a table for a NetCDF file: along the column on its plot's x axis if that ascends, else by row. */
-export function numberTable(table: AnalysisTable, about: NumberTable["about"], names: readonly string[]): NumberTable {
-  const all = tableColumns(table).map((column, c) => numberColumn(names[c], column));
+export function numberTable(table: AnalysisTable, body: GroupAnswer, answered: Outcome): NumberTable {
+  const [names, units] = [fileNames(table.columns), unitsOf(table.columns, body, answered)];
+  const all = tableColumns(table).map((column, c) => numberColumn(names[c], column, units[c]));
   const ordered = all[table.columns.indexOf(table.plot?.x ?? "")];
   const ascends = ordered?.values.every((value, i) => i === 0 || value > Number(ordered.values[i - 1])) === true;
-  const numbers = {
-    name: "row",
-    values: Float64Array.from(table.rows.keys()),
-    attributes: { long_name: "number of the row" },
-  };
+  const values = Float64Array.from(table.rows.keys());
+  const numbers = { name: "row", values, attributes: { long_name: "number of the row" } };
   const along = ascends && ordered !== undefined ? ordered : numbers;
-  return { along, columns: all.filter((column) => column !== along), about };
+  return { along, columns: all.filter((column) => column !== along), about: attributesOf(answered) };
 }
 
 /** A column; texts are numbers of what `flag_meanings` lists, from 0 on. */
-function numberColumn(name: string, column: Column | TextColumn): TableColumn {
-  const attributes = { long_name: column.name };
+function numberColumn(name: string, column: Column | TextColumn, units: string | null): TableColumn {
+  const attributes = { long_name: column.name, ...(units && { units }) };
   if (!("texts" in column)) return { name, values: column.values as Float64Array, attributes };
   const texts = [...new Set(column.texts.filter((text) => text !== ""))];
   const values = Float64Array.from(column.texts, (text) => (text === "" ? Number.NaN : texts.indexOf(text)));

@@ -191,12 +191,8 @@ async function answerResult(
     return reply;
   }
   const path = jobs.results.fileOf(result.name);
-  const { fileParts } = api;
-  return sendResult(
-    service,
-    reply,
-    path === null ? jobs.results.read(result.name, first, last) : fileParts.read(path, first, last),
-  );
+  const parts = path === null ? jobs.results.read(result.name, first, last) : api.fileParts.read(path, first, last);
+  return sendResult(service, reply, parts);
 }
 
 /** Sends a result at the pace of its reader, who is cut off below the least rate. */

@@ -112,11 +112,6 @@ export function readWhat(value: unknown, member = "what"): readonly RequestedQua
   return items;
 }
 
-/** A quantity as text that reads back as the same quantity. */
-export function whatText({ name, text, isNamed }: RequestedQuantity): string {
-  return isNamed ? `${name} = ${text}` : name;
-}
-
 function readPoints(value: unknown, member: string): RequestedPoints {
   if (typeof value === "string") {
     if (value.trim().startsWith("{") || value.trim().startsWith("[")) return readPoints(parsed(value, member), member);

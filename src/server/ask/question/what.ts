@@ -6,7 +6,7 @@ import { RequestError } from "../../../shared/errors.js";
 import { Faults, wrong } from "../faults.js";
 import type { PointOptions } from "../points/point-columns.js";
 import type { MemberValues, RequestedQuantity } from "./member-values.js";
-import { readWhat, whatText } from "./read-member.js";
+import { readWhat } from "./read-member.js";
 
 export interface Quantity {
   readonly name: string;
@@ -126,7 +126,7 @@ export function pointOptions(question: MemberValues): Omit<PointOptions, "time">
   };
 }
 
-/** Quantities as texts that mean the same. */
-export function whatTexts(what: readonly RequestedQuantity[]): readonly string[] {
-  return what.map(whatText);
+/** A quantity as text that reads back as the same quantity. */
+export function whatText({ name, text, isNamed }: RequestedQuantity): string {
+  return isNamed ? `${name} = ${text}` : name;
 }

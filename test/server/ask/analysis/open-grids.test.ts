@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { budgetOf } from "../../../../src/server/ask/analysis/budgets.js";
 import { openFile } from "../../../../src/storage/open-file.js";
-import { descriptor, NODES, writeDescriptor, writeField, writeHdf5 } from "../../../support/cubes.js";
+import { descriptor, type Index, NODES, writeDescriptor, writeField, writeHdf5 } from "../../../support/cubes.js";
 import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
 import { ask as askOf } from "../ask.js";
@@ -19,17 +19,13 @@ const CELLS = cellsOf(Y);
 const NU = 0.125;
 const isHole = (x: number, y: number, z: number): boolean => x === 6 && y === 5 && z === 5;
 
+const TZYX = ["t", "z", "y", "x"] as const;
 const folder = scratchFolder();
 await writeHdf5(join(folder, "open.h5"), (file) => {
-  writeField(file, "/u", {
-    dimensions: ["t", "z", "y", "x", "c"],
-    value: ({ x, y, z, c }) =>
-      [(Y[y] as number) ** 2, (X[x] as number) * (Z[z] as number), Z[z] as number][c] as number,
-  });
-  writeField(file, "/p", {
-    dimensions: ["t", "z", "y", "x"],
-    value: ({ x, y, z, t }) => (isHole(x, y, z) ? Number.NaN : (X[x] as number) + t),
-  });
+  const u = (x = 0, y = 0, z = 0) => [y ** 2, x * z, z];
+  writeField(file, "/u", { dimensions: [...TZYX, "c"], value: ({ x, y, z, c }) => u(X[x], Y[y], Z[z])[c] as number });
+  const p = ({ x, y, z, t }: Index) => (isHole(x, y, z) ? Number.NaN : (X[x] as number) + t);
+  writeField(file, "/p", { dimensions: TZYX, value: p });
 });
 const field = (path: string, ...last: string[]) => ({ file: "open.h5", path, dimensions: [..."tzyx", ...last] });
 const content = descriptor("open", { fields: { velocity: field("/u", "c"), pressure: field("/p") }, viscosity: NU });
@@ -111,11 +107,10 @@ describe("units", () => {
   it("bind expressions unless they are to be ignored, and are in the answer", async () => {
     const folder = scratchFolder();
     await writeHdf5(join(folder, "box.h5"), (file) => {
-      writeField(file, "/u", { dimensions: ["t", "z", "y", "x", "c"], value: ({ x }) => x });
-      writeField(file, "/p", { dimensions: ["t", "z", "y", "x"], value: ({ x }) => 12 * x });
+      writeField(file, "/u", { dimensions: [...TZYX, "c"], value: ({ x }) => x });
+      writeField(file, "/p", { dimensions: TZYX, value: ({ x }) => 12 * x });
     });
-    const place = (path: string, ...last: string[]) => ({ file: "box.h5", path, dimensions: [..."tzyx", ...last] });
-    const fields = { velocity: place("/u", "c"), pressure: place("/p") };
+    const fields = { velocity: { ...field("/u", "c"), file: "box.h5" }, pressure: { ...field("/p"), file: "box.h5" } };
     writeDescriptor(folder, { ...descriptor("box", { fields }), units, viscosity: 0.5 });
     const other = await serveTestData([folder]);
     const answer = async (body: object) => {
@@ -132,8 +127,7 @@ describe("units", () => {
     const known = {
       p: "Pa",
       "p/1.2[kg/m3] + dot(u,u)/2": "m²/s²",
-      "sin(2*pi*x/1[m])": "1",
-      "norm(u)^(1/3)": "m^(1/3)/s^(1/3)",
+      ...{ "sin(2*pi*x/1[m])": "1", "norm(u)^(1/3)": "m^(1/3)/s^(1/3)" },
     };
     const checked = await answer({ reduce: Object.keys(known).map((moments) => ({ moments })) });
     expect(checked.units).toEqual(known);
@@ -143,12 +137,20 @@ describe("units", () => {
     const plane = (more: string) =>
       fetch(`${other.url}/api/datasets/box/grid?what=sin(x)&time=0&z=0.5${more}`).then(({ status }) => status);
     expect([await plane(""), await plane("&units=ignore"), await plane("&units=no")]).toEqual([400, 200, 400]);
-    const paths = { call: "paths", points: "1,1,1", what: "p", time: "0:0.1", step: 0.1, format: "nc" };
-    const netcdf = await (await askOf(other, { dataset: "box", ...paths })).arrayBuffer();
-    writeFileSync(join(folder, "paths.nc"), new Uint8Array(netcdf));
-    const file = openFile(join(folder, "paths.nc"));
-    expect(["/x", "/p"].map((path) => file.attributes(path).get("units"))).toEqual(["m", "Pa"]);
-    file.close();
+    const told = {
+      "paths?points=1,1,1&what=p&time=0:0.1&step=0.1": "x m, p Pa",
+      "around?what=p*u.x&where=p%3E1&lag=1&frame=0": "r_x m, mean Pa m/s, count undefined",
+      "statistics?what=u&over=y,z&frame=0": "x m, mean_u_y m/s, variance_u_y undefined",
+      "spectrum?what=u&kind=line&axis=x&over=y,z,t&frame=0": "k 1/m, E undefined",
+    };
+    for (const [query, expected] of Object.entries(told)) {
+      const netcdf = await (await fetch(`${other.url}/api/datasets/box/${query}&format=nc`)).arrayBuffer();
+      writeFileSync(join(folder, "table.nc"), new Uint8Array(netcdf));
+      const file = openFile(join(folder, "table.nc"));
+      const unitOf = (name = "") => `${name} ${file.attributes(`/${name}`).get("units")}`;
+      expect(expected.split(", ").map((one) => unitOf(one.split(" ")[0]))).toEqual(expected.split(", "));
+      file.close();
+    }
     await other.close();
   });
 });

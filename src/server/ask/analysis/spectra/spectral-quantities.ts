@@ -4,7 +4,7 @@ import type { Names } from "../../../../analysis/names.js";
 import type { Dataset } from "../../../../engine/contract/dataset.js";
 import { wrong } from "../../faults.js";
 import type { MemberValues, RequestedQuantity } from "../../question/member-values.js";
-import { usualWhat, whatTexts } from "../../question/what.js";
+import { usualWhat, whatText } from "../../question/what.js";
 
 /** The quantity of a question. Throws RequestError for several. */
 export function onlyWhat(question: MemberValues, dataset: Dataset): RequestedQuantity {
@@ -27,7 +27,7 @@ export function pairOf(question: MemberValues, dataset: Dataset): readonly strin
 
 /** The quantity of a question without a pair, as an answer states it. */
 export function pairText(question: MemberValues, dataset: Dataset): Readonly<Record<string, unknown>> {
-  return question.cross === undefined ? { what: whatTexts([onlyWhat(question, dataset)]) } : {};
+  return question.cross === undefined ? { what: [whatText(onlyWhat(question, dataset))] } : {};
 }
 
 /**

@@ -8,7 +8,7 @@ import { refuse } from "../../../http/refusal.js";
 import type { Context } from "../../context.js";
 import { wrong } from "../../faults.js";
 import type { MemberValues } from "../../question/member-values.js";
-import { checkFilterUsed, compileWhat, namesOf, whatTexts } from "../../question/what.js";
+import { checkFilterUsed, compileWhat, namesOf, whatText } from "../../question/what.js";
 import { checkTransforms } from "../../transforms.js";
 import { type AnalysedNodes, type AxisNumber, derivedOf, framesIn, LETTERS } from "../analysed-nodes.js";
 import { analysisOf, type Tabled, tabled } from "../analysis.js";
@@ -67,7 +67,7 @@ async function spectrumOfFrames(context: Context, question: MemberValues): Promi
     ...(plan.kind === "plane" ? coordinatesOf({ ...nodes.base, kept: [0, 1, 2, 3].map((a) => a === plan.axis) }) : {}),
   };
   return tabled(body, {
-    ...{ what: whatTexts([what]), ...analysis.time, kind, remove: undefined },
+    ...{ what: [whatText(what)], ...analysis.time, kind, remove: undefined },
     axis: axis === undefined ? undefined : [axis],
   });
 }
