@@ -216,9 +216,8 @@ export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: A
     const contradictions = [...clues.contradictions];
     if (atTable !== null && atTable.value !== periodic?.value)
       contradictions.push(`${atTable.where} and ${periodic?.where} differ on whether ${axis} is periodic`);
-    const { walls } = clues;
     const edges = cellFacesOf(shared, table, clues, axis);
-    const found = { ...NO_CLUES, coordinates: { value, where }, periodic, walls, edges, contradictions };
+    const found = { ...NO_CLUES, coordinates: { value, where }, periodic, walls: clues.walls, edges, contradictions };
     return [axis, axisOf(axis, nodes, found, contents, findings)];
   });
   checkUnits(shared, field, tables);
@@ -241,11 +240,15 @@ function cellFacesOf(
   const bounds = typeof name === "string" ? join(parentOf(path), name) : path;
   const [length, ends] = contents.dataset(bounds)?.shape ?? [];
   if (bounds === path || along !== null || length !== nodes.length || ends !== 2) {
-    const around = tables.find((other) => {
-      const edges = other.role === axis && other.isEdges ? contents.numbers(other.path) : [];
-      return edges.length === nodes.length + 1 && nodes.every((at, i) => (at - edges[i]) * (edges[i + 1] - at) >= 0);
-    });
+    const beside = tables.filter((one) => one.role === axis && one.isEdges && one.length === nodes.length + 1);
+    const isIn = (edges: Float64Array) => nodes.every((at, i) => (at - edges[i]) * (edges[i + 1] - at) >= 0);
+    const around = beside.find((one) => isIn(contents.numbers(one.path)));
     if (around !== undefined) return cellFacesOf(shared, around, clues, axis);
+    const isGiven = contents.answers.coordinates?.has(axis);
+    for (const { path: other } of beside) {
+      const claim = `the nodes in ${path} are not between the edges of cells in ${other}; that ${path} holds is a guess.`;
+      findings.contradict("spacing", claim, `--coordinates ${axis}=${path} or ${other}`, axis, isGiven);
+    }
     return edgesWithin([nodes[0], nodes[nodes.length - 1]], nodes.length, clues.limits);
   }
   const faces = facesOfBounds(contents.numbers(bounds));

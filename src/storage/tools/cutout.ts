@@ -24,8 +24,7 @@ const componentScale = (components: number) => (components === 3 ? "values" : `v
 /** Writes the cutout and its `.xmf`. */
 export async function writeCutout(dataset: Dataset, selection: Selection, path: string): Promise<void> {
   const { fields, frames, box } = selection;
-  const first = shiftedFirst(selection);
-  const names = namesIn(selection);
+  const [first, names] = [shiftedFirst(selection), namesIn(selection)];
   await Hdf5Writer.write(path, async (writer) => {
     writeAttributes(writer, dataset, selection);
     const axes = axesOfField(dataset, fields[0] ?? "");
@@ -97,8 +96,7 @@ function writeField(
   if (4 * values > MOST_BYTES)
     throw new DataError(`a cutout of ${4 * values} bytes a field is above ${MOST_BYTES}; cut less`);
   const nodes = new Float32Array(values);
-  const stored = frame + dataset.time.guardBefore;
-  readOverSeams(axesOfField(dataset, field), source, field, stored, box, components, nodes);
+  readOverSeams(axesOfField(dataset, field), source, field, frame + dataset.time.guardBefore, box, components, nodes);
   writer.whole(label, "float32", shape, nodes);
   for (const [d, scale] of ["zcoor", "ycoor", "xcoor", componentScale(components)].entries())
     writer.attach(label, d, scale);

@@ -12,7 +12,6 @@ import { type AnyAnswer, ask, get, jsonOf } from "./ask.js";
 const SCRATCH = scratchFolder();
 const [NAME, CHANNEL] = ["isotropic32", "turbulent-channel"] as const;
 
-/** Expressions with levels of their own. */
 const OWN = ["norm(omega)", "omega", "norm(u)", "p*u.x", "u.x>=0?p:1"];
 
 let service: RunningService;

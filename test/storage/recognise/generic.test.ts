@@ -42,18 +42,19 @@ const components = (file: File) => {
 const GRID: Answers = { spacing: [0.25, 0.25, 0.25], origin: [0, 0, 0], periodic: [] };
 
 describe("names of coordinates", () => {
-  it.each([
-    ["between which they lie, which are the faces of cells", -0.0625, NODES.x + 1],
-    ["between which they do not lie", 0.5, 0],
-  ])("may be beside those of edges %s", async (_, from, count) => {
+  const unfit = "spacing: the nodes in /x are not between the edges of cells in /x_edges; that /x holds is a guess.";
+  it.each<[string, number, number, Answers, string[]]>([
+    ["which are the faces of their cells", -0.0625, NODES.x + 1, {}, []],
+    ["that do not hold them, if an answer does", 0.5, 0, { coordinates: new Map([["x", "/x"]]) }, [unfit]],
+  ])("may be beside edges %s", async (_, from, count, answers, asked) => {
     const fill = (file: File) => {
       components(file);
       for (const axis of AXES) table(file, axis, even(NODES[axis]));
       table(file, "x_edges", even(NODES.x + 1, from));
     };
-    const [x, y] = (await read(fill, { periodic: [], walls: [] })).axes;
-    expect([...(x.edges ?? [])]).toEqual([...even(count, from)]);
-    expect(y.edges).toBeFalsy();
+    expect(await questions(fill)).toEqual(asked);
+    const [x, y] = (await read(fill, { periodic: [], walls: [], ...answers })).axes;
+    expect([[...(x.edges ?? [])], y.edges ?? null]).toEqual([[...even(count, from)], null]);
   });
 
   it.each([
