@@ -97,7 +97,7 @@ const FORMULAS: Readonly<Record<string, string>> = {
   omega: "[A[2][1] - A[1][2], A[0][2] - A[2][0], A[1][0] - A[0][1]]",
   lambda2: "eig2(S * S + W * W)",
   helicity: "dot(u, omega)",
-  tau: "filter(u_i * u_j) - filter(u_i) * filter(u_j)",
+  tau: `[${["x", "y", "z"].map((c) => `filter(u.${c} * u) - filter(u).${c} * filter(u)`).join(", ")}]`,
   Pi: "-ddot(tau, filter(S))",
 };
 
