@@ -2,9 +2,6 @@
 import { dot, line, plot, raster, rectY, ruleX, ruleY, text } from "@observablehq/plot";
 import { plainNumber, superscript } from "./state/format.js";
 
-/** The class whose style sheet the content policy lists by its digest. */
-export const CLASS = "chart";
-
 export interface Curve {
   readonly label: string;
   readonly points: readonly (readonly [number, number])[];
@@ -135,7 +132,8 @@ export function drawChart(
     }),
   ];
   const element = plot({
-    className: CLASS,
+    // The content policy lists the style sheet of this class by its digest.
+    className: "chart",
     width,
     height,
     marginLeft: 52,

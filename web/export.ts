@@ -190,11 +190,12 @@ function captionOf(leftOut: string): string {
   const what = second === null ? `${quantityOf(shown.what).title}, ${when}, ${shown.method},` : compared;
   const asked = brushIn(view.value.brush);
   const brush = asked !== null && volumeShown(set, asked.what) !== null ? asked : null;
-  const dimmed = brush === null ? "" : `, faint but for ${brushTitle(brush)}`;
+  const nodes = nodesNote(shown);
+  const dimmed = brush === null ? "" : `, faint but for ${brushTitle(brush)}${nodes === "" ? "" : ` by ${nodes}`}`;
   const planes = planesInView().length > 0 ? `${what} in planes through ${at}${dimmed}` : "";
   const within = brush === null ? "" : `region of ${brushTitle(brush)} and, faintly, `;
   const space = hasSpaceInView()
-    ? `${[dyeTrails.value.length > 0 ? "dye; " : "", trails.value.length > 0 ? "paths of particles; " : ""].join("")}${within}${surfaceName(`surface of ${quantityOf(surface.what).title} at ${plainNumber(surface.value ?? 0, 9)}`)}, coloured by ${quantityOf(colour).title.toLowerCase()}, ${nodesNote(shown) || when}`
+    ? `${[dyeTrails.value.length > 0 ? "dye; " : "", trails.value.length > 0 ? "paths of particles; " : ""].join("")}${within}${surfaceName(`surface of ${quantityOf(surface.what).title} at ${plainNumber(surface.value ?? 0, 9)}`)}, coloured by ${quantityOf(colour).title.toLowerCase()}, ${nodes || when}`
     : "";
   const sets = [...new Set([set, second?.dataset ?? set])].map(
     ({ title, name, digest }) => `${title || name}; manifest ${digest.slice(0, 12)}`,

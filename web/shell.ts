@@ -390,7 +390,7 @@ function timeLine(set: Dataset | null): TemplateResult {
         ${path === "" ? nothing : svg`<path d=${path} fill="none" stroke="#4f8ff7" stroke-width="2" vector-effect="non-scaling-stroke" />`}
         <line x1=${place(time)} x2=${place(time)} y1="0" y2="42" stroke="#f4f6f8" stroke-width="2" vector-effect="non-scaling-stroke" />
       </svg>
-      <svg aria-hidden="true">${ticks.map((tick) => svgLabel(place(tick) / 10, write(tick)))}</svg>
+      <svg aria-hidden="true">${ticks.map((tick) => svg`<text x=${`${place(tick) / 10}%`} y="53" fill="#98a4b3" font-size="11" text-anchor=${place(tick) < 10 ? "start" : place(tick) > 990 ? "end" : "middle"}>${write(tick)}</text>`)}</svg>
       <input type="range" aria-label="Time" aria-valuetext=${`t = ${write(time)}`} min=${first} max=${last} step="any" .value=${String(time)}
         @pointerdown=${setting(isDragging, true)} @pointerup=${setting(isDragging, false)}
         @input=${(event: Event) => move(event, "part")} @change=${(event: Event) => move(event, "time")} @keydown=${(
@@ -407,9 +407,6 @@ function timeLine(set: Dataset | null): TemplateResult {
       <button aria-label=${`${speed.value}/s, speed of play`} @click=${setting(speed, speed.value >= 16 ? 2 : speed.value * 2)}>${speed.value}/s</button></div>
   </footer>`;
 }
-
-const svgLabel = (x: number, text: string) =>
-  svg`<text x=${`${x}%`} y="53" fill="#98a4b3" font-size="11" text-anchor=${x < 1 ? "start" : x > 99 ? "end" : "middle"}>${text}</text>`;
 
 export function overStage(): TemplateResult {
   return html`${plainPicture()}${paneViews()}${dyeView()}${rulerView()}${cardInStage(dataset.value, ...stageSize.value)}${isInStage.value ? nothing : readout()}${switcher()}${trouble()}${welcomeView()}${emptyView()}

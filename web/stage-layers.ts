@@ -13,6 +13,7 @@ import {
   nodeOf,
   placeText,
   sharedAxes,
+  timeText,
   type Vec3,
 } from "./state/dataset.js";
 import { durationOf } from "./state/flow-map.js";
@@ -38,7 +39,6 @@ import {
   planOf,
   previewOf,
   rangeOf,
-  type Shown,
   shownOf,
   store,
   volumeOf,
@@ -74,12 +74,15 @@ function arrivedOrLast(role: string, set: Dataset, volume: Volume | null): Volum
   return volume ?? lastShown.get(key) ?? null;
 }
 
+/** What samples are of that stay until those of another time or quantity have arrived; empty for the ones asked. */
+function stillOf({ what, frame }: Volume, set: Dataset, asked: string, time: number): string {
+  if (what === asked && frame === frameOf(time, set)) return "";
+  return `still ${quantityOf(what).symbol} at t = ${timeText(set, set.times[frame])}`;
+}
+
+type Side = NonNullable<ReturnType<typeof planeLayer>>;
 /** The layer of a plane of A or, as the second, of B; null until samples have arrived. */
-export function planeLayer(
-  pane: PlanePane,
-  now: View,
-  second: boolean,
-): { layer: PlaneLayer; shown: Shown; isPending: boolean } | null {
+export function planeLayer(pane: PlanePane, now: View, second: boolean) {
   const shown = shownOf(now, second);
   if (shown === null || now.centre === null) return null;
   const set = shown.dataset;
@@ -94,8 +97,7 @@ export function planeLayer(
   // In a comparison each side has a label of its own, which the last picture of another question would belie.
   const volume = now.show === "compare" ? arrived : arrivedOrLast("plane", set, arrived);
   if (volume === null) return null;
-  const [h, v] = PLANE_AXES[pane.plane];
-  const origin = [...at];
+  const [[h, v], origin] = [PLANE_AXES[pane.plane], [...at]];
   origin[h] = now.centre[h] - (pane.rect.width / 2) * size;
   origin[v] = now.centre[v] - (pane.rect.height / 2) * size;
   const what = volume.what;
@@ -106,7 +108,7 @@ export function planeLayer(
       origin: origin as unknown as Vec3,
       scale: size,
       axes: [h, v],
-      brush: brushOf(now, shown),
+      brush: brushOf(now, set, volume.frame),
       swipe: 0,
       crosshair: [
         pane.rect.width / 2 + (nearestImage(set.axes[h], at[h], now.centre[h]) - now.centre[h]) / size,
@@ -114,7 +116,7 @@ export function planeLayer(
       ],
     },
   };
-  return { layer, shown, isPending: arrived === null };
+  return { layer, shown, still: stillOf(volume, set, shown.what, shown.time) };
 }
 
 const largestIn = (data: Float32Array): number =>
@@ -173,16 +175,29 @@ export function drawnLayer(pane: PlanePane, now: View, second: boolean): PlaneLa
   return layer && other && plan && differenceOf(layer, other, plan);
 }
 
-/** What is drawn of A and B while pictures are awaited: nodes, of a stored time where that is another; empty at rest. */
-export function previewNote(pane: PlanePane, now: View): string {
+/** A note on what is drawn of A and B of a pane. */
+function notesOf(pane: PlanePane, now: View, noteOf: (side: Side) => string): string {
   const sides = now.show !== "compare" || now.compare === "side" ? [pane.second] : [false, true];
   const notes = sides.flatMap((second) => {
-    const { layer, shown } = planeLayer(pane, now, second) ?? {};
-    if (layer === undefined || shown === undefined || layer.picture !== null) return [];
-    return [`${sides.length > 1 ? `${second ? "B" : "A"}: ` : ""}${nodesNote(shown) || "nodes"}`];
+    const side = planeLayer(pane, now, second);
+    const note = side === null ? "" : noteOf(side);
+    return note === "" ? [] : [`${sides.length > 1 ? `${second ? "B" : "A"}: ` : ""}${note}`];
   });
   return notes.join(", ");
 }
+
+/** What is drawn while pictures are awaited: nodes, of a stored time where that is another; empty at rest. */
+export const previewNote = (pane: PlanePane, now: View): string =>
+  notesOf(pane, now, ({ layer, shown }) => (layer.picture === null ? nodesNote(shown) || "nodes" : ""));
+
+/** What is drawn of another time than the one asked: all of a pane, or what lies over its picture. */
+export const timeNote = (pane: PlanePane, now: View, hasStreaks: boolean): string =>
+  notesOf(pane, now, ({ layer, shown, still }) => {
+    const stored = nodesNote(shown);
+    if (still !== "" || stored === "" || layer.picture === null) return still || stored;
+    const over = [...(layer.brush === null ? [] : ["brush"]), ...(hasStreaks ? ["streaks"] : [])];
+    return over.length === 0 ? "" : `${over.join(" and ")} by ${stored}`;
+  });
 
 /** Whether a position of a plane is brushed; null without a brush. */
 export function brushTest({ brush, dataset: set, origin, axes: [h, v] }: PlaneLayer) {
@@ -243,9 +258,9 @@ export function flowOf(pane: PlanePane, now: View): PaneFlow | null {
 }
 
 /** The condition of the brush as an interval of values of a volume; null until that volume has arrived. */
-function brushOf({ brush: text }: View, { dataset: set, time }: Pick<Shown, "dataset" | "time">): PlaneLayer["brush"] {
+function brushOf({ brush: text }: View, set: Dataset, frame: number): PlaneLayer["brush"] {
   const brush = brushIn(text);
-  const volume = brush === null ? null : volumeOf(set, brush.what, frameOf(time, set));
+  const volume = brush === null ? null : volumeOf(set, brush.what, frame);
   return brush === null || volume === null ? null : { ...brush, volume, high: Math.min(brush.high, 1e30) };
 }
 
@@ -330,12 +345,14 @@ export function surfaceLayer(now: View): SurfaceState | null {
     ...{ side, map, low, high, faint: null },
     camera: cameraOf([now.camera[0], now.camera[1], now.camera[2] * distanceFactor()], middle, sizeOf(set)),
   };
-  const brush = brushOf(now, { dataset: set, time: now.time ?? 0 });
+  const brush = brushOf(now, set, surface.frame);
   const how = durationOf(surface.what) === null ? `Lag8 of ${surface.of}` : "refined from paths by Lag4";
-  const late = nodesNote({ time: now.time ?? 0, dataset: set });
+  const time = now.time ?? 0;
+  const still = [stillOf(surface, set, now.surface.what, time), stillOf(colour, set, now.colour, time)];
+  const notes = [nodesNote({ time, dataset: set }), ...still].filter((one, i, all) => all.indexOf(one) === i);
   const state = {
     isPending: arrived === null || arrivedColour === null,
-    samples: [`${fine.dims.join(" × ")} samples`, how, ...(late === "" ? [] : [late])].join(", "),
+    samples: [`${fine.dims.join(" × ")} samples`, how, ...notes].filter(Boolean).join(", "),
     key: JSON.stringify([surface.key, fine.dims, brush?.volume.key]),
     isFinest: isFinest(surface, set) || failureOf(set, surface.what, frame) !== null,
   };

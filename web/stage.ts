@@ -15,8 +15,8 @@ import {
   NO_DIFFERENCE,
   planeLayer,
   planeTitle,
-  previewNote,
   surfaceLayer,
+  timeNote,
 } from "./stage-layers.js";
 import {
   dyeTrails,
@@ -283,8 +283,7 @@ export class Stage {
     if (fence !== null) this.#fences.push(fence);
     if (this.#fences.length > 8) this.finished();
     clearTimeout(this.#flowTimer);
-    // Streaks leave most of the time to everything else. Where pictures take long, they advance only with the pictures of
-    // playing time.
+    // Where pictures take long, streaks advance only with the pictures of playing time.
     if (this.#isFlowing && !(isPlaying.value && this.#cost > 25)) this.#flow();
     this.#isUnfinished = more;
     if (more) this.draw();
@@ -374,7 +373,7 @@ export class Stage {
     const isSwiped = now.show === "compare" && now.compare === "swipe";
     const at = swipe.value * rect.width;
     const swipedPlane = isSwiped ? planeLayer(pane, now, true) : null;
-    const isPending = planeA.isPending || (isSwiped && swipedPlane === null && refusalOf(now, true) === null);
+    const isPending = planeA.still !== "" || (isSwiped && swipedPlane === null && refusalOf(now, true) === null);
     const mayFlow = this.#streaks !== null && !isSwiped && !isOfBoth;
     const nextFlow = mayFlow ? flowOf(pane, now) : null;
     // The first picture of a pane does not wait for its streaks.
@@ -400,7 +399,7 @@ export class Stage {
       labelOf(now, true),
       now.stage,
     ]);
-    const key = `${content} ${cross.value}`;
+    const key = `${content} ${cross.value} ${nextFlow !== null}`;
     const isSame = this.#drawn.get(index) === key && !isPending;
     if (isSame && streaks === null) return isLate;
     this.#drawn.set(index, isPending ? "" : key);
@@ -421,10 +420,9 @@ export class Stage {
       : now.show === "compare" && !isSwiped
         ? `${side}: ${labelOf(now, pane.second)}`
         : "";
-    const late = previewNote(pane, now);
     this.#setTitle(index, {
       title: planeTitle(pane, layer.dataset, layer.picture === null ? layer.volume : null, cross.value),
-      note: [note, late.includes("t = ") ? late : ""].filter(Boolean).join(", "),
+      note: [note, timeNote(pane, now, nextFlow !== null)].filter(Boolean).join(", "),
       isPending,
       isOnLight,
     });

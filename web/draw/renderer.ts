@@ -484,7 +484,6 @@ export class Renderer {
     if (coarse === null) return;
     const { at } = this.#use(COVER, COPY);
     for (const texture of coarse.textures) {
-      gl.activeTexture(gl.TEXTURE0);
       gl.bindTexture(gl.TEXTURE_2D, texture);
       filter(gl, gl.TEXTURE_2D, gl.NEAREST);
     }
@@ -593,7 +592,6 @@ export class Renderer {
       this.#composed = { key: composedKey, target: this.#targetOfSize(reused, w, h, [gl.RGBA8]) };
       const { at } = this.#use(COVER, COMPOSE, { SMOOTH: isComplete, FAINT: target !== null && faint !== null });
       if (target !== null) {
-        gl.activeTexture(gl.TEXTURE0);
         gl.bindTexture(gl.TEXTURE_2D, target.textures[0]);
         filter(gl, gl.TEXTURE_2D, gl.LINEAR);
       }

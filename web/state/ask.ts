@@ -1,8 +1,4 @@
-/**
- * The store of answers, from a question and the manifest of its dataset to the answer. The page shows nothing but
- * entries of the store, so that no answer is shown for another question. Answers that nothing wants are evicted, least
- * recently used first.
- */
+/** The store of answers by question and manifest. The page shows nothing else: no answer stands for another question. */
 import { type Signal, signal } from "@preact/signals-core";
 import { requireOne } from "./format.js";
 

@@ -189,10 +189,7 @@ export function writeLink(view: View): string {
   if (view.pins.length > 0) add("view.pins", view.pins.map(texts).join(";"));
   if (view.compare !== "swipe") add("view.compare", view.compare);
   if (view.stage === "light") add("view.stage", "light");
-  add("b.dataset", b.dataset);
-  add("b.what", b.what);
-  add("b.time", b.time === undefined ? null : exactNumber(b.time));
-  add("b.method", b.method);
+  for (const [name, one] of Object.entries(b)) add(`b.${name}`, typeof one === "number" ? exactNumber(one) : one);
   return new URLSearchParams(members).toString();
 }
 

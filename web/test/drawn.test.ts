@@ -4,7 +4,7 @@ import type { PlanePane } from "../draw/layout.js";
 import type { Axis, Dataset } from "../state/dataset.js";
 import { answering, axisOf, model, setOf, show } from "./page.js";
 
-const { flowOf, surfaceLayer } = await import("../stage-layers.js");
+const { flowOf, planeLayer, surfaceLayer, timeNote } = await import("../stage-layers.js");
 const { isolated, panes } = await import("../stage-state.js");
 const { budget } = await import("../cards/budget.js");
 const { spectrum } = await import("../cards/spectrum.js");
@@ -70,11 +70,37 @@ it("draws no surface of one time under another", async () => {
   model.change({ time: 1 });
   // Until it has arrived, the old one is marked as such.
   expect(drawn()).toMatchObject({ key, isPending: true });
+  expect(drawn()?.samples).toMatch(/, still p at t = 0$/);
   pass();
   await vi.waitFor(() => expect(drawn()?.isPending).toBe(false));
   expect(drawn()?.key).not.toBe(key);
   expect(drawn()?.layer.colour.frame).toBe(1);
   expect(drawn()?.layer.fine.data[0]).toBeCloseTo(5);
+});
+
+it("marks planes of another time or quantity, and what is of nodes over a picture between stored times", async () => {
+  let pass = () => undefined as void;
+  const passed = new Promise<void>((resolve) => {
+    pass = resolve;
+  });
+  answering(async (call, members) => {
+    if (members.frame === "1" || members.what === "u.y") await passed;
+    return call === "values" ? { rows: [[1, 1, 1, 0]] } : filled(members, 2);
+  });
+  show(setOf("late", [0, 1]), { brush: "p >= 1" });
+  const note = (hasStreaks = false) => timeNote(panes.value[0] as PlanePane, model.view.value, hasStreaks);
+  const layer = () => planeLayer(panes.value[0] as PlanePane, model.view.value, false)?.layer;
+  await vi.waitFor(() => expect(layer()?.picture).toBeTruthy());
+  expect([note(), note(true)]).toEqual(["", ""]);
+  model.change({ time: 1 });
+  expect([note(true), layer()?.brush?.volume.frame]).toEqual(["still p at t = 0", 0]);
+  model.change({ what: "u.y" });
+  expect(note()).toBe("still p at t = 0");
+  model.change({ what: "p", time: 0.4 });
+  expect(note()).toBe("nodes of t = 0");
+  pass();
+  await vi.waitFor(() => expect(note()).toBe("brush by nodes of t = 0"));
+  expect(note(true)).toBe("brush and streaks by nodes of t = 0");
 });
 
 it("shows a structure at an open end without what touches the other end", async () => {
