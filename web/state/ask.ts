@@ -251,18 +251,15 @@ export class Store {
     return kept;
   }
 
-  #isOpen(key: string): boolean {
-    const { answer, error, isPending } = this.#kept(key).state.peek();
-    return answer === null && error === null && !isPending;
-  }
-
   #start(): void {
     for (const one of this.#wanted) {
       // Prefetches wait until all answers that are shown have arrived.
       const isAhead = one.priority >= AHEAD;
       if (this.#flying >= (isAhead ? AHEAD_IN_FLIGHT : IN_FLIGHT) || (isAhead && (this.#isMoving || this.isBusy)))
         return;
-      if (this.#isOpen(one.key)) void this.#load(one, this.#kept(one.key));
+      const kept = this.#kept(one.key);
+      const { answer, error, isPending } = kept.state.peek();
+      if (answer === null && error === null && !isPending) void this.#load(one, kept);
     }
   }
 

@@ -233,7 +233,7 @@ export function untaken(query: string, shown: View, axes: readonly Axis[]): stri
     seen.add(name);
     const isShown = axis?.periodic || has.getAll(name).some((one) => isSame(name, one, text, axes));
     const member = `${name} ${text.trim() || "(empty)"}`;
-    if (!MEMBERS.test(name)) add("Not read of this link, so that numbers are without", name);
+    if (!MEMBERS.test(name)) add("Not read of this link", name);
     else if (axis !== undefined && !isOnAxis(axis, place as number)) add(OUTSIDE, member);
     else if (!isShown) add("Replaced, since unreadable, repeated or not in the dataset", member);
     else if (axis !== undefined && isCoarse(axis) && Math.fround(place as number) !== place)
@@ -241,5 +241,6 @@ export function untaken(query: string, shown: View, axes: readonly Axis[]): stri
   }
   const open = ["x", "y", "z"].filter((name) => numberOf(asked.get(name)) === null);
   if (open.length === 1 || open.length === 2) for (const name of open) add("In the middle of the box", name);
-  return [...found].map(([reason, names]) => `${reason}: ${names.join(", ")}.`).join(" ");
+  const all = [...found].map(([reason, names]) => `${reason}: ${names.join(", ")}.`);
+  return all.map((one) => one.replace(/^Not read.*/, "$& Numbers are without.")).join(" ");
 }

@@ -105,7 +105,7 @@ it.each([
   ...["range=p:0:1e999", "range=p:0:1:symlog:0", "surface=p@1e999", "surface=p@1.2.3", "brush=p>=1.2.3"].map(
     (member) => [`view.${member}`, {}, `${REPLACED} view.${member.replace("=", " ")}.`] as const,
   ),
-  ["view.cards=pdf&half", {}, "Not read of this link, so that numbers are without: view.cards, half."],
+  ["view.cards=pdf&half", {}, "Not read of this link: view.cards, half. Numbers are without."],
 ] as const)("say what a page does not take of them: %s", (query, page, text) => {
   expect(said(query, page as Partial<View>)).toBe(text);
 });
