@@ -29,12 +29,10 @@ export const conditionInput = (set: Dataset, label: string): TemplateResult =>
 
 /** Uniform axes with more than one node; the picture takes the first two. */
 const planeAxes = ({ axes }: Dataset) => axes.filter((axis) => axis.coordinates === undefined && axis.nodes > 1);
-const hasUniformPlane = (set: Dataset) =>
-  planeAxes(set).length >= 2 && set.axes.every(({ coordinates }) => coordinates === undefined);
 
 export const around: CardKind = {
   name: "Around",
-  has: hasUniformPlane,
+  has: (set) => planeAxes(set).length >= 2 && set.axes.every(({ coordinates }) => coordinates === undefined),
   hasQuantity: true,
   hasTimes: false,
   question(set, what, time) {

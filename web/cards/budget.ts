@@ -27,12 +27,14 @@ export const budget: CardKind = {
   hasTimes: false,
   question: (set) => ({
     ...{ dataset: set.name, call: "statistics", reduce: [{ budget: chosen.value }] },
-    ...{ over: ["x", "z", "t"], time: "all", units: "plus", fold: "y:mirror" },
+    ...{ over: ["x", "z", "t"], time: "all", units: "plus" },
   }),
   facts(_set, _what, [[, answer]]) {
     const [result] = resultsOf<Readonly<Record<string, readonly (number | null)[]>>>(answer);
     const { u_tau, y_plus } = answer.wall_units as WallUnits;
-    const numbers = (values: readonly (number | null)[] = []) => values.map((value) => value ?? Number.NaN);
+    const half = Math.ceil(y_plus.length / 2);
+    const numbers = (values: readonly (number | null)[] = []) =>
+      values.slice(0, half).map((value) => value ?? Number.NaN);
     const curves = TERMS.flatMap(([key, label]): Curve[] =>
       // The pressure strain of k is zero, since the flow is incompressible.
       result[key] === undefined || (chosen.value === "k" && key === "p-strain")
@@ -43,7 +45,7 @@ export const budget: CardKind = {
     const rest = numbers(result.sum);
     const outside = rest.filter((_, i) => y_plus[i] > 1).map(Math.abs);
     return {
-      title: `Budget of the ${chosen.value === "k" ? "turbulent energy" : `⟨${chosen.value}⟩`}, all times, both walls`,
+      title: `Budget of the ${chosen.value === "k" ? "turbulent energy" : `⟨${chosen.value}⟩`}, all times, first half`,
       chart: { x: { label: "y⁺", isLog: true }, y: { label: "in u_τ⁴/ν" }, curves, zero: true },
       rows: [
         ["u_τ", shortNumber(u_tau)],

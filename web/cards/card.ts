@@ -26,7 +26,17 @@ export interface CardKind {
   options?(set: Dataset): TemplateResult;
 }
 
-export type Moments = Readonly<Record<"mean" | "variance" | "skewness" | "flatness" | "missing", number>>;
+export type Moments = Readonly<Record<"mean" | "variance" | "skewness" | "flatness" | "missing" | "infinite", number>>;
+
+export type LeftOut = Partial<Record<"missing" | "infinite", number | readonly number[]>>;
+/** Rows that say how many nodes are not in a mean or distribution. */
+export const leftOut = (result: LeftOut): Facts["rows"] =>
+  (["missing", "infinite"] as const).flatMap((kind) => {
+    const count = [result[kind] ?? 0].flat().reduce((sum, one) => sum + one, 0);
+    return count === 0
+      ? []
+      : [[`${kind === "missing" ? "Missing" : "Infinite"}, not counted`, `${count} nodes`] as const];
+  });
 
 export function axisButtons(axes: readonly Axis[], chosen: AxisName, to: { value: AxisName }): TemplateResult {
   const offered = axes.filter(({ nodes }) => nodes > 1).map(({ name }) => [name, `along ${name}`]);

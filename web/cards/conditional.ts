@@ -4,9 +4,9 @@ import { choice, into, textField } from "../controls.js";
 import { type Dataset, hasVelocity } from "../state/dataset.js";
 import { extremesText, plainNumber } from "../state/format.js";
 import { firstQuantity, hasDerivatives, quantityOf } from "../state/quantities.js";
-import { type Answered, type CardKind, resultsOf } from "./card.js";
+import { type Answered, type CardKind, type LeftOut, leftOut, resultsOf } from "./card.js";
 
-interface Result {
+interface Result extends LeftOut {
   readonly edges: readonly (readonly number[])[] | readonly number[];
   readonly mean: readonly (number | null)[];
   readonly variance: readonly (number | null)[];
@@ -62,6 +62,7 @@ export const conditional: CardKind = {
       rows: [
         ["Samples", `${whole}, ${plainNumber((100 * kept) / whole, 4)} % in bins of ${LEAST} or more`],
         ["Least, greatest mean", extremesText(means)],
+        ...leftOut(first),
       ],
     };
   },

@@ -18,24 +18,23 @@ const periodicOf = ({ axes }: Dataset) => axes.filter(({ periodic, nodes }) => p
 const axisOf = (set: Dataset) =>
   periodicOf(set).find(({ name }) => name === chosen.value) ?? (periodicOf(set)[0] as Dataset["axes"][0]);
 /** The axis across walls, whose positions have correlations of their own. */
-const acrossOf = ({ axes }: Dataset) => axes.find(({ periodic, nodes }) => !periodic && nodes > 1);
+const openOf = ({ axes }: Dataset) => axes.filter(({ periodic, nodes }) => !periodic && nodes > 1);
 
 export const correlation: CardKind = {
   name: "Correlation",
   // An answer has correlations for positions along at most one open axis.
-  has: (set) =>
-    periodicOf(set).length > 0 && set.axes.filter(({ periodic, nodes }) => !periodic && nodes > 1).length < 2,
+  has: (set) => periodicOf(set).length > 0 && openOf(set).length < 2,
   hasQuantity: true,
   hasTimes: true,
   question(set, what, time) {
-    const across = acrossOf(set);
+    const across = openOf(set).at(0);
     const over = set.axes.filter((axis) => axis !== across && axis.periodic).map(({ name }) => name);
     const places = across === undefined ? {} : { over };
     return { dataset: set.name, call: "correlation", what: [what], axis: [axisOf(set).name], ...places, time };
   },
   facts(set, what, answers) {
     const axis = axisOf(set);
-    const across = acrossOf(set);
+    const across = openOf(set).at(0);
     const { symbol } = quantityOf(what);
     const place = across === undefined ? 0 : (rested.value.cross ?? cross.value)[set.axes.indexOf(across)];
     let at = 0;
@@ -57,12 +56,10 @@ export const correlation: CardKind = {
     const length = pick(first.integral_length);
     const crossed = pick(first.crossed) === false ? ", to half the period" : "";
     const deviation = pick(first.s_a);
-    const where =
-      across === undefined
-        ? ""
-        : `, ${across.name} = ${placeText(across, (resultsOf<Result>(first)[0].coordinates[across.name] ?? [])[at] ?? 0)}`;
+    const [{ coordinates }] = resultsOf<Result>(first);
+    const where = across && `, ${across.name} = ${placeText(across, coordinates[across.name]?.[at] ?? 0)}`;
     return {
-      title: `Correlation of ${symbol} along ${axis.name}${where}`,
+      title: `Correlation of ${symbol} along ${axis.name}${where ?? ""}`,
       chart: { x: { label: `separation along ${axis.name}` }, y: { label: "ρ" }, curves, zero: true },
       rows: [
         ...(typeof length === "number" ? [[`Integral length${crossed}`, shortNumber(length)] as const] : []),

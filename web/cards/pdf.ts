@@ -7,7 +7,7 @@ import { inSpan, shortNumber } from "../state/format.js";
 import { type Brush, brushIn, operand } from "../state/link.js";
 import { change, view } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
-import { type Answered, type CardKind, type Facts, type Json, type Moments, resultsOf } from "./card.js";
+import { type Answered, type CardKind, type Facts, type Json, leftOut, type Moments, resultsOf } from "./card.js";
 
 const BINS = 160;
 const isLog = signal(true);
@@ -55,23 +55,21 @@ function pdfOf(what: string, answers: Answered): Facts {
   const ys = positive.map(([, y]) => y);
   const [low, high] = [Math.min(...ys), Math.max(...ys)];
   curves.push(gaussian(moments, positive, low));
-  const brush = brushOn(what);
+  const [brush, end] = [brushOn(what), histogram.edges.at(-1) ?? 0];
   return {
     title: "Probability density, all nodes",
     chart: {
       x: { label: isByRms.value ? `(${symbol} − mean) / σ` : symbol },
       y: { label: "density", isLog: isLog.value, domain: isLog.value ? [low * 0.7, high * 1.6] : [0, high * 1.08] },
       curves,
-      ...(brush === null || isByRms.value
-        ? {}
-        : { brush: [brush.low, Math.min(brush.high, histogram.edges.at(-1) ?? 0)] }),
+      ...(brush === null || isByRms.value ? {} : { brush: [brush.low, Math.min(brush.high, end)] }),
     },
     rows: [
       ["Mean", inSpan(Math.abs(moments.mean) < 1e-9 * size ? 0 : moments.mean, 6 * size)],
       ["Standard deviation", shortNumber(size)],
       ["Skewness", shortNumber(moments.skewness)],
       ["Flatness", shortNumber(moments.flatness)],
-      ...(moments.missing > 0 ? [["Missing, not counted", `${moments.missing} nodes`] as const] : []),
+      ...leftOut(moments),
       ...(brushed === undefined ? [] : [["Brushed", `${shortNumber(100 * brushed.mean)} % of the volume`] as const]),
     ],
   };

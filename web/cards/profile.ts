@@ -8,7 +8,7 @@ import { type Dataset, hasTwoWalls, wallAxis } from "../state/dataset.js";
 import { requireOne, shortNumber } from "../state/format.js";
 import { store } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
-import { type Answered, type CardKind, type Facts, resultsOf } from "./card.js";
+import { type Answered, type CardKind, type Facts, type LeftOut, leftOut, resultsOf } from "./card.js";
 
 const isInWallUnits = signal(false);
 
@@ -27,15 +27,18 @@ const wallRows = ({ nu, u_tau }: WallUnits, axis: Axis): Facts["rows"] => [
   ...(hasTwoWalls(axis) ? [["Re_τ", shortNumber((u_tau * axis.length) / 2 / nu)] as const] : []),
 ];
 
-/** Profiles in wall units, of two walls the halves at the first, with the viscous and the logarithmic law. */
+/** Velocities relative to the wall, of two walls those in the half at the first, with the viscous and the logarithmic law. */
 function wallFacts(answers: Answered, axis: Axis, profiles: readonly Curve[]): Facts {
   const measured = answers.flatMap(([, { wall_units }, label], i): Curve[] => {
     if (wall_units === undefined) return [];
     const { u_tau, [`${axis.name}_plus` as const]: distances } = wall_units as WallUnits;
     const { points } = profiles[i];
-    const scaled = points
-      .map(([, u], j): [number, number] => [distances[j], u / u_tau])
-      .slice(0, hasTwoWalls(axis) ? Math.ceil(points.length / 2) : points.length)
+    const half = points.slice(0, hasTwoWalls(axis) ? Math.ceil(points.length / 2) : points.length);
+    // A wall without a node is taken to be at rest.
+    const atWall = half[distances.indexOf(0)]?.[1] ?? 0;
+    const direction = Math.sign(half.reduce((sum, [, u]) => sum + u - atWall, 0));
+    const scaled = half
+      .map(([, u], j): [number, number] => [distances[j], (direction * (u - atWall)) / u_tau])
       .filter(([y]) => y > 0);
     return [{ label: label ?? "u⁺", points: scaled }];
   });
@@ -45,14 +48,14 @@ function wallFacts(answers: Answered, axis: Axis, profiles: readonly Curve[]): F
     .filter((y) => y <= last)
     .map((y): [number, number] => [y, Math.log(y) / 0.41 + 5.2]);
   return {
-    title: `Mean velocity in wall units`,
+    title: "Mean velocity relative to the wall, in wall units",
     chart: {
-      x: { label: "y⁺", isLog: true },
+      x: { label: `${axis.name}⁺`, isLog: true },
       y: { label: "u⁺" },
       curves: [
         ...measured,
-        { label: "u⁺ = y⁺", points: viscous, isDashed: true },
-        { label: "ln y⁺ / 0.41 + 5.2", points: logarithmic, isDashed: true },
+        { label: `u⁺ = ${axis.name}⁺`, points: viscous, isDashed: true },
+        { label: `ln ${axis.name}⁺ / 0.41 + 5.2`, points: logarithmic, isDashed: true },
       ],
     },
     rows: wallRows(answers[0][1].wall_units as WallUnits, axis),
@@ -89,7 +92,7 @@ export const profile: CardKind = {
     return {
       title: `Profile of ${symbol} along ${axis.name}`,
       chart: { x: { label: axis.name }, y: { label: symbol }, curves, zero: true },
-      rows: wall === undefined ? [] : wallRows(wall, axis),
+      rows: [...(wall === undefined ? [] : wallRows(wall, axis)), ...leftOut(resultsOf<LeftOut>(answers[0][1])[0])],
     };
   },
   options: (set) => html`${wallAxis(set) !== null ? toggle("Wall units", isInWallUnits) : nothing}`,

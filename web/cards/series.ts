@@ -8,10 +8,7 @@ import { cross, rested, valueText, view } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
 import { axisButtons, type CardKind } from "./card.js";
 
-interface Line {
-  readonly coords: Readonly<Record<string, readonly number[]>>;
-  readonly data: Readonly<Record<string, readonly (number | null)[]>>;
-}
+type Line = Readonly<Record<"coords" | "data", Readonly<Record<string, readonly number[]>>>>;
 
 const restedPlace = () => rested.value.cross ?? cross.value;
 const known = (value: number | null): number => value ?? Number.NaN;
@@ -34,11 +31,10 @@ export const series: CardKind = {
     const { symbol } = quantityOf(what);
     const mean = values.reduce((sum, one) => sum + one, 0) / values.length;
     const now = points.find(([at]) => at === time);
+    const place = restedPlace().map((one, a) => placeText(set.axes[a], one));
     const write = (value: number) => valueText({ dataset: set, what, time, method: "" }, value);
     return {
-      title: `${symbol} at ${restedPlace()
-        .map((one, a) => placeText(set.axes[a], one))
-        .join(", ")}`,
+      title: `${symbol} at ${place.join(", ")}`,
       chart: {
         x: { label: "t" },
         y: { label: symbol },
@@ -80,9 +76,8 @@ export const line: CardKind = {
       return { label: label ?? symbol, points: (coords[axis] ?? []).map((one, i) => [one, known(values[i])]) };
     });
     const at = restedPlace();
-    const others = AXIS_NAMES.flatMap((name, a) =>
-      name === axis ? [] : [`${name} = ${placeText(set.axes[a], at[a])}`],
-    );
+    const places = AXIS_NAMES.map((name, a) => `${name} = ${placeText(set.axes[a], at[a])}`);
+    const others = places.toSpliced(AXIS_NAMES.indexOf(axis), 1);
     return {
       title: `${symbol} along ${axis} at ${others.join(", ")}`,
       chart: { x: { label: axis }, y: { label: symbol }, curves, mark: at[AXIS_NAMES.indexOf(axis)] },

@@ -48,15 +48,13 @@ export const spectrum: CardKind = {
           .filter(([one], i) => one > 0 && e[i] > 1e-9 * top),
       };
     });
-    const [start] = curves[0].points;
-    if (start !== undefined && !isCompensated.value) {
-      const at = curves[0].points[Math.min(2, curves[0].points.length - 1)];
+    const third = curves[0].points.slice(0, 3).at(-1);
+    if (third !== undefined && !isCompensated.value)
       curves.push({
         label: "slope −5/3",
         isDashed: true,
-        points: [1, 2, 4, 8].map((n): [number, number] => [n * at[0], 2.2 * at[1] * n ** (-5 / 3)]),
+        points: [1, 2, 4, 8].map((n): [number, number] => [n * third[0], 2.2 * third[1] * n ** (-5 / 3)]),
       });
-    }
     const row = (name: string, key: string): readonly [string, string][] =>
       scales[key] === undefined ? [] : [[name, shortNumber(scales[key])]];
     return {

@@ -137,7 +137,7 @@ it("puts the crosshair where Q is largest, whatever the surface is of", async ()
   await vi.waitFor(() => expect(model.view.peek().cross).toEqual([27 % 8, 3, 0]));
 });
 
-it("draws the folded budget of a channel over its distance from the nearer wall", () => {
+it("draws the budget of the first half, since only the channel has mirrored halves", () => {
   const wall: Axis = { ...axisOf("y"), periodic: false, faces: ["wall", "wall"] };
   const set = {
     ...setOf("folded", [0, 1]),
@@ -145,9 +145,10 @@ it("draws the folded budget of a channel over its distance from the nearer wall"
     viscosity: 0.01,
   } as unknown as Dataset;
   const question = budget.question(set, "", 0);
-  expect(question).toMatchObject({ over: ["x", "z", "t"], time: "all", units: "plus", fold: "y:mirror" });
-  const result = { produc: [0, 0.25], dissip: [-0.1, -0.2], sum: [0, 0.01] };
-  const wall_units = { u_tau: 0.05, nu: 0.01, y_plus: [2, 10] };
+  expect(question).toMatchObject({ over: ["x", "z", "t"], time: "all", units: "plus" });
+  expect(question).not.toHaveProperty("fold");
+  const result = { produc: [0, 0.25, 7], dissip: [-0.1, -0.2, 8], sum: [0, 0.01, 9] };
+  const wall_units = { u_tau: 0.05, nu: 0.01, y_plus: [2, 10, 2] };
   const { chart } = budget.facts(set, "", [[0, { results: [result], wall_units }, null]]);
   expect(chart.curves.map(({ points }) => points)).toEqual([
     [

@@ -26,6 +26,8 @@ const setOf = (...axes: readonly Axis[]) =>
   }) as unknown as Dataset;
 const [x, y, z] = [axisOf("x"), axisOf("y", ["wall", "wall"]), axisOf("z")];
 
+const toggleWallUnits = () => buttonsOf(profile.options?.(setOf(x, y, z))).get("Wall units")?.();
+
 it("asks one question for the card of u.x and the ruler", () => {
   const question = profile.question(setOf(x, y, z), "u.x", 0.5);
   expect(question).toMatchObject({ what: ["u.x"], over: ["x", "z"], time: 0.5, units: "plus" });
@@ -83,13 +85,12 @@ it("draws in wall units every time that is chosen, each by its own friction velo
     wall_units: { u_tau, nu: 0.02, y_plus: at.map((one) => ((1 - Math.abs(one)) * u_tau) / 0.02) },
   });
   const set = setOf(x, y, z);
-  const press = buttonsOf(profile.options?.(set)).get("Wall units") as () => void;
-  press();
+  toggleWallUnits();
   const facts = profile.facts(set, "u.x", [
     [0.5, answerOf(0.5, [0, 3, 4, 3, 0]), "t 0.5"],
     [0, answerOf(0.25, [0, 2, 5, 2, 0]), "t 0"],
   ]);
-  press();
+  toggleWallUnits();
   const [now, before, ...laws] = facts.chart.curves;
   expect(now).toMatchObject({ label: "t 0.5" });
   for (const [curve, points] of [
@@ -99,4 +100,22 @@ it("draws in wall units every time that is chosen, each by its own friction velo
     expect(curve?.points.flat()).toEqual(points);
   expect(laws.map(({ label }) => label)).toEqual(["u⁺ = y⁺", "ln y⁺ / 0.41 + 5.2"]);
   expect(facts.rows[0]?.[1]).toBe("0.5000");
+});
+
+it.each([
+  ["a moving wall", [-1, -0.9, 0], [1, 1, 2, 10]],
+  ["a flow against x", [0, -0.1, -1], [1, 1, 2, 10]],
+])("draws the velocity relative to the wall of %s", (_, means, points) => {
+  const answer = {
+    results: [{ coordinates: { y: [-1, -0.9, 0, 0.9, 1] }, mean: [...means, 0.9, 1], infinite: [3, 0, 0, 0, 2] }],
+    wall_units: { u_tau: 0.1, nu: 0.02, y_plus: [0, 1, 2, 1, 0] },
+  };
+  toggleWallUnits();
+  const { curves } = profile.facts(setOf(x, y, z), "u.x", [[0.5, answer, null]]).chart;
+  toggleWallUnits();
+  expect(curves[0]?.points.flat().map((one) => Math.round(1e9 * one) / 1e9)).toEqual(points);
+  expect(profile.facts(setOf(x, y, z), "u.x", [[0.5, answer, null]]).rows).toContainEqual([
+    "Infinite, not counted",
+    "5 nodes",
+  ]);
 });
