@@ -129,10 +129,10 @@ export const ANSWER_FLAGS: readonly AnswerFlag[] = [
     about: "override red lines by their subjects: order,values",
     repeats: true,
     read: (text, { despite = [] }) => {
-      const found = partsOf(text);
-      const wrong = found.find((word) => !(SUBJECTS as readonly string[]).includes(word));
-      if (wrong !== undefined) throw needed(`"${wrong}" is no line: ${SUBJECTS.join(", ")}.`);
-      return { despite: [...despite, ...(found as Subject[])] };
+      const words = partsOf(text);
+      const unknown = words.find((word) => !(SUBJECTS as readonly string[]).includes(word));
+      if (unknown !== undefined) throw needed(`"${unknown}" is no line: ${SUBJECTS.join(", ")}.`);
+      return { despite: [...despite, ...(words as Subject[])] };
     },
   },
 ];
@@ -143,8 +143,8 @@ export function answersFrom(texts: AnswerTexts): Answers {
   for (const [name, all] of texts) {
     const row = ANSWER_FLAGS.find(({ flag }) => flag === name);
     if (row === undefined) {
-      const known = ANSWER_FLAGS.map(({ flag }) => flag).join(", ");
-      throw new RequestError("InvalidRequest", `${name} is no answer; there are ${known}.`, { member: name });
+      const flags = ANSWER_FLAGS.map(({ flag }) => flag).join(", ");
+      throw new RequestError("InvalidRequest", `${name} is no answer; there are ${flags}.`, { member: name });
     }
     for (const [at, text] of all.entries()) {
       try {
@@ -199,14 +199,11 @@ function fieldNamed(text: string): string {
 }
 
 function coordinatesOf(text: string): ReadonlyMap<AxisName, string> {
-  const found = text.split(",").map((part) => part.split("=").map((side) => side.trim()));
-  const isPath = ([axis, path, more]: readonly string[]) =>
-    (AXIS_NAMES as readonly string[]).includes(axis as string) &&
-    path !== undefined &&
-    path !== "" &&
-    more === undefined;
-  if (!found.every(isPath)) throw needed("paths by axis are needed, as in x=/grid/xm,y=/grid/ym.");
-  return new Map(found.map(([axis, path]) => [axis as AxisName, absolute(path as string)]));
+  const pairs = text.split(",").map((part) => part.split("=").map((side) => side.trim()));
+  const isPath = ([axis = "", path = "", more]: readonly string[]) =>
+    (AXIS_NAMES as readonly string[]).includes(axis) && path !== "" && more === undefined;
+  if (!pairs.every(isPath)) throw needed("paths by axis are needed, as in x=/grid/xm,y=/grid/ym.");
+  return new Map(pairs.map(([axis, path]) => [axis as AxisName, absolute(path as string)]));
 }
 
 function orderOf(text: string): string[] {
@@ -238,9 +235,9 @@ function timesOf(text: string): number[] | { origin: number; step: number } {
 }
 
 function pathsOf(text: string): string[] {
-  const found = partsOf(text);
-  if (found.includes("")) throw needed("paths are needed, with commas and no blanks between them.");
-  return found.map(absolute);
+  const paths = partsOf(text);
+  if (paths.includes("")) throw needed("paths are needed, with commas and no blanks between them.");
+  return paths.map(absolute);
 }
 
 const absolute = (path: string): string => (path.startsWith("/") ? path : `/${path}`);

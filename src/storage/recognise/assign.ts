@@ -40,7 +40,7 @@ function assign(
   const visit = (left: readonly Role[], unused: number): void => {
     const at = order.length;
     if (at === shape.length) {
-      if (left.length === 0 && orders.every((said) => agrees(order, said))) found.push([...order]);
+      if (left.length === 0 && orders.every((stated) => agrees(order, stated))) found.push([...order]);
       return;
     }
     const label = labels[at];

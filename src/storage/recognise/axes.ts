@@ -217,8 +217,9 @@ export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: A
     if (atTable !== null && atTable.value !== periodic?.value)
       contradictions.push(`${atTable.where} and ${periodic?.where} differ on whether ${axis} is periodic`);
     const edges = cellFacesOf(shared, table, clues, axis);
-    const found = { ...NO_CLUES, coordinates: { value, where }, periodic, walls: clues.walls, edges, contradictions };
-    return [axis, axisOf(axis, nodes, found, contents, findings)];
+    const { walls } = clues;
+    const tableClues = { ...NO_CLUES, coordinates: { value, where }, periodic, walls, edges, contradictions };
+    return [axis, axisOf(axis, nodes, tableClues, contents, findings)];
   });
   checkUnits(shared, field, tables);
   return Object.fromEntries(axes) as DescriptorInput["axes"];
@@ -290,10 +291,10 @@ function checkIsLength(shared: SharedEvidence, { path }: CoordinateTable, axis: 
   const { contents, facts, findings } = shared;
   refuseParametric(contents, path);
   const [name = "", units] = [path.split(/[/@]/).at(-1), facts.unitsAt(path)];
-  const said = [contents.words(path, "standard_name"), units && name].find((text) => NO_LENGTHS.test(text));
+  const nonLength = [contents.words(path, "standard_name"), units && name].find((text) => NO_LENGTHS.test(text));
   if (units !== "" && units !== "1") return;
   const claim = `${path} has no units, and ${name} is no length by its name; that it is one along ${axis} is a guess.`;
-  if (said !== undefined) refuseAxis(`${path} is the ${said}, which is no length`, axis, shared);
+  if (nonLength !== undefined) refuseAxis(`${path} is the ${nonLength}, which is no length`, axis, shared);
   else if (NO_LENGTHS.test(name))
     findings.contradict("spacing", claim, LENGTHS_ANSWER, undefined, areNodesAnswered(contents));
 }
@@ -323,26 +324,24 @@ function checkUnits(shared: SharedEvidence, field: OrientedDataset, tables: Axis
   const isAnswered = areNodesAnswered(contents);
   const speed = unitAt(contents, field.path);
   const isKnown = (units: string) => unitOf(units) !== null;
-  const said = unitsOfLength(shared, field, tables);
-  const others = said.filter(
-    ({ units }) =>
-      NO_UNITS.test(units) ||
-      ((isKnown(units) || (speed !== "" && isKnown(speed))) && factorBetween(units, "m") === null),
-  );
+  const stated = unitsOfLength(shared, field, tables);
+  const isSpeedKnown = speed !== "" && isKnown(speed);
+  const isOther = (units: string) => (isKnown(units) || isSpeedKnown) && factorBetween(units, "m") === null;
+  const others = stated.filter(({ units }) => NO_UNITS.test(units) || isOther(units));
   for (const { axis, units, where } of others) {
     const claim = `${where} is in ${units}, which is no length`;
-    const isOther = NO_UNITS.test(units) || unitOf(units)?.powers === unitOf("Pa")?.powers;
+    const isRefused = NO_UNITS.test(units) || unitOf(units)?.powers === unitOf("Pa")?.powers;
     const question = `${claim}; derivatives along ${axis} would be in another unit.`;
-    if (isOther) refuseAxis(claim, axis, shared);
+    if (isRefused) refuseAxis(claim, axis, shared);
     else findings.contradict("spacing", question, LENGTHS_ANSWER, axis, isAnswered);
   }
-  const [first] = said;
+  const [first] = stated;
   if (first === undefined || others.length > 0) return;
-  const isMixed = said.some(({ units }) => contradictionOf(first.units, units));
+  const isMixed = stated.some(({ units }) => contradictionOf(first.units, units));
   const isFar = speed !== "" && (factorBetween(`${first.units} s-1`, speed) ?? (isKnown(first.units) ? null : 1)) !== 1;
   if (!isMixed && !isFar && !isAnswered) findings.addReason(`lengths: in "${first.units}", by ${first.where}.`);
   if (!isMixed && !isFar) return;
-  const places = [...new Set(said.map(({ axis, units }) => `${units} along ${axis}`))].join(", ");
+  const places = [...new Set(stated.map(({ axis, units }) => `${units} along ${axis}`))].join(", ");
   const effect = isMixed
     ? "; they are served as they are, so that derivatives are in several units"
     : ` and ${field.path} in ${speed}; they are served as they are, so that particles move in another unit of length`;

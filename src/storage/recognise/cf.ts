@@ -31,9 +31,9 @@ export const CF: Layout = {
     const names = fields.velocity.map((path) => `${path} (${contents.attribute(path, "standard_name")})`);
     findings.addReason(`velocity: ${names.join(", ")}; pressure: ${fields.pressure ?? "none"}.`);
     contents.use("/", "Conventions");
-    const found = describeFields(contents, fields, findings, { attributes: ATTRIBUTES });
-    const { axes } = found.plan;
-    return AXIS_NAMES.every((axis) => isNamed(contents, axes[axis], axis)) ? found : null;
+    const described = describeFields(contents, fields, findings, { attributes: ATTRIBUTES });
+    const { axes } = described.plan;
+    return AXIS_NAMES.every((axis) => isNamed(contents, axes[axis], axis)) ? described : null;
   },
 };
 

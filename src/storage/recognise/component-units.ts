@@ -14,8 +14,8 @@ const NO_UNIT = /^(|-|none|n\/a|mixed|various)$/i;
 
 /** The unit that a dataset states, or else the nearest group above it; empty if it is not known. */
 export function unitAt(contents: Contents, path: string): string {
-  const own = contents.units(path);
-  if (own !== "") return own;
+  const unit = contents.units(path);
+  if (unit !== "") return unit;
   const above = unitsAbove(contents, path).find(({ units }) => unitOf(units) !== null);
   return above?.units ?? "";
 }
@@ -33,19 +33,19 @@ function unitsAbove(contents: Contents, path: string): { group: string; name: st
 
 /** Contradicts the unit of a velocity that is not the unit of a group above it. */
 function checkAgainstGroups(contents: Contents, path: string, findings: Findings): void {
-  const own = contents.units(path);
-  if (own === "") return;
-  const speed = unitOf(own);
+  const unit = contents.units(path);
+  if (unit === "") return;
+  const speed = unitOf(unit);
   const isOther = (units: string): boolean => {
     const system = SYSTEMS.find(([name]) => name.test(units));
     if (system !== undefined) return speed === null || Math.abs(speed.factor / system[1] - 1) > 1e-9;
     const isLength = unitOf(units)?.powers === unitOf("m")?.powers;
-    return contradictionOf(own, isLength ? `${units} s-1` : units);
+    return contradictionOf(unit, isLength ? `${units} s-1` : units);
   };
   const above = unitsAbove(contents, path).find(({ units }) => isOther(units));
   if (above === undefined) return;
   const { group, name, units } = above;
-  contradictUnit(`${path} is in "${own}" and the attribute ${name} of ${group} is "${units}"`, "velocity", findings);
+  contradictUnit(`${path} is in "${unit}" and the attribute ${name} of ${group} is "${units}"`, "velocity", findings);
 }
 
 /** The plan with all components of a field in the unit that the first of them states, if the person says so. */
@@ -64,15 +64,15 @@ function convertField(contents: Contents, name: string, field: FieldOfPlan, find
     if (name === "velocity") checkAgainstGroups(contents, path, findings);
     return field;
   }
-  const said = field.components.map(({ path }) => {
+  const stated = field.components.map(({ path }) => {
     const first = placeOf(path, field, 0);
     return { path: first, units: unitAt(contents, first) };
   });
-  if (name === "velocity" && said[0] !== undefined) checkAgainstGroups(contents, said[0].path, findings);
-  const to = said.find(({ units }) => units !== "") ?? (said[0] as (typeof said)[0]);
-  const others = said.filter(({ units }) => contradictionOf(to.units, units));
+  if (name === "velocity" && stated[0] !== undefined) checkAgainstGroups(contents, stated[0].path, findings);
+  const to = stated.find(({ units }) => units !== "") ?? (stated[0] as (typeof stated)[0]);
+  const others = stated.filter(({ units }) => contradictionOf(to.units, units));
   const unknown = others.find(({ units }) => factorBetween(units, to.units) === null);
-  const unstated = said.find(({ units }) => units.trim() === "");
+  const unstated = stated.find(({ units }) => units.trim() === "");
   const other = others[0] ?? (to.units.trim() === "" ? undefined : unstated);
   if (other === undefined) return field;
   if (unknown !== undefined || unstated !== undefined) {
@@ -80,8 +80,8 @@ function convertField(contents: Contents, name: string, field: FieldOfPlan, find
     contradictUnit(`${to.path} is in "${to.units}" and ${path} in "${units}"`, name, findings);
     return field;
   }
-  const factors = said.map(({ units }) => factorBetween(units, to.units) as number);
-  const effects = said.flatMap(({ path, units }, i) => {
+  const factors = stated.map(({ units }) => factorBetween(units, to.units) as number);
+  const effects = stated.flatMap(({ path, units }, i) => {
     const by = Number(factors[i]?.toPrecision(9));
     const effect = `${path} is in "${units}" and is multiplied by ${by}, into the "${to.units}" of ${to.path}`;
     return factors[i] === 1 ? [] : [effect];
@@ -101,7 +101,7 @@ function convertField(contents: Contents, name: string, field: FieldOfPlan, find
 
 function checkUnitList(contents: Contents, name: string, path: string, findings: Findings): void {
   const [first = "", ...units] = listOf(contents.attribute(path, "units")).map(String);
-  const other = units.find((one) => contradictionOf(first, one));
+  const other = units.find((unit) => contradictionOf(first, unit));
   if (other !== undefined) contradictUnit(`${path} is in "${first}" and "${other}"`, name, findings);
 }
 

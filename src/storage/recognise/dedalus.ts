@@ -19,6 +19,8 @@ const ATTRIBUTES = [
   ...["ext_mesh", "ext_coords", "global_shape", "local_start", "local_shape"],
 ];
 
+const FORMAT = { attributes: ATTRIBUTES, componentsFollowAxes: true } as const;
+
 export const DEDALUS: Layout = {
   producer: "Dedalus 3",
   recognise(contents) {
@@ -26,14 +28,14 @@ export const DEDALUS: Layout = {
     const findings = new Findings();
     const fields = findFields(contents, findings);
     if (fields === null || fields.steps !== null) return null;
-    const found = describeFields(contents, fields, findings, { attributes: ATTRIBUTES, componentsFollowAxes: true });
-    for (const { path } of Object.values(found.plan.fields).flatMap((field) => partsIn(field))) {
+    const described = describeFields(contents, fields, findings, FORMAT);
+    for (const { path } of Object.values(described.plan.fields).flatMap((field) => partsIn(field))) {
       const { roles } = labelsOf(contents, path);
       if (!AXIS_NAMES.every((axis) => roles.includes(axis))) return null;
       const space = contents.attribute(path, "grid_space");
       if (space instanceof Float64Array && space.includes(0))
         throw new DataError(`${path} holds coefficients (grid_space ${[...space].join(" ")}), not values at nodes`);
     }
-    return found;
+    return described;
   },
 };

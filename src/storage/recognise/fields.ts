@@ -51,7 +51,7 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
   if (chosen === undefined) {
     if (unread !== null) throw new DataError(`${unread}; write it anew as float32 or float64`);
     refuseFlat(contents, holders);
-    if (pair !== null) throw new DataError(`${twoComponentsText(pair)}, without a third; ${THIRD_COMPONENT_ADVICE}`);
+    if (pair !== null) throw new DataError(`${twoComponentsText(pair)}, without a third; ${THIRD_ADVICE}`);
     if (answers.fields !== undefined) return answeredFields(contents);
     return unnamedFields(contents, findings);
   }
@@ -71,7 +71,7 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
     `velocity: ${velocity.length === 0 ? "none" : velocity.join(", ")}; pressure: ${pressure ?? "none"}.`,
   );
   if (velocity.length === 0 && pair !== null)
-    findings.addWarning(`${twoComponentsText(pair)}, and left out without a third; ${THIRD_COMPONENT_ADVICE}.`);
+    findings.addWarning(`${twoComponentsText(pair)}, and left out without a third; ${THIRD_ADVICE}.`);
   if (unread !== null) findings.addWarning(`${unread}, and is left out.`);
   const others = otherFields(contents, findings, chosen, velocity);
   return { ...withNamed(contents, chosen.holder, { velocity, pressure, others }), ...series };
@@ -98,16 +98,16 @@ interface FieldCandidate {
 }
 
 function candidatesIn(contents: Contents, holders: readonly DatasetGroup[]): readonly FieldCandidate[] {
-  const found = holders.flatMap((holder) => {
+  const candidates = holders.flatMap((holder) => {
     const velocities = velocitiesIn(contents, holder);
     const [[pressure = null] = []] = namedIn(contents, holder, PRESSURES);
     const others = othersIn(contents, holder);
     const none = velocities.length === 0 && pressure === null && others.length === 0;
     return none ? [] : [{ holder, velocities, pressure, others }];
   });
-  const withVelocity = found.filter(({ velocities }) => velocities.length > 0);
-  const withPressure = found.filter(({ pressure }) => pressure !== null);
-  return [withVelocity, withPressure].find((list) => list.length > 0) ?? found;
+  const withVelocity = candidates.filter(({ velocities }) => velocities.length > 0);
+  const withPressure = candidates.filter(({ pressure }) => pressure !== null);
+  return [withVelocity, withPressure].find((list) => list.length > 0) ?? candidates;
 }
 
 /** Fields other than velocity and pressure: those that the user names, and those that have their usual names. */
@@ -145,8 +145,8 @@ function askWhich(
 function sameButForCase(contents: Contents, paths: readonly string[]): string[][] {
   const candidates = paths.map((path) => {
     const [group, name] = [parentOf(path), path.split("/").at(-1) ?? ""];
-    const alike = contents.datasets(group).filter((other) => other.toLowerCase() === name.toLowerCase());
-    return alike.map((other) => join(group, other)).filter((other) => other !== path && rank(contents, other) >= 3);
+    const sameNames = contents.datasets(group).filter((other) => other.toLowerCase() === name.toLowerCase());
+    return sameNames.map((other) => join(group, other)).filter((other) => other !== path && rank(contents, other) >= 3);
   });
   const isAll = candidates.length > 0 && candidates.every((list) => list.length > 0);
   return isAll ? [candidates.map((list) => list[0] as string)] : candidates.flat().map((path) => [path]);
@@ -168,8 +168,8 @@ function unnamedFields(contents: Contents, findings: Findings): FoundFields | nu
   if (lead === undefined) return null;
   const shapeOf = (path: string) => contents.dataset(path)?.shape ?? [];
   const vector = paths.find((path) => shapeOf(path).length > 3 && shapeOf(path).includes(3));
-  const alike = paths.filter((path) => shapeOf(path).join() === shapeOf(lead).join());
-  const velocity = vector !== undefined ? [vector] : alike.length === 3 ? alike : [];
+  const sameShape = paths.filter((path) => shapeOf(path).join() === shapeOf(lead).join());
+  const velocity = vector !== undefined ? [vector] : sameShape.length === 3 ? sameShape : [];
   const pressure = velocity.length === 0 ? lead : null;
   const taken = pressure ?? velocity.join(", ");
   const others = paths.filter((path) => path !== pressure && !velocity.includes(path));
@@ -195,7 +195,7 @@ export function answeredOthers(contents: Contents): readonly OtherField[] {
 function answeredFields(contents: Contents): FoundFields {
   const { velocity = [], pressure = null } = contents.answers;
   requireDatasets(contents, [...velocity, ...(pressure === null ? [] : [pressure])]);
-  const advice = velocity.length === 2 ? `; ${THIRD_COMPONENT_ADVICE}` : "";
+  const advice = velocity.length === 2 ? `; ${THIRD_ADVICE}` : "";
   if (velocity.length === 2 || velocity.length > 3)
     throw new DataError(`--velocity names ${velocity.length} datasets, not one vector or three components${advice}`);
   return { velocity, pressure, others: answeredOthers(contents), named: [], steps: null, place: (path) => path };
@@ -266,8 +266,8 @@ function othersIn(contents: Contents, holder: DatasetGroup): OtherField[] {
       ...triples.flatMap((names) => componentsNamed(contents, paths, names)),
       ...whole.flatMap((name) => vectorNamed(contents, paths, name)),
     ];
-    const [found] = triples.length > 0 ? vectors() : namedIn(contents, holder, whole);
-    return found === undefined ? [] : [{ field, paths: found }];
+    const [datasets] = triples.length > 0 ? vectors() : namedIn(contents, holder, whole);
+    return datasets === undefined ? [] : [{ field, paths: datasets }];
   });
 }
 
@@ -283,20 +283,20 @@ function otherNamed(contents: Contents, { paths }: DatasetGroup, used: ReadonlyS
     return isNumber && !used.has(path) && !USUAL_NAMES.has(name) && !contents.isUnwritten(path);
   });
   const byName = new Map(free.map(([name, path]) => [name.replaceAll(/\W+/g, "_"), path]));
-  const found = [...byName].flatMap(([name, path]): OtherField[] => {
+  const fields = [...byName].flatMap(([name, path]): OtherField[] => {
     const stem = name.replace(/_[xyz]$/, "");
     const parts = ["_x", "_y", "_z"].map((end) => byName.get(stem + end));
     const isVector = stem !== name && !byName.has(stem) && !parts.includes(undefined);
     if (isVector) return name.endsWith("_x") ? [{ field: stem, paths: parts as string[] }] : [];
     return [{ field: name, paths: [path] }];
   });
-  return found.filter(({ field }) => fieldNameProblem(field) === null && !Object.hasOwn(FIELDS, field));
+  return fields.filter(({ field }) => fieldNameProblem(field) === null && !Object.hasOwn(FIELDS, field));
 }
 
 /** The three datasets with these names; none if one is missing or has fewer than three dimensions. */
 function componentsNamed(contents: Contents, paths: DatasetGroup["paths"], names: readonly string[]): string[][] {
-  const found = names.flatMap((name) => paths.get(name) ?? []);
-  return found.length === 3 && found.every((path) => rank(contents, path) >= 3) ? [found] : [];
+  const stored = names.flatMap((name) => paths.get(name) ?? []);
+  return stored.length === 3 && stored.every((path) => rank(contents, path) >= 3) ? [stored] : [];
 }
 
 function shapeNamed(contents: Contents, paths: DatasetGroup["paths"], name: string) {
@@ -316,11 +316,11 @@ function rank(contents: Contents, path: string | undefined): number {
 
 /** The only pressure in the groups next to a group. */
 function pressureBeside(contents: Contents, holder: DatasetGroup, all: readonly DatasetGroup[]): string | null {
-  const found = all
+  const pressures = all
     .filter(({ group }) => parentOf(group) === parentOf(holder.group) && group !== holder.group)
     .flatMap(({ paths }) => PRESSURES.flatMap((name) => paths.get(name) ?? []))
     .filter((path) => rank(contents, path) >= 3);
-  return found.length === 1 ? found[0] : null;
+  return pressures.length === 1 ? pressures[0] : null;
 }
 
 /** The times of groups or numbered datasets if all of them hold the same names; else null. */
@@ -353,13 +353,13 @@ export function requireDistinct(steps: readonly string[], what: string): void {
   if (at > 0) throw new DataError(`two ${what} have the same number: ${steps[at - 1]} and ${steps[at]}`);
 }
 
-const THIRD_COMPONENT_ADVICE =
+const THIRD_ADVICE =
   "a flow of two components needs a third of zeros in a separate dataset (docs/datasets.md shows how)";
 
 function twoComponentsIn(contents: Contents, holders: readonly DatasetGroup[]): readonly string[] | null {
   const pairs = holders.flatMap(({ paths }) =>
     TRIPLES.map((names) => names.flatMap((name) => paths.get(name) ?? [])).filter(
-      (found) => found.length === 2 && found.every((path) => rank(contents, path) >= 3),
+      (pair) => pair.length === 2 && pair.every((path) => rank(contents, path) >= 3),
     ),
   );
   return pairs[0] ?? null;

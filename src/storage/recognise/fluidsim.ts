@@ -6,10 +6,10 @@ import type { ProducerRow } from "./producer.js";
 const OPERATORS = "/info_simul/params/oper";
 
 function fluidsimOrder(contents: Contents): string {
-  const said = contents.texts("/", "axes")?.join(" ") ?? "";
-  const axes = [...said.toLowerCase()].filter((letter) => "xyz".includes(letter));
+  const letters = contents.texts("/", "axes")?.join(" ") ?? "";
+  const axes = [...letters.toLowerCase()].filter((letter) => "xyz".includes(letter));
   if ([...axes].sort().join("") !== "xyz")
-    throw new DataError(`the attribute axes is "${said}", which does not name x, y and z once each`);
+    throw new DataError(`the attribute axes is "${letters}", which does not name x, y and z once each`);
   return axes.join(" ");
 }
 

@@ -60,7 +60,7 @@ export function describeFields(
   const { first } = oriented;
   if (fields.steps !== null) requireSameTables(contents, fields, first.path, tables);
   const tablesOf = chooseTables(shared, first, findings);
-  const { found, nodesAt } = locateFields(shared, fields, oriented);
+  const { located, nodesAt } = locateFields(shared, fields, oriented);
   const fieldOf = ({ field, datasets }: OrientedField) => ({
     ...storageOf(contents, fields, datasets, nodesAt),
     ...(Object.hasOwn(FIELDS, field) ? {} : unitAndTitleOf(contents, datasets[0]?.path as string)),
@@ -73,7 +73,7 @@ export function describeFields(
       title: contents.name,
       axes,
       time: timeOf(timed, first, fields, framesOf(first, fields)),
-      fields: Object.fromEntries(found.map((one) => [one.field, fieldOf(one)])) as DescriptorInput["fields"],
+      fields: Object.fromEntries(located.map((entry) => [entry.field, fieldOf(entry)])) as DescriptorInput["fields"],
     },
     findings,
     defined: format.attributes,
@@ -105,7 +105,7 @@ function locateFields(
   shared: SharedEvidence,
   fields: FoundFields,
   { velocity, pressure, others, singles, isStaggered, first }: OrientedFields,
-): { readonly found: readonly OrientedField[]; readonly nodesAt: ReadonlyMap<string, NodesOfField> } {
+): { readonly located: readonly OrientedField[]; readonly nodesAt: ReadonlyMap<string, NodesOfField> } {
   const { contents, findings } = shared;
   const nodesAt = new Map<string, NodesOfField>();
   for (const other of isStaggered ? velocity : [])
@@ -117,7 +117,7 @@ function locateFields(
     ...others,
     ...orientNamed(shared, fields.named, singles, grid),
   ];
-  const found = candidates.flatMap(({ field, datasets }): OrientedField[] => {
+  const located = candidates.flatMap(({ field, datasets }): OrientedField[] => {
     if (datasets === null || datasets.length === 0) return [];
     if (field === "velocity" && isStaggered) return [{ field, datasets }];
     const at = datasets.map((dataset) => (dataset === first ? {} : ownNodes(shared, first, dataset)));
@@ -129,9 +129,9 @@ function locateFields(
     return [];
   });
   for (const [path, at] of nodesAt)
-    for (const [axis, own] of Object.entries(at))
-      findings.addReason(`${path}: its own nodes along ${axis}, ${"path" in own ? own.path : "by a mesh"}.`);
-  const places = found
+    for (const [axis, nodes] of Object.entries(at))
+      findings.addReason(`${path}: its own nodes along ${axis}, ${"path" in nodes ? nodes.path : "by a mesh"}.`);
+  const places = located
     .flatMap(({ datasets }) => datasets ?? [])
     .flatMap(({ path }) => {
       const hasOwnNodes = Object.keys(nodesAt.get(path) ?? {}).length > 0;
@@ -143,7 +143,7 @@ function locateFields(
     const claim = `${statement}; that the values of ${path} are at the nodes is a guess.`;
     findings.contradict("spacing", claim, "components with `at` in a descriptor");
   }
-  return { found, nodesAt };
+  return { located, nodesAt };
 }
 
 /** Where in a cell the values of a dataset are, by its attributes and those of the groups above it, nearest first. */
@@ -193,9 +193,8 @@ function orientNamed(
     if (!isWhole && shapes.some(isOff)) return [];
     const doubtful = paths.find((path) => hasUnapplied(contents, path, format.attributes));
     if (doubtful !== undefined) {
-      findings.addWarning(
-        `The ${field} is left out: ${doubtful} has numbers in attributes that nothing applies; --named ${field}=PATH takes it.`,
-      );
+      const reason = `${doubtful} has numbers in attributes that nothing applies`;
+      findings.addWarning(`The ${field} is left out: ${reason}; --named ${field}=PATH takes it.`);
       return [];
     }
     return [{ field, datasets: orientField(shared, { field, paths }, isWhole ? [] : like, false, isWhole) }];
@@ -216,30 +215,31 @@ function orientField(
   { field, paths }: OtherField,
   like: readonly OrientedDataset[],
   isFirst: boolean,
-  whole: boolean,
+  isWhole: boolean,
 ): readonly OrientedDataset[] | null {
   const { contents, findings } = shared;
-  const own = isFirst || field === "pressure" ? findings : new Findings();
+  const fieldFindings = isFirst || field === "pressure" ? findings : new Findings();
+  const ofField = { ...shared, findings: fieldFindings };
   const datasets: OrientedDataset[] = [];
   try {
     for (const path of paths) {
-      const known = contents.answers.fieldDims?.has(field) === true ? [] : like;
-      const alike = [...known, ...datasets.slice(0, 1)].map((one) => orientLike(shared, one, path));
-      datasets.push(alike.find((one) => one !== null) ?? orderOf({ ...shared, findings: own }, field, path, whole));
+      const similar = contents.answers.fieldDims?.has(field) === true ? [] : like;
+      const candidates = [...similar, ...datasets.slice(0, 1)].map((dataset) => orientLike(shared, dataset, path));
+      datasets.push(candidates.find((candidate) => candidate !== null) ?? orderOf(ofField, field, path, isWhole));
     }
   } catch (error) {
     if (isFirst || !(error instanceof DataError)) throw error;
     findings.addWarning(`The ${field} is left out: ${error.message}.`);
     return null;
   }
-  const [question] = own.questions;
-  if (own === findings) return datasets;
+  const [question] = fieldFindings.questions;
+  if (fieldFindings === findings) return datasets;
   if (question !== undefined) {
     findings.addWarning(`The ${field} is left out: ${question.question} It needs ${question.answer}.`);
     return null;
   }
-  findings.reasons.push(...own.reasons);
-  for (const line of own.questions) findings.add(line);
+  findings.reasons.push(...fieldFindings.reasons);
+  for (const line of fieldFindings.questions) findings.add(line);
   return datasets;
 }
 
@@ -259,7 +259,7 @@ function ownNodes(shared: SharedEvidence, first: OrientedDataset, other: Oriente
   const { contents } = shared;
   if (isSameGrid(shared, first, other)) return {};
   if (framesIn(first) !== framesIn(other) || contents.answers.spacing !== undefined) return null;
-  const found = AXIS_NAMES.map((axis) => {
+  const nodesByAxis = AXIS_NAMES.map((axis) => {
     const [named, own] = [first, other].map(({ dimensions, labels }) => {
       const table = labels.tables[dimensions.indexOf(axis)];
       return table?.role === axis ? { ...table, isEdges: false } : null;
@@ -276,8 +276,9 @@ function ownNodes(shared: SharedEvidence, first: OrientedDataset, other: Oriente
     if (!isNear) return null;
     return [axis, own.along === null ? { file: contents.name, path: own.path } : [...ownNodes]];
   });
-  if (found.includes(null)) return null;
-  return Object.fromEntries((found as [AxisName, unknown][]).filter(([, own]) => own !== undefined)) as NodesOfField;
+  if (nodesByAxis.includes(null)) return null;
+  const entries = (nodesByAxis as [AxisName, unknown][]).filter(([, nodes]) => nodes !== undefined);
+  return Object.fromEntries(entries) as NodesOfField;
 }
 
 function requireOwnNodes(
@@ -288,7 +289,7 @@ function requireOwnNodes(
 ): NodesOfField {
   const nodes = ownNodes(shared, first, other);
   if (nodes !== null) return nodes;
-  const unlike = all.find((one) => one.path !== other.path && !isSameGrid(shared, one, other)) ?? first;
+  const unlike = all.find((dataset) => dataset.path !== other.path && !isSameGrid(shared, dataset, other)) ?? first;
   throw new DataError(
     `${other.path} (${other.shape.join(" x ")}) is on other nodes than ${unlike.path} (${unlike.shape.join(" x ")}), and no ` +
       "coordinates of its dimensions say where: attach them as dimension scales, or say fields.velocity.components[].at in a descriptor",

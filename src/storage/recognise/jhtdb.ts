@@ -71,9 +71,10 @@ const recentForm = (producer: string, scaled: boolean, reason: string): CutoutFo
   database: (contents) => {
     const title = contents.texts("/", "dataset")?.[0] ?? "";
     const name = title.trim().toLowerCase();
-    const database = DATABASES.find((one) => one.name === name) ?? null;
-    const said = title === "" ? "is missing" : `is "${title}", which is not a known set`;
-    return { database, title, reason: `the attribute dataset ${database === null ? said : `says ${database.name}`}` };
+    const database = DATABASES.find((row) => row.name === name) ?? null;
+    const problem = title === "" ? "is missing" : `is "${title}", which is not a known set`;
+    const statement = database === null ? problem : `says ${database.name}`;
+    return { database, title, reason: `the attribute dataset ${statement}` };
   },
   extent: (contents, axis, nodes) => ({
     nodes,
@@ -140,34 +141,34 @@ interface LabelledField {
 }
 
 function labelledFields({ names, fields }: CutoutForm, contents: Contents): Map<FieldName, LabelledField> {
-  const found = new Map<FieldName, LabelledField>();
+  const labelled = new Map<FieldName, LabelledField>();
   for (const dataset of contents.datasets("/").sort()) {
     const [, name, label] = names.exec(dataset) ?? [];
-    const own = (name ?? "").toLowerCase().replaceAll(" ", "");
-    const field = fields.get(own) ?? own;
+    const plainName = (name ?? "").toLowerCase().replaceAll(" ", "");
+    const field = fields.get(plainName) ?? plainName;
     if (name === undefined || fieldNameProblem(field) !== null) continue;
-    const known = found.get(field) ?? { name, labels: [], first: `/${dataset}` };
+    const known = labelled.get(field) ?? { name, labels: [], first: `/${dataset}` };
     known.labels.push(Number(label));
-    found.set(field, known);
+    labelled.set(field, known);
   }
-  return found;
+  return labelled;
 }
 
 function recognise(form: CutoutForm, contents: Contents) {
-  const found = labelledFields(form, contents);
-  const known = KNOWN_FIELDS.flatMap((field) => found.get(field) ?? []);
+  const labelled = labelledFields(form, contents);
+  const knownFields = KNOWN_FIELDS.flatMap((field) => labelled.get(field) ?? []);
   const isSaid = contents.attributes("/").has("dataset");
-  const [first] = known.length > 0 || !isSaid ? known : [...found.values()];
+  const [first] = knownFields.length > 0 || !isSaid ? knownFields : [...labelled.values()];
   if (!form.matches(contents, first?.first ?? null) || first === undefined) return null;
   const findings = new Findings();
   const { database, title, reason } = form.database(contents);
   for (const text of [...form.reasons, `database: ${reason}.`]) findings.addReason(text);
   const width = contents.number("/", "filterWidth") ?? 1;
   if (width > 1) findings.addWarning(`The values are box-filtered: filterWidth is ${width}.`);
-  const fields = [...found].flatMap(([field, { name, labels }]) => {
+  const fields = [...labelled].flatMap(([field, { name, labels, first: path }]) => {
     if (labels.join() === first.labels.join()) {
       // The only component of a field under a name of its own is a dimension of length 1.
-      const isScalar = !Object.hasOwn(FIELDS, field) && contents.dataset(found.get(field)?.first ?? "")?.shape[3] === 1;
+      const isScalar = !Object.hasOwn(FIELDS, field) && contents.dataset(path)?.shape[3] === 1;
       const storage = { dimensions: ["z", "y", "x", isScalar ? "n" : "c"], ...requireEvenLabels(labels, name) };
       const place = { file: contents.name, path: form.path(name) };
       return [[field, field === "velocity" ? withOwnNodes(contents, place, storage) : { ...place, ...storage }]];
@@ -199,8 +200,8 @@ function withOwnNodes(contents: Contents, place: { readonly file: string; readon
     const isApart = [`/${axis}coor_uv`, `/${axis}coor_w`].every((path) => contents.dataset(path) !== null);
     return isApart ? { at: { [axis]: { file: contents.name, path: `/${axis}coor_w` } } } : {};
   });
-  if (apart.every((own) => Object.keys(own).length === 0)) return { ...place, ...storage };
-  return { components: apart.map((own, component) => ({ ...place, component, ...own })), ...storage };
+  if (apart.every((nodes) => Object.keys(nodes).length === 0)) return { ...place, ...storage };
+  return { components: apart.map((nodes, component) => ({ ...place, component, ...nodes })), ...storage };
 }
 
 function databaseMembers({ name, dnsStep, frameVelocity }: Database) {
@@ -253,10 +254,10 @@ function axisOfTable(
   walls: [boolean, boolean] | null,
   findings: Findings,
 ): AxisInput {
-  const [shared, own] = [`/${axis}coor_uv`, `/${axis}coor_w`];
-  const path = table ?? (contents.dataset(shared) === null ? null : shared);
-  if (path === shared && contents.dataset(own) !== null)
-    findings.addReason(`${axis}: ${shared}; the component of the velocity along ${axis} is at ${own}.`);
+  const [sharedTable, ownTable] = [`/${axis}coor_uv`, `/${axis}coor_w`];
+  const path = table ?? (contents.dataset(sharedTable) === null ? null : sharedTable);
+  if (path === sharedTable && contents.dataset(ownTable) !== null)
+    findings.addReason(`${axis}: ${sharedTable}; the component of the velocity along ${axis} is at ${ownTable}.`);
   const clues = {
     ...NO_CLUES,
     coordinates: path === null ? null : { value: { file: contents.name, path }, where: path },
@@ -273,8 +274,8 @@ function axisOfTable(
 function timeOf(indices: readonly number[], database: Database | null, contents: Contents, findings: Findings) {
   const { step, name } = database ?? { step: 0, name: "" };
   const table = contents.dataset("/time") === null ? null : { value: [...contents.numbers("/time")], where: "/time" };
-  const known = { value: indices.map((index) => index * step), where: `index times ${step}, the step of ${name}` };
-  const times = timesOf(indices.length, database === null ? table : known, contents.answers, findings);
+  const ofDatabase = { value: indices.map((index) => index * step), where: `index times ${step}, the step of ${name}` };
+  const times = timesOf(indices.length, database === null ? table : ofDatabase, contents.answers, findings);
   const [first, second] = indices as [number, number | undefined];
   const isExact = database !== null && contents.answers.times === undefined && second !== undefined;
   return isExact ? { origin: first * step, step: (second - first) * step, count: indices.length } : times;

@@ -58,11 +58,11 @@ export class Findings {
     this.#assume(about, `${answer} by an answer, against ${statement}.`, axis);
   }
 
-  /** Names what an answer overrides, the first of its subject along an axis. */
+  /** Adds what an answer overrides, unless something of the same subject and axis has been added. */
   #assume(about: Subject, question: string, axis?: AxisName): void {
-    const isNamed = this.assumed.some((one) => one.about === about && (!axis || !one.axes || one.axes.includes(axis)));
-    if (!isNamed)
-      this.add({ about, ...(axis === undefined ? {} : { axes: [axis] }), question, red: true }, this.assumed);
+    const isSame = (line: Question) => line.about === about && (!axis || !line.axes || line.axes.includes(axis));
+    if (this.assumed.some(isSame)) return;
+    this.add({ about, ...(axis === undefined ? {} : { axes: [axis] }), question, red: true }, this.assumed);
   }
 
   /** Adds a line; lines that differ in their axes only are one. */
@@ -257,7 +257,7 @@ export class Contents {
   }
 
   units(path: string): string {
-    const name = [...this.attributes(path).keys()].find((one) => /^units?$/i.test(one)) ?? "units";
+    const name = [...this.attributes(path).keys()].find((key) => /^units?$/i.test(key)) ?? "units";
     return [...new Set(listOf(this.attribute(path, name)))].join(" ").trim();
   }
 
@@ -298,9 +298,9 @@ export function askOrderOfComponents(
   order: readonly string[],
   findings: Findings,
 ): void {
-  const said = answers.components ?? order;
-  if (order.join() === AXIS_NAMES.join() && said.join() !== order.join())
-    findings.override("order", `${path} with components along ${said.join(", ")}`, `the axes ${order.join(", ")}`);
+  const stored = answers.components ?? order;
+  if (order.join() === AXIS_NAMES.join() && stored.join() !== order.join())
+    findings.override("order", `${path} with components along ${stored.join(", ")}`, `the axes ${order.join(", ")}`);
   if (answers.components !== undefined || order.join() === AXIS_NAMES.join()) return;
   const open = "nothing states whether its components are in this order or in that of x, y, z, which is a guess";
   const question = `The axes of ${path} are in the order ${order.join(", ")}, and ${open}.`;
@@ -349,7 +349,7 @@ export function frameLabels(labels: readonly number[]): FrameLabels {
 
 /** @throws DataError when the steps between labels differ */
 export function requireEvenLabels(labels: readonly number[], what: string): EvenLabels {
-  const found = frameLabels(labels);
-  if ("firstStep" in found) return found;
+  const members = frameLabels(labels);
+  if ("firstStep" in members) return members;
   throw new DataError(`the labels of ${what} (${labels.join(", ")}) are not evenly spaced, which a series must be`);
 }

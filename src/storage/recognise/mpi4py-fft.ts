@@ -27,9 +27,8 @@ export const MPI4PY_FFT: ProducerRow = {
     if (velocity === undefined && pressure === undefined)
       throw new DataError(`none of the groups ${groups.join(", ")} is a velocity or pressure (u, u v w, p)`);
     const shown = (velocity ?? "none").split(" ").map((path) => path.replace(/\/3D\/\d+$/, ""));
-    findings.addReason(
-      `velocity: ${shown.join(", ")}; pressure: ${pressure === undefined ? "none" : groupOf(pressure)}.`,
-    );
+    const pressureGroup = pressure === undefined ? "none" : groupOf(pressure);
+    findings.addReason(`velocity: ${shown.join(", ")}; pressure: ${pressureGroup}.`);
     findings.addReason("dimensions: (c) x y z, the order of these codes.");
     const rows = Object.entries({ velocity, pressure });
     checkSameAxes(contents, [velocity, pressure].flatMap((some) => some?.split(" ") ?? []).map(groupOf), findings);

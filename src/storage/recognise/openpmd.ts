@@ -175,12 +175,12 @@ const REQUIRED = [
 /** Contradicts a mesh that in any iteration has the unit of another quantity, or lacks a required attribute. */
 function checkRequired(contents: Contents, quantity: Quantity, mesh: string, findings: Findings): void {
   const meshes = inAllIterations(contents, mesh);
-  const known = UNIT_DIMENSIONS[quantity];
-  const other = meshes.find((path) => !["", ...known].includes(dimensionOf(contents, path)));
+  const dimensions = UNIT_DIMENSIONS[quantity];
+  const other = meshes.find((path) => !["", ...dimensions].includes(dimensionOf(contents, path)));
   if (other !== undefined)
     findings.contradict(
       "fields",
-      `The attribute unitDimension of ${other} is ${dimensionOf(contents, other)}, and that of a ${quantity} is ${known[0]}; that it is the ${quantity} is a guess.`,
+      `The attribute unitDimension of ${other} is ${dimensionOf(contents, other)}, and that of a ${quantity} is ${dimensions[0]}; that it is the ${quantity} is a guess.`,
       "a file that states it, or a descriptor without this question",
     );
   const components = quantity === "velocity" ? meshes.flatMap(componentsOf) : meshes;
@@ -257,8 +257,8 @@ function meshesIn(contents: Contents): { names: string[]; velocity: string | und
   const group = `${BASE}/${iterationsIn(contents)[0]}/${folder}`;
   const names = contents.group(group) ?? [];
   const meshNamed = (wanted: readonly string[]) => {
-    const found = names.find((name) => wanted.includes(name.toLowerCase()));
-    return found === undefined ? undefined : join(group, found);
+    const name = names.find((name) => wanted.includes(name.toLowerCase()));
+    return name === undefined ? undefined : join(group, name);
   };
   return { names, velocity: meshNamed(VELOCITIES), pressure: meshNamed(PRESSURES) };
 }

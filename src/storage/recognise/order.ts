@@ -53,13 +53,13 @@ export function orderOf(
   const vectorOnly = new Map<Role, number[]>([["c", [3]]]);
   const roles = fromUser === null ? labels.roles : noRoles;
   const orders = fromUser === null ? ordersOf(tables, labels) : [fromUser];
-  const found = [
+  const optionLists = [
     assignments(shape, isVector, { labels: roles, lengths: lengthsOf(tables, facts, shape), orders }),
     assignments(shape, isVector, { labels: roles, lengths: vectorOnly, orders }),
     assignments(shape, isVector, { labels: noRoles, lengths: vectorOnly, orders: fromUser === null ? [] : [fromUser] }),
   ];
-  const used = found.findIndex((list) => list.length > 0);
-  const options = found[used] ?? [];
+  const used = optionLists.findIndex((list) => list.length > 0);
+  const options = optionLists[used] ?? [];
   const [chosen] = options;
   if (chosen === undefined) throw new DataError(noFieldText(contents, path, isVector, fromUser !== null));
   const evidence = evidenceOfLengths(tables, facts);
@@ -104,13 +104,13 @@ function checkCounts(
     return (nodes - (facts.nodes(axis)?.value ?? nodes)) / 2;
   });
   if (layers.every((count) => count === 0)) return false;
-  const said = axes.flatMap((axis) => facts.nodes(axis) ?? []).map(({ value, where }) => `${value} by ${where}`);
+  const counts = axes.flatMap((axis) => facts.nodes(axis) ?? []).map(({ value, where }) => `${value} by ${where}`);
   const areGhosts = layers.every((count) => Number.isInteger(count) && count >= 0);
   const claim = `${path} is ${shape.join(" x ")}, which contradicts the stated numbers of nodes along ${axes.join(", ")}`;
   const answer = areGhosts
     ? `; else ghost: [${layers.join(", ")}] on the fields in a descriptor`
     : ", or fields.*.offset in a descriptor";
-  const question = `${claim}: ${said.join(", ")}; that all are nodes is a guess.`;
+  const question = `${claim}: ${counts.join(", ")}; that all are nodes is a guess.`;
   findings.contradict("spacing", question, `--despite spacing if all are nodes${answer}`);
   return true;
 }
@@ -195,15 +195,16 @@ export function orientLike(
   if (first === undefined) return null;
   const { shape } = contents.dataset(path) as { shape: readonly number[] };
   const labels = labelsOf(contents, path);
-  const same = shape.join() === first.shape.join() && labels.roles.join() === first.labels.roles.join();
-  return same && `${labels.order}` === `${first.labels.order}` ? { ...first, path, labels } : null;
+  const isSame = shape.join() === first.shape.join() && labels.roles.join() === first.labels.roles.join();
+  return isSame && `${labels.order}` === `${first.labels.order}` ? { ...first, path, labels } : null;
 }
 
 function evidenceOfLengths(tables: readonly CoordinateTable[], facts: StatedNumbers): string | null {
   const isStated = AXIS_NAMES.some((axis) => facts.nodes(axis) !== null);
   const hasCoordinates = tables.some(({ role }) => role !== "t" && facts.nodes(role) === null);
-  const found = [...(hasCoordinates ? ["the coordinates"] : []), ...(isStated ? ["the stated numbers of nodes"] : [])];
-  return found.length === 0 ? null : found.join(" and ");
+  if (!hasCoordinates && !isStated) return null;
+  if (!isStated) return "the coordinates";
+  return `${hasCoordinates ? "the coordinates and " : ""}the stated numbers of nodes`;
 }
 
 function lengthsOf(
@@ -213,10 +214,10 @@ function lengthsOf(
 ): Map<Role, number[]> {
   const lengths = new Map<Role, number[]>([["c", [3]]]);
   for (const role of [...AXIS_NAMES, "t"] as const) {
-    const found = tables.filter((table) => table.role === role);
-    const nodes = found.flatMap(({ length, isEdges }) => (isEdges ? [length - 1] : [length]));
+    const ofRole = tables.filter((table) => table.role === role);
+    const nodes = ofRole.flatMap(({ length, isEdges }) => (isEdges ? [length - 1] : [length]));
     // A table of one number more than there are nodes can only be one of edges.
-    const near = found.flatMap(({ length, isEdges }) => (isEdges || shape.includes(length) ? [] : [length - 1]));
+    const near = ofRole.flatMap(({ length, isEdges }) => (isEdges || shape.includes(length) ? [] : [length - 1]));
     const stated = role === "t" ? null : facts.nodes(role);
     const all = stated === null ? [...nodes, ...near] : [stated.value];
     if (role === "t" ? all.some((length) => shape.includes(length)) : all.length > 0) lengths.set(role, all);

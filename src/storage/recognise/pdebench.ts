@@ -8,10 +8,10 @@ export const PDEBENCH: ProducerRow = {
   marks: ["/Vx", "/x-coordinate", "/t-coordinate"],
   check: (contents) => {
     const { shape = [] } = contents.dataset("/Vx") ?? {};
+    const refusal =
+      "arrays of fewer than three dimensions are not served; store each with a third dimension of one node";
     if (shape.length !== 5 || !isMarked(contents, ["/Vy", "/Vz"]))
-      throw new DataError(
-        `/Vx is ${shape.join(" x ")}: arrays of fewer than three dimensions are not served; store each with a third dimension of one node`,
-      );
+      throw new DataError(`/Vx is ${shape.join(" x ")}: ${refusal}`);
   },
   reasons: () => ["dimensions: n t x y z, the order of the format."],
   order: "n t x y z",

@@ -181,7 +181,7 @@ interface FoundField {
 
 function storedFields(row: ProducerRow, contents: Contents, findings: Findings): FoundField[] {
   const order = (typeof row.order === "string" ? row.order : row.order(contents)).split(" ") as Dimension[];
-  const found = new Map<FieldName, FoundField>();
+  const stored = new Map<FieldName, FoundField>();
   for (const [field, text] of typeof row.fields === "function" ? row.fields(contents, findings) : row.fields) {
     const paths = text.split(" ");
     const isWhole = paths.length === 1 && FIELDS[field as KnownField] === 3;
@@ -189,25 +189,27 @@ function storedFields(row: ProducerRow, contents: Contents, findings: Findings):
     const lead = paths.find((path) => contents.dataset(path) !== null);
     const isThere = (path: string) =>
       contents.dataset(path) !== null || (row.constant?.(contents, path) ?? null) !== null;
-    if (found.has(field) || lead === undefined || !paths.every(isThere)) continue;
+    if (stored.has(field) || lead === undefined || !paths.every(isThere)) continue;
     if (row.runs !== undefined && contents.dataset(lead)?.shape.length !== dimensions.length) continue;
-    const axes = row.xyzComponents === true ? AXIS_NAMES : order.filter((one) => AXIS_NAMES.includes(one as AxisName));
+    const storedAxes = order.filter((role) => AXIS_NAMES.includes(role as AxisName));
+    const axes = row.xyzComponents === true ? AXIS_NAMES : storedAxes;
     if (isWhole) askOrderOfComponents(contents, text, axes, findings);
-    found.set(field, { field, paths, lead, dimensions });
+    stored.set(field, { field, paths, lead, dimensions });
   }
-  return [...found.values()];
+  return [...stored.values()];
 }
 
 function runOf({ runs }: ProducerRow, { answers }: Contents, count: number, findings: Findings): number {
   if (runs === undefined) return 0;
   const { trajectory = 0 } = answers;
-  const [one, several] = runs;
-  if (trajectory >= count) throw new DataError(`the file has ${several} 0 to ${count - 1}, not ${trajectory}`);
-  const named = one === "trajectory" ? trajectory : `${one} ${trajectory}`;
+  const [oneRun, severalRuns] = runs;
+  if (trajectory >= count) throw new DataError(`the file has ${severalRuns} 0 to ${count - 1}, not ${trajectory}`);
+  const named = oneRun === "trajectory" ? trajectory : `${oneRun} ${trajectory}`;
   const from = answers.trajectory === undefined ? " (--trajectory takes another)" : ", from your answer";
   findings.addReason(`trajectory: ${named} of ${count}${from}.`);
-  const text = `The file holds ${count} ${several}; one dataset is one of them.`;
-  if (count > 1 && one === "sample" && answers.trajectory === undefined) findings.ask("fields", text, "--trajectory N");
+  const text = `The file holds ${count} ${severalRuns}; one dataset is one of them.`;
+  const isOpen = oneRun === "sample" && answers.trajectory === undefined;
+  if (count > 1 && isOpen) findings.ask("fields", text, "--trajectory N");
   else if (count > 1) findings.addWarning(text);
   return trajectory;
 }

@@ -113,17 +113,17 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string, 
   const { path } = file;
   const contents = new Contents(file, isAddress(path) ? path : basename(path), answers);
   for (const layout of LAYOUTS) {
-    const found = attempt(layout, contents);
-    if (found === null) continue;
-    const { findings } = found;
+    const recognised = attempt(layout, contents);
+    if (recognised === null) continue;
+    const { findings } = recognised;
     const sources = new Set<string>();
-    checkFields(contents, found, sources);
+    checkFields(contents, recognised, sources);
     const isOwn = layout === convertedStore;
-    const units = isOwn ? "" : compareStatements(contents, found, layout.proposes !== true);
-    const inUnits = isOwn ? found.plan : withOneUnit(contents, found.plan, findings);
+    const units = isOwn ? "" : compareStatements(contents, recognised, layout.proposes !== true);
+    const inUnits = isOwn ? recognised.plan : withOneUnit(contents, recognised.plan, findings);
     const plan = withQuestions(withComponentOrder(inUnits, answers, findings), findings, answers);
     requireFinite(plan);
-    const written: DescriptorInput = { schemaVersion: 1, name: found.name ?? name, ...plan };
+    const written: DescriptorInput = { schemaVersion: 1, name: recognised.name ?? name, ...plan };
     if (!NAME_PATTERN.test(written.name)) throw new DataError(`${basename(path)}: ${nameRefusal(written.name)}`);
     const parsed = parseDescriptor(JSON.stringify(written));
     if ("problems" in parsed)
@@ -160,13 +160,13 @@ function checkFields(contents: Contents, { plan, findings }: Recognition, source
       if (why !== null) findings.addWarning(`${path} is left out: it is ${why}.`);
     }
   for (const path of paths) {
-    for (const one of sourcesAt(contents.file, path).files) sources.add(one);
+    for (const source of sourcesAt(contents.file, path).files) sources.add(source);
     const shape = contents.dataset(path)?.shape ?? [];
     if (shape.includes(0)) throw new DataError(`${contents.name}: ${path} is ${shape.join(" x ")}, which has no nodes`);
-    for (const dimension of contents.lostScales(path))
-      findings.addWarning(
-        `The attribute DIMENSION_LIST of ${path} refers to a scale of dimension ${dimension} that cannot be found; the dimension has no scale.`,
-      );
+    for (const dimension of contents.lostScales(path)) {
+      const reference = `The attribute DIMENSION_LIST of ${path} refers to a scale of dimension ${dimension}`;
+      findings.addWarning(`${reference} that cannot be found; the dimension has no scale.`);
+    }
   }
 }
 

@@ -85,8 +85,8 @@ export class StatedNumbers {
     const isOther = (value: number, other: number) =>
       Math.abs(value - other) > ROUNDING_TOLERANCE * Math.max(Math.abs(value), Math.abs(other));
     const other = others.find(({ value }) => {
-      if (first.value.length === value.length) return value.some((one, at) => isOther(one, first.value[at]));
-      return value.every((one) => isOther(one, first.value[0]));
+      if (first.value.length === value.length) return value.some((number, at) => isOther(number, first.value[at]));
+      return value.every((number) => isOther(number, first.value[0]));
     });
     return other === undefined
       ? null
@@ -115,8 +115,8 @@ export class StatedNumbers {
   /** The unit stated at a dataset or of its name, of an attribute `path@name`, or at a group that has no fields. */
   unitsAt(where: string): string {
     const [path = "", attribute] = where.split("@");
-    const own = attribute === undefined ? this.#contents.units(path) : "";
-    const named = own || this.units([attribute ?? path.slice(path.lastIndexOf("/") + 1)])?.units;
+    const unit = attribute === undefined ? this.#contents.units(path) : "";
+    const named = unit || this.units([attribute ?? path.slice(path.lastIndexOf("/") + 1)])?.units;
     const group = attribute === undefined ? parentOf(path) : path;
     const holdsFields = join(this.#fieldPath, "").startsWith(join(group, ""));
     return named || (holdsFields ? "" : this.#contents.units(group));
@@ -182,13 +182,14 @@ export class StatedNumbers {
    * unknown, and a list of lengths then stands for spacings too.
    */
   clues(axis: AxisName, storedOrder: readonly AxisName[]): AxisClues {
-    const each = (own: readonly string[], lists: readonly string[]) => this.#numberFor(axis, own, lists, storedOrder);
+    const numberFor = (names: readonly string[], lists: readonly string[]) =>
+      this.#numberFor(axis, names, lists, storedOrder);
     const spacings = [`d${axis}`, `delta_${axis}`, `delta${axis}`, `h${axis}`, `${axis}_spacing`, `spacing_${axis}`];
     const lengths = [`l${axis}`, `length_${axis}`, `${axis}_length`, `${axis}len`, `len${axis}`, `box_size_${axis}`];
     const origins = [`${axis}0`, `${axis}_0`, `origin_${axis}`, `${axis}_origin`];
     const lowest = [`${axis}min`, `${axis}_min`, `min_${axis}`, `${axis}lo`, `${axis}_lo`];
     const highest = [`${axis}max`, `${axis}_max`, `max_${axis}`, `${axis}hi`, `${axis}_hi`];
-    const limits = { lower: each(lowest, LOWER_LISTS), upper: each(highest, UPPER_LISTS) };
+    const limits = { lower: numberFor(lowest, LOWER_LISTS), upper: numberFor(highest, UPPER_LISTS) };
     const { stated, unread } = this.#periodic(axis, storedOrder);
     const [periodic = null, ...others] = stated;
     const [spacing, length] = [this.#listOfThree(SPACING_LISTS), this.#listOfThree(LENGTH_LISTS)];
@@ -210,10 +211,10 @@ export class StatedNumbers {
     if (periodic !== null && other !== undefined) contradictions.push(`${says(periodic)}, and ${says(other)}`);
     return {
       ...NO_CLUES,
-      spacing: each(spacings, SPACING_LISTS),
-      length: each(lengths, LENGTH_LISTS),
+      spacing: numberFor(spacings, SPACING_LISTS),
+      length: numberFor(lengths, LENGTH_LISTS),
       centres: this.#centres(),
-      origin: each(origins, ORIGIN_LISTS),
+      origin: numberFor(origins, ORIGIN_LISTS),
       limits,
       periodic,
       walls: this.#walls(axis),
@@ -240,30 +241,30 @@ export class StatedNumbers {
   }
 
   #walls(axis: AxisName): Stated<boolean> | null {
-    const found = this.text([`bc_${axis}`, `${axis}_bc`, `boundary_${axis}`]);
-    const word = found?.value.trim() ?? "";
-    if (found !== null && /^(wall|walls|no[-_ ]?slip|free[-_ ]?slip)$/i.test(word)) return { ...found, value: true };
-    return found !== null && /^(open|inflow|outflow|free)$/i.test(word) ? { ...found, value: false } : null;
+    const stated = this.text([`bc_${axis}`, `${axis}_bc`, `boundary_${axis}`]);
+    const word = stated?.value.trim() ?? "";
+    if (stated !== null && /^(wall|walls|no[-_ ]?slip|free[-_ ]?slip)$/i.test(word)) return { ...stated, value: true };
+    return stated !== null && /^(open|inflow|outflow|free)$/i.test(word) ? { ...stated, value: false } : null;
   }
 
   #periodic(axis: AxisName, order: readonly AxisName[]): { stated: Stated<boolean>[]; unread: string[] } {
     const forms = (word: string) => [`${word}_${axis}`, `${axis}_${word}`, `${word}${axis}`, `${axis}${word}`];
-    const own = ["periodic", "is_periodic", "cyclic", "bc", "boundary", "boundary_condition"].flatMap(forms);
+    const names = ["periodic", "is_periodic", "cyclic", "bc", "boundary", "boundary_condition"].flatMap(forms);
     const places = [AXIS_NAMES.indexOf(axis), order.indexOf(axis)];
     const stated: Stated<boolean>[] = [];
     const unread: string[] = [];
     const read = (names: readonly string[], truth: (value: AttributeValue) => Condition) => {
       for (const statement of this.#all(names)) {
-        const found = this.#read(statement);
+        const content = this.#read(statement);
         const where = placeText(statement);
-        const value = found === null ? null : truth(found);
+        const value = content === null ? null : truth(content);
         if (typeof value === "boolean") {
           stated.push({ value, where });
           this.#contents.use(statement.path, statement.attribute);
-        } else if (value === "unclear") unread.push(`${where} is "${found}", which is not understood`);
+        } else if (value === "unclear") unread.push(`${where} is "${content}", which is not understood`);
       }
     };
-    read(own, (value) => conditionOf(Array.isArray(value) ? value.join(" ") : value));
+    read(names, (value) => conditionOf(Array.isArray(value) ? value.join(" ") : value));
     read(PERIODIC_LISTS, (value) => isPeriodicIn(value, places, axis) ?? conditionOf(value));
     // Walls may be at the ends of one axis only.
     const ifTrue = (condition: Condition) => (condition === false ? null : condition);

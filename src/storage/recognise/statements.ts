@@ -119,7 +119,7 @@ function unappliedAt(contents: Contents, path: string, defined: readonly string[
   const attributes = contents.attributes(path);
   const isKnown = (name: string) => defined.includes(name) || isPackingName(name) || isLibraryAttribute(name);
   const isText = (value: AttributeValue | null) => [value].flat().every((part) => typeof part === "string");
-  const own = [...attributes].flatMap(([name, value]) =>
+  const ofDataset = [...attributes].flatMap(([name, value]) =>
     isKnown(name) || isText(value) || contents.isValueUsed(path, name) ? [] : [{ path, name, text: valueText(value) }],
   );
   const ofSources = contents.sources(path).flatMap((source) =>
@@ -131,7 +131,7 @@ function unappliedAt(contents: Contents, path: string, defined: readonly string[
         : [{ path: source.name, name, text }];
     }),
   );
-  return [...own, ...ofSources];
+  return [...ofDataset, ...ofSources];
 }
 
 function reportUnapplied(all: readonly Unapplied[], findings: Findings): void {

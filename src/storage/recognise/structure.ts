@@ -29,10 +29,10 @@ const TIME_COUNTS = ["/VTKHDF/Steps@NSteps", "@writes"];
 const STEPS_PATH = /^\/VTKHDF\/Steps\//;
 /** Ending of the text of a source without values, which may come later. */
 export const MISSING_SUFFIX = ", missing";
-/** Ending of the key of why no source is read. */
+/** Ending of the key of the reason why no source is read. */
 export const SOURCES_SUFFIX = " of its sources";
 
-/** What is before a number in the path of each time, and behind it in the same name. */
+/** The parts of the path of a time before its number, and behind the number in the same name. */
 type Steps = { readonly head: string; readonly tail: string };
 
 interface Roles {
@@ -44,7 +44,7 @@ interface Roles {
   readonly coordinates: ReadonlySet<string>;
 }
 
-/** @param files receives those of which virtual datasets are made @throws DataError for too many members */
+/** @param files receives the sources of virtual datasets @throws DataError for too many members */
 export function structureOf(
   file: StoredFile,
   descriptor: Descriptor,
@@ -61,14 +61,14 @@ export function structureOf(
   };
   const addAttributes = (key: string, attributes: Attributes): void => {
     for (const [name, value] of attributes) {
-      const own = `${key === "/" ? "" : key}@${name}`;
-      const isCount = TIME_COUNTS.includes(own) && Number(value) === roles.frames;
-      if (!isCount && (!isLibraryAttribute(name) || name === "NAME")) add(own, shortenedText(valueText(value)));
+      const entry = `${key === "/" ? "" : key}@${name}`;
+      const isCount = TIME_COUNTS.includes(entry) && Number(value) === roles.frames;
+      if (!isCount && (!isLibraryAttribute(name) || name === "NAME")) add(entry, shortenedText(valueText(value)));
     }
   };
   const addSources = (path: string, key: string): void => {
     const sources = sourcesAt(file, path);
-    for (const one of sources.files) files.add(one);
+    for (const source of sources.files) files.add(source);
     if (sources.refusal !== null && sources.datasets.length === 0)
       add(`${key}${SOURCES_SUFFIX}`, sources.refusal.replace(`${file.path}: `, "").replace(/\.$/, ""));
     for (const [n, { name, stored, attributes }] of sources.datasets.entries()) {
@@ -134,8 +134,8 @@ export function timesHeld(file: StoredFile, { fields }: Descriptor): number | nu
       const group = parentOf(`${steps?.head}.`);
       if (steps !== null && file.resolve(group) !== null)
         return file.names(group).filter((name) => numberIn(join(group, name), steps) !== null).length;
-      const known = dimensions.includes("t") && !STEP_PLACE.test(path) ? file.resolve(path) : null;
-      if (known !== null) return file.describe(known).shape[dimensions.indexOf("t")] ?? null;
+      const dataset = dimensions.includes("t") && !STEP_PLACE.test(path) ? file.resolve(path) : null;
+      if (dataset !== null) return file.describe(dataset).shape[dimensions.indexOf("t")] ?? null;
     }
   return null;
 }

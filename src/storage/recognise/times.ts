@@ -70,12 +70,9 @@ function checkTimes(
   frames: number,
 ): void {
   if (stated === null || stated.value.length !== frames) return;
-  const other = tables.find(
-    ({ role, path, length }) =>
-      role === "t" &&
-      path !== stated.where &&
-      (length !== frames || !areEqual(contents.numbers(path), Float64Array.from(stated.value))),
-  );
+  const isOther = ({ path, length }: CoordinateTable) =>
+    length !== frames || !areEqual(contents.numbers(path), Float64Array.from(stated.value));
+  const other = tables.find((table) => table.role === "t" && table.path !== stated.where && isOther(table));
   const places = frames === 1 ? facts.contradiction(TIME_NAMES) : null;
   if (other === undefined && places === null) return;
   const text =
@@ -126,11 +123,12 @@ function convertTimes(
 /** A second in the unit of length over velocity, null if that is open; and whether any unit is known. */
 export function unitsOfTime(shared: SharedEvidence, field: OrientedDataset, tables: AxisTables) {
   const { spacing, length } = shared.contents.answers;
-  const said = unitsOfLength(shared, field, tables);
+  const lengths = unitsOfLength(shared, field, tables);
   const speed = unitAt(shared.contents, field.path);
-  const isInUnits = [speed, ...said.map(({ units }) => units)].some((one) => one !== "" && unitOf(one) !== null);
-  const isWhole = AXIS_NAMES.every((axis) => nodesAlong(field, axis) === 1 || said.some((one) => one.axis === axis));
-  const [unit, other] = new Set(said.map(({ units }) => units));
+  const isInUnits = [speed, ...lengths.map(({ units }) => units)].some((unit) => unit !== "" && unitOf(unit) !== null);
+  const axes = new Set(lengths.map(({ axis }) => axis));
+  const isWhole = AXIS_NAMES.every((axis) => nodesAlong(field, axis) === 1 || axes.has(axis));
+  const [unit, other] = new Set(lengths.map(({ units }) => units));
   const isOpen = (spacing ?? length ?? other) !== undefined || !isWhole;
   return { second: isOpen ? null : factorBetween(speed, `${unit} s-1`), isInUnits };
 }
@@ -141,10 +139,11 @@ function timesOfSteps(
   { steps, place }: FoundFields,
   path: string,
 ): Stated<readonly number[]> | null {
-  const known = (steps ?? []).flatMap((step) => timeOfStep(shared.contents, place(path).replace("{step}", step)) ?? []);
-  const value = known.map((one) => one.value);
-  const [units = "", other] = new Set(known.map((one) => one.units ?? ""));
-  const isOpen = known.length < (steps ?? []).length || other !== undefined;
+  const paths = (steps ?? []).map((step) => place(path).replace("{step}", step));
+  const stated = paths.flatMap((pathInStep) => timeOfStep(shared.contents, pathInStep) ?? []);
+  const value = stated.map((time) => time.value);
+  const [units = "", other] = new Set(stated.map((time) => time.units ?? ""));
+  const isOpen = stated.length < paths.length || other !== undefined;
   if (isOpen || value.some((time, index) => index > 0 && time <= value[index - 1])) return null;
   return convertTimes(shared, { value, where: "each step", units });
 }

@@ -66,9 +66,9 @@ const COMPONENT_LISTS: readonly (readonly string[])[] = [AXIS_NAMES, ["0", "1", 
 
 /** Whether these names of three components are in the order x, y, z; null if they are not known. */
 export function areInOrder(names: readonly string[]): boolean | null {
-  const said = names.map((name) => name.trim().toLowerCase());
-  const list = COMPONENT_LISTS.find((known) => known.every((name) => said.includes(name)));
-  return list === undefined || said.length !== list.length ? null : list.join() === said.join();
+  const texts = names.map((name) => name.trim().toLowerCase());
+  const list = COMPONENT_LISTS.find((known) => known.every((name) => texts.includes(name)));
+  return list === undefined || texts.length !== list.length ? null : list.join() === texts.join();
 }
 
 /** Texts that say where on its cell a value is, in lower case, and flags that say that it is at the centre. */

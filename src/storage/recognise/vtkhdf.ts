@@ -85,17 +85,16 @@ function listOf(contents: Contents, name: string, unstated?: readonly number[]):
 function velocityIn(contents: Contents): (typeof GROUPS)[number] | null {
   const named = (wanted: readonly string[][]) =>
     GROUPS.find(({ name }) => wanted.some((names) => pathsOf(contents, join(ROOT, name), names) !== null));
-  return (
-    named([...VECTORS.map((name) => [name]), ...TRIPLES.map((names) => [...names])]) ?? named([[...PRESSURES]]) ?? null
-  );
+  const velocities = [...VECTORS.map((name) => [name]), ...TRIPLES.map((names) => [...names])];
+  return named(velocities) ?? named([[...PRESSURES]]) ?? null;
 }
 
 const groupOf = (contents: Contents): (typeof GROUPS)[number] => velocityIn(contents) ?? GROUPS[0];
 
 function pathsOf(contents: Contents, group: string, names: readonly string[]): string | null {
   const stored = contents.datasets(group);
-  const found = names.map((name) => stored.find((other) => other.toLowerCase() === name));
-  return found.includes(undefined) ? null : found.map((name) => join(group, name as string)).join(" ");
+  const matching = names.map((name) => stored.find((other) => other.toLowerCase() === name));
+  return matching.includes(undefined) ? null : matching.map((name) => join(group, name as string)).join(" ");
 }
 
 function fieldsIn(contents: Contents, findings: Findings): FieldRow[] {
@@ -105,18 +104,17 @@ function fieldsIn(contents: Contents, findings: Findings): FieldRow[] {
     lists.flatMap((names): FieldRow[] => {
       const paths = pathsOf(contents, group, names);
       const isWhole = FIELDS[field] === 3 && names.length === 1;
-      const isOne = paths
-        ?.split(" ")
-        .every((path) => contents.dataset(path)?.shape.length === rank + (isWhole ? 1 : 0));
-      return paths === null || isOne !== true ? [] : [[field, paths]];
+      const expected = rank + (isWhole ? 1 : 0);
+      const isField = paths?.split(" ").every((path) => contents.dataset(path)?.shape.length === expected);
+      return paths === null || isField !== true ? [] : [[field, paths]];
     });
-  const one = (names: readonly string[]) => names.map((name) => [name]);
-  const known = [
-    ...rows("velocity", [...one(VECTORS), ...TRIPLES]),
-    ...rows("pressure", one(PRESSURES)),
-    ...OTHERS.flatMap(({ field, whole, triples }) => rows(field, [...one(whole), ...triples])),
+  const eachAlone = (names: readonly string[]) => names.map((name) => [name]);
+  const knownFields = [
+    ...rows("velocity", [...eachAlone(VECTORS), ...TRIPLES]),
+    ...rows("pressure", eachAlone(PRESSURES)),
+    ...OTHERS.flatMap(({ field, whole, triples }) => rows(field, [...eachAlone(whole), ...triples])),
   ];
-  const used = new Set(known.flatMap(([, paths]) => paths.split(" ")));
+  const used = new Set(knownFields.flatMap(([, paths]) => paths.split(" ")));
   const others = contents.datasets(group).flatMap((name): FieldRow[] => {
     const [field, path] = [name.toLowerCase().replaceAll(/\W+/g, "_"), join(group, name)];
     const isScalar = contents.dataset(path)?.shape.length === rank && contents.dataset(path)?.element === "float";
@@ -126,7 +124,7 @@ function fieldsIn(contents: Contents, findings: Findings): FieldRow[] {
   for (const { name } of GROUPS)
     if (join(ROOT, name) !== group && contents.datasets(join(ROOT, name)).length > 0)
       findings.addWarning(`The arrays of ${join(ROOT, name)} are left out: their nodes are not those of ${group}.`);
-  return [...known, ...others];
+  return [...knownFields, ...others];
 }
 
 function requireNoGhosts(contents: Contents): void {
