@@ -7,14 +7,13 @@ const WARP = `#version 300 es
 precision highp float;
 uniform sampler2D before, noise, flow;
 uniform vec2 size;
-uniform float blend;
 out vec4 colour;
 void main() {
   vec2 uv = gl_FragCoord.xy / size;
   vec2 v = texture(flow, uv).rg;
   float old = texture(before, uv - v / size).r;
   float grain = texture(noise, gl_FragCoord.xy / (1.6 * ${NOISE}.0)).r;
-  colour = vec4(mix(old, grain, blend), 0.0, 0.0, 1.0);
+  colour = vec4(mix(old, grain, 0.055), 0.0, 0.0, 1.0);
 }`;
 
 const STRETCH = `#version 300 es
@@ -107,8 +106,12 @@ export class Streaks {
     }
     gl.disable(gl.SCISSOR_TEST);
     gl.viewport(0, 0, width, height);
-    for (let i = 0; i < (isElsewhere ? 20 : 1); i++) this.#step(pane, width, height);
-    this.#draw(this.#stretch, pane.shown, [pane.targets[0].textures[0], pane.flow], ["before", "flow"], width, height);
+    for (let i = 0; i < (isElsewhere ? 20 : 1); i++) {
+      const [from, to] = pane.targets;
+      this.#draw(this.#warp, to, [from.textures[0], this.#noise, pane.flow], ["before", "noise", "flow"]);
+      pane.targets.reverse();
+    }
+    this.#draw(this.#stretch, pane.shown, [pane.targets[0].textures[0], pane.flow], ["before", "flow"]);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.bindTexture(gl.TEXTURE_2D, pane.shown.textures[0]);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR_MIPMAP_NEAREST);
@@ -116,24 +119,7 @@ export class Streaks {
     return pane.shown.textures[0];
   }
 
-  #step(pane: PaneState, width: number, height: number): void {
-    const gl = this.#gl;
-    const [from, to] = pane.targets;
-    gl.useProgram(this.#warp.program);
-    gl.uniform1f(this.#warp.at("blend"), 0.055);
-    const textures = [from.textures[0], this.#noise, pane.flow];
-    this.#draw(this.#warp, to, textures, ["before", "noise", "flow"], width, height);
-    pane.targets.reverse();
-  }
-
-  #draw(
-    program: Program,
-    to: Target,
-    textures: readonly WebGLTexture[],
-    names: readonly string[],
-    width: number,
-    height: number,
-  ): void {
+  #draw(program: Program, to: Target, textures: readonly WebGLTexture[], names: readonly string[]): void {
     const gl = this.#gl;
     gl.useProgram(program.program);
     for (const [i, texture] of textures.entries()) {
@@ -141,7 +127,7 @@ export class Streaks {
       gl.bindTexture(gl.TEXTURE_2D, texture);
       gl.uniform1i(program.at(names[i]), i);
     }
-    gl.uniform2f(program.at("size"), width, height);
+    gl.uniform2f(program.at("size"), to.width, to.height);
     gl.bindFramebuffer(gl.FRAMEBUFFER, to.framebuffer);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   }
