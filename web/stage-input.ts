@@ -2,12 +2,12 @@
 import { computed } from "@preact/signals-core";
 import { setting } from "./controls.js";
 import { along, rayOf, throughBox } from "./draw/camera.js";
-import { type Pane, type PlanePane, pixelOf, positionAt, type SpacePane, sizeOf } from "./draw/layout.js";
+import { type Pane, type PlanePane, pixelOf, positionAt, type SpacePane } from "./draw/layout.js";
 import { surfaceLayer } from "./stage-layers.js";
 import { panes, picked, pointer, type Stroke, stroke, swipe, tool } from "./stage-state.js";
-import { coordinateOf, type Dataset, isOnAxis, nodeOf, type Vec3, wrapped } from "./state/dataset.js";
+import { coordinateOf, type Dataset, isOnAxis, nodeOf, sizeOf, type Vec3, wrapped } from "./state/dataset.js";
 import { exactNumber } from "./state/format.js";
-import { OUTSIDE, type View } from "./state/link.js";
+import { MOST_BOXES, OUTSIDE, type View } from "./state/link.js";
 import {
   centreAt,
   change,
@@ -265,8 +265,8 @@ function zoomAbout(
     return;
   }
   const before = pixelOf(from, set, panes.peek());
-  const longest = 4 * sizeOf(set);
-  const window = Math.min(longest, Math.max(sizeOf(set) / 200, before * factor * pane.rect.height));
+  const size = sizeOf(set);
+  const window = Math.min(MOST_BOXES * size, Math.max(size / 200, before * factor * pane.rect.height));
   const after = window / pane.rect.height;
   const [h, v] = PLANE_AXES[pane.plane];
   const centre = [...from.centre];

@@ -1,7 +1,7 @@
 /** Layers that the stage draws: planes, differences of planes, flow in planes, the surface, and lines of space. */
 import { cameraOf } from "./draw/camera.js";
 import { eachNeighbour } from "./draw/empty.js";
-import { boxAbout, localIn, PLANE_NAMES, type PlanePane, sizeOf } from "./draw/layout.js";
+import { boxAbout, localIn, PLANE_NAMES, type PlanePane } from "./draw/layout.js";
 import type { PlaneLayer, SurfaceLayer } from "./draw/renderer.js";
 import { type PaneFlow, streakPixels } from "./draw/streaks.js";
 import { isCalm, isolated, panes } from "./stage-state.js";
@@ -13,6 +13,7 @@ import {
   nodeOf,
   placeText,
   sharedAxes,
+  sizeOf,
   timeText,
   type Vec3,
 } from "./state/dataset.js";

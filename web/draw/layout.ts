@@ -1,5 +1,5 @@
 /** Panes of the stage, their scale, and the way between pixels and positions. */
-import type { Dataset, Vec3 } from "../state/dataset.js";
+import { type Dataset, sizeOf, type Vec3 } from "../state/dataset.js";
 import type { Plane, View } from "../state/link.js";
 import { comparedPlane, PLANE_AXES } from "../state/model.js";
 
@@ -99,8 +99,4 @@ export function boxAbout({ axes }: Dataset, centre: Vec3): { readonly low: Vec3;
 export function localIn(set: Dataset): (place: readonly number[]) => [number, number, number] {
   const size = sizeOf(set);
   return (place) => set.axes.map(({ first }, a) => (place[a] - first) / size) as [number, number, number];
-}
-
-export function sizeOf({ axes }: Dataset): number {
-  return Math.max(...axes.map(({ length }) => length));
 }

@@ -1,5 +1,5 @@
 /** Renderer of the stage on one WebGL2 context: planes, a lit surface with depth, and segments, each in a pane. */
-import { coordinateOf, type Dataset, nodeOf, type Vec3 } from "../state/dataset.js";
+import { coordinateOf, type Dataset, nodeOf, sizeOf, type Vec3 } from "../state/dataset.js";
 import type { MapName, Range } from "../state/link.js";
 import type { Picture, Samples, Volume } from "../state/volumes.js";
 import { type Camera, matrixOf } from "./camera.js";
@@ -18,7 +18,7 @@ import {
   type Values,
   valueTexture,
 } from "./gl.js";
-import { localIn, type Rect, sizeOf } from "./layout.js";
+import { localIn, type Rect } from "./layout.js";
 import { colourTable, surfaceTable } from "./maps.js";
 import type { Rule } from "./overlay.js";
 import {
@@ -368,10 +368,8 @@ export class Renderer {
     gl.uniform3f(at("texelOrigin"), ...(corner as [number, number, number]));
     gl.uniform3f(at("texelAcross"), ...vector(layer.axes[0], step * texels[layer.axes[0]]));
     gl.uniform3f(at("texelUp"), ...vector(layer.axes[1], step * texels[layer.axes[1]]));
-    gl.uniform3f(
-      at("inPlane"),
-      ...(vector(side, 1).map((one, a) => (a === top ? 1 : one)) as [number, number, number]),
-    );
+    const inPlane = [0, 1, 2].map((a) => Number(a === side || a === top));
+    gl.uniform3fv(at("inPlane"), inPlane);
     gl.uniform2f(at("planeOrigin"), origin[side], origin[top]);
     gl.uniform1f(at("planeStep"), step);
     gl.uniform1f(at("swipe"), layer.swipe * ratio);

@@ -162,6 +162,10 @@ export function middleOf({ axes }: Dataset): Vec3 {
   return axes.map(({ first, length }) => first + length / 2) as unknown as Vec3;
 }
 
+/** The longest side of a box. */
+export const sizeOf = ({ axes }: { readonly axes: readonly Axis[] }): number =>
+  Math.max(...axes.map(({ length }) => length));
+
 /** The length of the cell of a node along an axis: between stated edges, else half a cell at an open end. */
 export function cellOf({ coordinates, edges, spacing, nodes, periodic }: Axis, node: number): number {
   if (edges !== undefined) return edges[Math.floor(node) + 1] - edges[Math.floor(node)];

@@ -79,9 +79,9 @@ export function tickStep(length: number, count: number, pi: boolean): number {
 export function ticksOf(from: number, to: number, count: number, pi = false): number[] {
   if (!(to > from)) return [];
   const step = tickStep(to - from, count, pi);
-  const ticks: number[] = [];
-  for (let k = Math.ceil(from / step - 1e-9); k * step <= to + step * 1e-9; k++) ticks.push(k === 0 ? 0 : k * step);
-  return ticks;
+  const first = Math.ceil(from / step - 1e-9);
+  const n = Math.floor(to / step + 1e-9) - first + 1;
+  return Array.from({ length: n > 0 && n < 10 * count + 10 ? n : 0 }, (_, k) => (first + k) * step);
 }
 
 export const ONE = "The page shows one number at each place: choose a component, or the norm.";

@@ -1,5 +1,5 @@
 /** The view as a link: members without a prefix are the question, `view.` the page's own, `b.` what differs in B. */
-import { type Axis, isCoarse, isOnAxis, type Vec3 } from "./dataset.js";
+import { type Axis, isCoarse, isOnAxis, sizeOf, type Vec3 } from "./dataset.js";
 import { exactNumber } from "./format.js";
 
 export type Plane = "x" | "y" | "z";
@@ -205,6 +205,13 @@ const canonical = (name: string, text: string) =>
     .map((part) => (numberOf(part) === null ? part : exactNumber(Number(part))))
     .join("");
 
+/** Most sizes of a box that the height of a pane spans. */
+export const MOST_BOXES = 4;
+const WINDOWS = `Replaced, since views span a millionth of the box to ${MOST_BOXES} boxes`;
+/** Whether a pane can span a length, but for the digits of links. */
+export const isWindow = (length: number, axes: readonly Axis[]): boolean =>
+  length >= 1e-6 * sizeOf({ axes }) && length <= 1.0001 * MOST_BOXES * sizeOf({ axes });
+
 export const OUTSIDE = "Outside of the box, so at its face";
 /** Members that the page rounds. */
 const ROUNDED = /^([xyz]|view\.(centre|window|camera))$/;
@@ -235,6 +242,8 @@ export function untaken(query: string, shown: View, axes: readonly Axis[]): stri
     const member = `${name} ${text.trim() || "(empty)"}`;
     if (!MEMBERS.test(name)) add("Not read of this link", name);
     else if (axis !== undefined && !isOnAxis(axis, place as number)) add(OUTSIDE, member);
+    else if (!isShown && name === "view.window" && (place ?? 0) > 0 && !isWindow(place as number, axes))
+      add(WINDOWS, member);
     else if (!isShown) add("Replaced, since unreadable, repeated or not in the dataset", member);
     else if (axis !== undefined && isCoarse(axis) && Math.fround(place as number) !== place)
       add("Rounded to float32, as the service takes places", member);

@@ -40,6 +40,7 @@ import { kept } from "./kept.js";
 import {
   type Brush,
   brushIn,
+  isWindow,
   type Plane,
   type Range,
   readLink,
@@ -216,7 +217,8 @@ function withDefaults(next: View, set: Dataset, second: Dataset | Refusal | null
   const { dataset: other, what } = next.b;
   const named = { ...(other === undefined ? {} : { dataset: other }), ...(what === undefined ? {} : { what }) };
   const b = second instanceof Refusal ? next.b : { ...named, ...hadOf(next.b, second ?? set) };
-  return { ...next, cross, surface, colour, time, method, show: shownAs(next.show, set), b };
+  const window = next.window !== null && isWindow(next.window, axes) ? next.window : null;
+  return { ...next, cross, window, surface, colour, time, method, show: shownAs(next.show, set), b };
 }
 
 async function describe(name: string): Promise<Dataset> {
@@ -459,9 +461,7 @@ export function wantedValue(shown: Shown, at: Vec3, priority: number): Wanted<nu
   return {
     key: JSON.stringify(["value", shown.dataset.digest, question]),
     priority,
-    load: async (signal) => {
-      return valueIn(await askJson<Value>(question, signal));
-    },
+    load: async (signal) => valueIn(await askJson<Value>(question, signal)),
   };
 }
 

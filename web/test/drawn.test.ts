@@ -2,11 +2,13 @@
 import { expect, it, vi } from "vitest";
 import type { PlanePane } from "../draw/layout.js";
 import type { Axis, Dataset } from "../state/dataset.js";
+import { readLink } from "../state/link.js";
 import { answering, axisOf, model, setOf, show } from "./page.js";
 
 const { flowOf, planeLayer, surfaceLayer, timeNote } = await import("../stage-layers.js");
 const { isolated, panes } = await import("../stage-state.js");
 const { budget } = await import("../cards/budget.js");
+const { rulesOf } = await import("../draw/overlay.js");
 const { spectrum } = await import("../cards/spectrum.js");
 
 /** Numbers of a box of four nodes an axis, or of as many samples as are asked for. */
@@ -171,4 +173,31 @@ it.each([0.5, 1, 3])("draws the energy spectrum as a density, of wavenumbers in 
   const [curve] = chart.curves;
   expect(curve?.points.length).toBeGreaterThan(3);
   for (const [x, y] of curve?.points ?? []) expect(y).toBeCloseTo(x * Math.exp(-x), 12);
+});
+
+it("draws each seam of a pane, and none where they would be dense", () => {
+  const set = setOf("seams", [0]);
+  const pane: PlanePane = {
+    kind: "plane",
+    plane: "z",
+    rect: { x: 0, y: 0, width: 400, height: 300 },
+    second: false,
+  };
+  const seams = (window: number) => rulesOf(pane, set, [1, 1, 1], window / 300).map(({ side, at }) => [side, at]);
+  // Seams along x are at multiples of 4, from -7 to 9.
+  expect(seams(12)).toEqual([...[75, 175, 275, 375].map((at) => [0, at]), ...[275, 175, 75].map((at) => [1, at])]);
+  for (const window of [1e8, 1e300]) expect(seams(window)).toEqual([]);
+});
+
+it.each([
+  [1e8, null],
+  [1e-300, null],
+  [15.9, 15.9],
+])("opens a link with a window of %d in a box of 4 with %s", async (window, shown) => {
+  const { times, ...set } = setOf("spanned", [0]);
+  answering((call) =>
+    call === "spanned" ? { ...set, times: { stored: times, guardBefore: 0, guardAfter: 0 } } : new Float32Array(64),
+  );
+  await model.open(readLink("spanned", `what=p&view.window=${window}`));
+  expect(model.view.peek().window).toBe(shown);
 });

@@ -70,6 +70,16 @@ it("ticks of a period that is shorter than their step go on beyond it", () => {
   expect(axisTicks(axis, 0.3, 1.2, 9).map(({ text }) => text)).toContain("0.1");
 });
 
+it.each([
+  [1e17, 20],
+  [1, 1e-300],
+  [1e300, 1e300],
+  [0, 1e-323],
+])("ticks about %d over %d end", (centre, length) => {
+  const axis = { ...north, first: 0, last: 3, length: 4, spacing: 1, periodic: true };
+  expect(axisTicks(axis, centre - length, centre + length, 5).length).toBeLessThan(20);
+});
+
 it("bars have two labels or more, whatever their range", () => {
   for (let end = 1; end < 10; end += 0.07)
     for (const range of [

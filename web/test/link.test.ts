@@ -105,6 +105,11 @@ it.each([
   ...["range=p:0:1e999", "range=p:0:1:symlog:0", "surface=p@1e999", "surface=p@1.2.3", "brush=p>=1.2.3"].map(
     (member) => [`view.${member}`, {}, `${REPLACED} view.${member.replace("=", " ")}.`] as const,
   ),
+  ...["1e300", "12.002", "1e-300"].map((window) => {
+    const text = `Replaced, since views span a millionth of the box to 4 boxes: view.window ${window}.`;
+    return [`view.window=${window}`, { window: null }, text] as const;
+  }),
+  ["view.window=2&view.window=1", { window: 2 }, `${REPLACED} view.window 1.`],
   ["view.cards=pdf&half", {}, "Not read of this link: view.cards, half. Numbers are without."],
 ] as const)("say what a page does not take of them: %s", (query, page, text) => {
   expect(said(query, page as Partial<View>)).toBe(text);
