@@ -67,7 +67,7 @@ function checkFlags(to: string, { chunk, filter, shard, compression, levels }: C
     throw new MisuseError(`--shard ${shard} is not a multiple of --chunk ${chunk}`);
 }
 
-/** Nodes of a shard if none are given: of two chunks, or of more small ones. */
+/** Nodes of a shard if none are given: of the chunks that fit into 128, and of two at least. */
 const roundedShard = (chunk: number): number => chunk * Math.max(2, Math.floor(128 / chunk));
 
 export function convertCommand(): Command {
@@ -87,7 +87,7 @@ export function convertCommand(): Command {
     )
     .option(
       "--shard <n>",
-      "of Zarr: nodes of a shard along each axis, 0 for none (default: twice the chunk, 128 at least)",
+      "of Zarr: nodes of a shard along each axis, 0 for none (default: of all chunks that fit into 128, of two at least)",
       wholeNumber(0, MAX_SHARD),
     )
     .addOption(
