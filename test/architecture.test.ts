@@ -203,7 +203,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   "src/cli": 2_662,
   "src/client": 899,
   "src/cluster": 1_650,
-  "src/engine": 9_466,
+  "src/engine": 9_463,
   "src/events": 4_175,
   "src/float32": 369,
   "src/jobs": 2_504,

@@ -25,6 +25,8 @@ export interface CombinedSweep {
   readonly rows: SweepRows;
   /** Number of batches of the sweep before this one. */
   readonly batch: number;
+  /** Whether an earlier time slice has begun the batch. */
+  readonly isResumed?: boolean;
 }
 
 /** Rows of stored bricks in the sequence of a sweep, counted from the first one, in memory that threads share. */

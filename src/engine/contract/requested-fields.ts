@@ -55,14 +55,9 @@ function fieldIn(text: string, dataset: Pick<Dataset, "fields">): FieldName | un
   return WORDS.find((row) => names(row) && dataset.fields[row.field] !== undefined)?.field;
 }
 
-/** The letter of a field in the later interface, or its name. */
-export function letterOf(field: FieldName): string {
-  return WORDS.find((row) => row.field === field)?.letter ?? field;
-}
-
-/** Fields as a text that `filterFields` reads. */
+/** Fields as a text that `filterFields` reads: letters of the later interface, or names. */
 export function fieldText(fields: readonly FieldName[]): string {
-  const letters = fields.map(letterOf);
+  const letters = fields.map((field) => WORDS.find((row) => row.field === field)?.letter ?? field);
   return letters.join(letters.every((letter) => letter.length === 1) ? "" : ",");
 }
 

@@ -70,7 +70,8 @@ function samplingOf(task: Omit<AheadTask | BatchTask, "dataset">, open: OpenData
   const { axes, time } = open.dataset;
   const frames = framesOf(time, query);
   const stored = fields.map((field) => open.source(field));
-  const sources = combined ? stored.map((one, i) => new CombinedField(axes, one, frames, combined, i)) : stored;
+  const sweep = combined && { ...combined, isResumed: task.progress !== undefined };
+  const sources = sweep ? stored.map((one, i) => new CombinedField(axes, one, frames, sweep, i)) : stored;
   const weights = query.weights && weightsOf(query.weights, frames.frames.length, { outIndices, first, count });
   const { kernel } = rowFor(operationOf(query.operation), fields, open.dataset);
   const scheme = open.scheme(kernel, query.spatialInterpolation ?? "None");

@@ -104,10 +104,9 @@ export class BrickGroup {
   }
 
   /**
-   * Decides how many bytes a group may pin, and drops the combined bricks that the sweep has passed. A group may pin
-   * this worker's part of the cache or, if that is more, the bricks of a stencil at a corner of bricks in all frames.
-   * If these exceed the cache, frames are combined one after the other; each is then read for every group, so groups
-   * are large: they may pin most of the cache.
+   * Decides how many bytes a group may pin: this worker's part of the cache or, if that is more, the bricks of a
+   * stencil at a corner of bricks in all frames. If these exceed the cache, frames are combined one after the other;
+   * each is then read for every group, so groups are large: they may pin most of the cache.
    */
   begin({ sources, combination: { frames } }: SampledFields): void {
     const corner = sources.reduce((sum, source) => {
@@ -117,6 +116,10 @@ export class BrickGroup {
     const most = PINNED_PART * this.#cache.capacity;
     this.isFrameByFrame = frames.length > 1 && corner > most;
     this.#mostPinned = this.isFrameByFrame ? most : Math.max(this.#budget, frames.length > 1 ? corner : 0);
+  }
+
+  /** Drops the combined bricks that the sweep has passed, as a batch begins or goes on. */
+  dropPassed({ sources }: SampledFields): void {
     for (const { source, combined } of sources) {
       if (combined === undefined) continue;
       const bricks = Int32Array.from(combined.passed(this.#points.positions, this.#workerIndex));

@@ -131,9 +131,9 @@ export class CombinedField implements BrickSource, CombinedBricks {
     const first = columns * count[along] * width[next];
     const depth = Math.min(width[next], count[next] - column * width[next]);
     Atomics.store(rows.evaluated, workerIndex, first + place[along] * depth + (place[next] % width[next]));
-    const begun = this.#index === 0 ? Atomics.add(rows.begun, 0, 1) + 1 : Atomics.load(rows.begun, 0);
+    if (this.#index === 0 && this.#sweep.isResumed !== true) Atomics.add(rows.begun, 0, 1);
     // A batch that was handed out before this one, and that no thread has begun, may lie in an earlier row.
-    if (begun <= this.#sweep.batch) return [];
+    if (Atomics.load(rows.begun, 0) <= this.#sweep.batch) return [];
     const behind = Math.min(...rows.evaluated) - ROWS_BEHIND;
     const from = Atomics.load(rows.passed, this.#index);
     const start = Math.floor(place[row] / width[row]) * width[row];

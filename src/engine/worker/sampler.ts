@@ -100,6 +100,7 @@ export class Sampler {
   ): number {
     this.#points.arrange(sampling, sampling.sources[0].bricking, count);
     this.#group.begin(sampling);
+    this.#group.dropPassed(sampling);
     try {
       return this.#sampleGroups(sampling, count, emit, checkCancel, from, pause);
     } finally {

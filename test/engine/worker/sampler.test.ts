@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type CombinedSweep, sweepRows } from "../../../src/engine/contract/combined-bricks.js";
 import { memoryLayout } from "../../../src/engine/contract/memory.js";
+import type { BrickSource } from "../../../src/engine/worker/brick-source.js";
 import { CombinedField } from "../../../src/engine/worker/combined-field.js";
 import { type Emit, Sampler } from "../../../src/engine/worker/sampler.js";
 import { createScheme } from "../../../src/kernels/index.js";
@@ -24,42 +25,58 @@ const source = {
 
 afterEach(() => void vi.restoreAllMocks());
 
-function samplerOf(bytes: number, workers = 1): Sampler {
+/** @param left each byte of the memory of the worker, from an earlier one */
+function samplerOf(bytes: number, workers = 1, left = 0): Sampler {
   const layout = memoryLayout(workers, bytes);
   const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
+  new Uint8Array(buffer, layout.arenas, layout.arenaBytes).fill(left);
   new BrickCache(buffer, layout.cache, -1).initialise();
   return new Sampler(buffer, layout, 0, () => undefined);
 }
 
+const oneFrame = { frames: [0], weights: [1] };
+const ignore = (): void => {};
+const wide = { ...axis, nodes: 32 };
+const grid: Axes = [wide, wide, wide];
+const cut = { edge: [8, 8, 8], count: [4, 4, 4] } as const;
+const combinedSweep = (): CombinedSweep => ({
+  source: -100,
+  shape: { axes: [0, 1, 2], width: [4, 4, 4], reference: 2 },
+  bricking: cut,
+  halo: 3,
+  rows: sweepRows(1),
+  batch: 0,
+});
+/** Two frames of a field on `grid`, combined. */
+const samplingOf = (stored: BrickSource, sweep: CombinedSweep) => ({
+  axes: grid,
+  scheme: createScheme("velocity", "Lag4", grid, { fd8Legacy: false }, undefined),
+  sources: [new CombinedField(grid, stored, { frames: [0, 1], weights: [0.25, 0.75] }, sweep, 0)],
+  combination: oneFrame,
+  sorted: true,
+});
+/** Writes the first value of each point to its index in `found`. */
+const into =
+  (found: number[]): Emit =>
+  (values, order, count) => {
+    for (let i = 0; i < count; i++) found[order[i] as number] = values[3 * i] as number;
+  };
+
 describe("sampler", () => {
   it("takes nothing over from a thread that died in the middle of a group and had its index", () => {
-    const layout = memoryLayout(1, 1024 * 1024);
-    const memory = createSharedMemory(layout.bytes);
-    new Uint8Array(memory.buffer, layout.arenas, layout.arenaBytes).fill(1);
-    const buffer = memory.buffer as ArrayBufferLike as SharedArrayBuffer;
-    new BrickCache(buffer, layout.cache, -1).initialise();
-    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const sampler = samplerOf(1024 * 1024, 1, 1);
     const scheme = createScheme("velocity", "None", axes, { fd8Legacy: false }, undefined);
     const found: number[] = [];
     for (let brick = 0; brick < 8; brick++) {
       for (let a = 0; a < 3; a++) sampler.positions[3 * brick + a] = 1 + 4 * ((brick >> a) & 1);
     }
-    sampler.sample(
-      { axes, scheme, sources: [source], combination: { frames: [0], weights: [1] }, sorted: false },
-      8,
-      (values, order, count) => {
-        for (let i = 0; i < count; i++) found[order[i] as number] = values[3 * i] as number;
-      },
-      () => {},
-    );
+    sampler.sample({ axes, scheme, sources: [source], combination: oneFrame, sorted: false }, 8, into(found), ignore);
     expect(found).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   });
 
   it("looks at a point only a few times for its group where a cache holds little more than one stencil", () => {
     const sampler = samplerOf(16 * 16_384);
-    const wide = { ...axis, nodes: 32 };
-    const grid: Axes = [wide, wide, wide];
-    const cut = { edge: [4, 4, 4], count: [8, 8, 8] } as const;
+    const fine = { edge: [4, 4, 4], count: [8, 8, 8] } as const;
     const count = 2000;
     // Each point lies at a corner where eight bricks meet, none of which the next point needs.
     for (let i = 0; i < 3 * count; i++) {
@@ -75,12 +92,11 @@ describe("sampler", () => {
         return lag4.cover(...args);
       },
     };
-    const sources = [{ ...source, bricking: cut }];
-    const frames = { frames: [0], weights: [1] };
+    const sources = [{ ...source, bricking: fine }];
     const emit: Emit = (_values, _order, points) => {
       answered += points;
     };
-    sampler.sample({ axes: grid, scheme, sources, combination: frames, sorted: true }, count, emit, () => {});
+    sampler.sample({ axes: grid, scheme, sources, combination: oneFrame, sorted: true }, count, emit, ignore);
     expect(answered).toBe(count);
     expect(looks / count).toBeLessThan(10);
   });
@@ -113,8 +129,7 @@ describe("sampler", () => {
       readsBefore.push(read.length);
     };
     const sources = [{ ...source, load }];
-    const frames = { frames: [0], weights: [1] };
-    sampler.sample({ axes, scheme, sources, combination: frames, sorted: true }, count, emit, () => {});
+    sampler.sample({ axes, scheme, sources, combination: oneFrame, sorted: true }, count, emit, ignore);
     expect(groups.reduce((sum, size) => sum + size, 0)).toBe(count);
     // One of unknown cost, then 4 ms each.
     expect(groups[0]).toBeLessThanOrEqual(256);
@@ -143,10 +158,7 @@ describe("sampler", () => {
     sampler.readAhead(sampling, 3, () => false);
     expect(read).toEqual(["3 6", "4 6", "3 1", "4 1", "3 3", "4 3"]);
     const values: number[] = [];
-    const emit: Emit = (found, order, count) => {
-      for (let i = 0; i < count; i++) values[order[i] as number] = found[3 * i] as number;
-    };
-    sampler.sample(sampling, 3, emit, () => {});
+    sampler.sample(sampling, 3, into(values), ignore);
     expect([values, read.length]).toEqual([[6, 1, 3], 6]);
   });
 
@@ -182,21 +194,13 @@ describe("sampler", () => {
     const frames = { frames: [0, 1], weights: [0.5, 0.5] };
     const found: number[] = [];
     const sampling = { axes, scheme, sources: [store], combination: frames, sorted: true };
-    sampler.sample(
-      sampling,
-      1,
-      (values) => found.push(values[0] as number),
-      () => {},
-    );
+    sampler.sample(sampling, 1, into(found), ignore);
     expect(steps).toEqual(expected);
     expect(found).toEqual([expect.closeTo(3.5, 5)]);
   });
 
   it("asks a store once for each brick that a group combines, though all made of them exceeds the cache", () => {
     const sampler = samplerOf(18 * 16_384);
-    const wide = { ...axis, nodes: 32 };
-    const grid: Axes = [wide, wide, wide];
-    const cut = { edge: [8, 8, 8], count: [4, 4, 4] } as const;
     const asked: string[] = [];
     const arrived = new Set<string>();
     const begin = (piece: string): void => {
@@ -229,43 +233,49 @@ describe("sampler", () => {
         }));
       },
     };
-    const sweep: CombinedSweep = {
-      source: -100,
-      shape: { axes: [0, 1, 2], width: [4, 4, 4], reference: 2 },
-      bricking: cut,
-      halo: 3,
-      rows: sweepRows(1),
-      batch: 0,
-    };
-    const frames = { frames: [0, 1], weights: [0.25, 0.75] };
-    const scheme = createScheme("velocity", "Lag4", grid, { fd8Legacy: false }, undefined);
-    const sampling = {
-      axes: grid,
-      scheme,
-      sources: [new CombinedField(grid, store, frames, sweep, 0)],
-      combination: { frames: [0], weights: [1] },
-      sorted: true,
-    };
+    const sampling = samplingOf(store, combinedSweep());
     // Each of six points needs a quarter of a stored brick, together a third of the cache; whole bricks exceed it.
     const places = [0, 1, 2].flatMap((z) => [0, 2].map((y) => [3.5, 8 * y + 1.5, 8 * z + 1.5] as const));
     for (const [i, place] of places.entries()) sampler.positions.set(place, 3 * i);
     const found: number[] = [];
-    const emit: Emit = (values, order, count) => {
-      for (let i = 0; i < count; i++) found[order[i] as number] = values[3 * i] as number;
-    };
     sampler.readAhead(sampling, places.length, () => false);
     expect(asked).toEqual([]);
-    sampler.sample(sampling, places.length, emit, () => {});
+    sampler.sample(sampling, places.length, into(found), ignore);
     expect(asked.toSorted()).toEqual([...new Set(asked)].toSorted());
     expect(asked).toHaveLength(2 * places.length);
     expect(found).toEqual(places.map(([x, y, z]) => expect.closeTo(1.75 * (x + 2 * y + 3 * z), 5)));
+  });
+
+  it.each(["is read ahead", "takes two time slices"])("keeps bricks of earlier batches while one %s", (how) => {
+    const sampler = samplerOf(4 * 1024 * 1024);
+    const read: string[] = [];
+    const load = (frame: number, brick: number, out: Float32Array): void => {
+      read.push(`${frame} ${brick}`);
+      out.fill(brick);
+    };
+    const sweep = combinedSweep();
+    const batch = (number: number, more = {}) =>
+      samplingOf({ ...source, bricking: cut, load }, { ...sweep, batch: number, ...more });
+    const count = 600;
+    const placeAt = (z: number): void => {
+      for (let i = 0; i < count; i++) sampler.positions.set([3.5, 3.5, z], 3 * i);
+    };
+    placeAt(1.5);
+    sampler.readAhead(batch(0), count, () => false);
+    placeAt(28.5);
+    if (how === "is read ahead") sampler.readAhead(batch(1), count, () => false);
+    const done = sampler.sample(batch(1), count, ignore, ignore, 0, () => how !== "is read ahead");
+    if (done < count) sampler.sample(batch(1, { isResumed: true }), count, ignore, ignore, done);
+    placeAt(1.5);
+    sampler.sample(batch(0), count, ignore, ignore);
+    expect(read.toSorted()).toEqual([...new Set(read)].toSorted());
   });
 
   it("sorts particles with every eighth evaluation, and others always", () => {
     const sampler = samplerOf(1024 * 1024);
     const scheme = createScheme("velocity", "None", axes, { fd8Legacy: false }, undefined);
     const count = 400;
-    const sampling = { axes, scheme, sources: [source], combination: { frames: [0], weights: [1] }, sorted: false };
+    const sampling = { axes, scheme, sources: [source], combination: oneFrame, sorted: false };
     /** The order in which the points are evaluated, and whether each has the value of its brick. */
     const sample = (of: object): string => {
       const seen: number[] = [];
@@ -277,7 +287,7 @@ describe("sampler", () => {
           seen.push(point);
         }
       };
-      sampler.sample({ ...sampling, ...of }, count, emit, () => {});
+      sampler.sample({ ...sampling, ...of }, count, emit, ignore);
       return seen.join();
     };
     const move = (by: number): void => {
@@ -302,8 +312,6 @@ describe("sampler", () => {
 
   it("leaves no bricks of a refused query to the next one", () => {
     const sampler = samplerOf(4 * 1024 * 1024);
-    const wide = { ...axis, nodes: 32 };
-    const grid: Axes = [wide, wide, wide];
     const fine = { ...source, bricking: { edge: [4, 4, 4], count: [8, 8, 8] } as const };
     const tooFine = {
       ...source,
@@ -311,31 +319,18 @@ describe("sampler", () => {
       components: 1,
       bricking: { edge: [1, 1, 1], count: [1024, 1024, 1] } as const,
     };
-    const frames = { frames: [0], weights: [1] };
     const both = createScheme("velocityPressure", "None", grid, { fd8Legacy: false }, undefined);
     sampler.positions.fill(31, 0, 3);
-    const refused = { axes: grid, scheme: both, sources: [fine, tooFine], combination: frames, sorted: true };
-    expect(() =>
-      sampler.sample(
-        refused,
-        1,
-        () => {},
-        () => {},
-      ),
-    ).toThrow("too finely cut");
+    const refused = { axes: grid, scheme: both, sources: [fine, tooFine], combination: oneFrame, sorted: true };
+    expect(() => sampler.sample(refused, 1, ignore, ignore)).toThrow("too finely cut");
     const read: number[] = [];
     const load = (_frame: number, brick: number): void => {
       read.push(brick);
     };
     const scheme = createScheme("velocity", "None", axes, { fd8Legacy: false }, undefined);
     sampler.positions.fill(1, 0, 3);
-    const next = { axes, scheme, sources: [{ ...source, source: 3, load }], combination: frames, sorted: true };
-    sampler.sample(
-      next,
-      1,
-      () => {},
-      () => {},
-    );
+    const next = { axes, scheme, sources: [{ ...source, source: 3, load }], combination: oneFrame, sorted: true };
+    sampler.sample(next, 1, ignore, ignore);
     expect(read).toEqual([0]);
   });
 });
