@@ -31,9 +31,10 @@ function ticksIn({ low, high, scale }: Range): number[] {
     return few.length > 1 ? few : ticksOf(low, high, 8);
   }
   const ticks = [low, high];
-  const least = scale === "log" ? low : Number(scale.split(":")[1]) * 2;
-  for (let power = Math.ceil(Math.log10(least)); 10 ** power < 0.7 * high; power++)
-    ticks.push(10 ** power, -(10 ** power));
+  const first = Math.ceil(Math.log10(scale === "log" ? low : Number(scale.split(":")[1]) * 2));
+  // A bar has room for some twenty powers of ten.
+  const step = Math.max(1, Math.ceil((Math.log10(high) - first) / 20));
+  for (let power = first; 10 ** power < 0.7 * high; power += step) ticks.push(10 ** power, -(10 ** power));
   if (low < 0) ticks.push(0);
   return ticks.filter((value) => value >= low && value <= high && (scale !== "log" || value > 0)).sort((a, b) => a - b);
 }

@@ -90,6 +90,12 @@ it("bars have two labels or more, whatever their range", () => {
       expect(barTicks({ ...range, scale: "linear" }).length, `${range.low} to ${range.high}`).toBeGreaterThan(1);
 });
 
+it.each(["log", "symlog:1e-300", "symlog:0"] as const)("bars of 300 powers of ten have few labels: %s", (scale) => {
+  const ticks = barTicks({ low: scale === "log" ? 1e-300 : -1, high: 1, scale });
+  expect(ticks.length).toBeGreaterThan(1);
+  expect(ticks.length).toBeLessThan(50);
+});
+
 it("bars have their lowest colour for what has no logarithm, and none for what is missing", () => {
   const parts = [-1, 0, 0.1, 18, Number.NaN].map((value) => partOf({ low: 0.1, high: 18, scale: "log" }, value));
   expect(parts).toEqual([Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 1, Number.NaN]);
