@@ -5,7 +5,7 @@ import type { ItemForm, TextWorkers } from "./text-task.js";
 
 /** Bytes in order; unused ones are put back. */
 export interface ByteQueue {
-  takeHeld(): Buffer;
+  takeBuffered(): Buffer;
   /** Takes the bytes at hand, or the next ones; null at the end, undefined if they have to be waited for. */
   take(): Buffer | null | undefined;
   /** Hands on bytes, which may then be freed, until `into` returns false; resolves when `take` is next, or with `also`. */
@@ -80,7 +80,7 @@ class Ahead {
   }
 
   *run(): Steps<boolean> {
-    this.#rest = this.#bytes.takeHeld();
+    this.#rest = this.#bytes.takeBuffered();
     let isOdd = false;
     try {
       while (!isOdd) {

@@ -56,7 +56,7 @@ export class Body implements ByteQueue {
   }
 
   /** Takes the bytes that were put back. */
-  takeHeld(): Buffer {
+  takeBuffered(): Buffer {
     const held = Buffer.concat(this.#returned.splice(0));
     this.#delivered += held.length;
     return held;

@@ -3,6 +3,7 @@
  * five of XML are refused.
  */
 import { type FieldprobeError, LimitError } from "../../../shared/errors.js";
+// `Steps` are generators that yield promises to wait for; a `Stepping` may hold its value already.
 import { ReadyValue, type Stepping, type Steps } from "../../../text/steps.js";
 import {
   AMPERSAND,
@@ -111,17 +112,20 @@ export class XmlReader {
   readonly #string = new ReadyValue<string>();
   readonly #scopes = new NamespaceScopes();
   readonly #open: OpenElement[] = [];
-  #owned = false;
-  #at = 0;
+  /** Whether `buffer` is the reader's own, not the source's. */
+  #ownsBuffer = false;
+  /** Where the scan inside a tag is, and where the last tag began. */
+  #scanAt = 0;
   #tagAt = 0;
+  /** Unread bytes from which a token that was cut is scanned again. */
   #retryBytes = 0;
-  #started = false;
-  #rootSeen = false;
-  #selfClosed = false;
+  #hasStarted = false;
+  #hasRoot = false;
+  #isSelfClosed = false;
   #section: "markup" | "comment" | "cdata" = "markup";
   /** Characters since the last tag, and whether all are white space. */
   #runChars = 0;
-  #runBlank = true;
+  #isRunBlank = true;
   #content = "";
 
   constructor(source: ByteSource, limits: XmlLimits, nameCache: NameCache) {
@@ -139,7 +143,7 @@ export class XmlReader {
   /** Whether the element that has just started may hold `levels` of elements and texts of `chars` characters. */
   hasRoom(levels: number, chars: number): boolean {
     const { "xml.depth": depth, "xml.textChars": textChars } = this.#limits;
-    return !this.#selfClosed && this.#open.length + levels <= depth && chars <= textChars;
+    return !this.#isSelfClosed && this.#open.length + levels <= depth && chars <= textChars;
   }
 
   /** The namespace of a prefix, "" for the default; undefined if it is not declared. */
@@ -229,15 +233,15 @@ export class XmlReader {
       this.buffer = part;
       this.position = 0;
       this.end = part.length;
-      this.#owned = false;
+      this.#ownsBuffer = false;
       return;
     }
-    if (!this.#owned || this.end + part.length > this.buffer.length) {
-      const fits = held + part.length <= this.buffer.length && this.#owned;
+    if (!this.#ownsBuffer || this.end + part.length > this.buffer.length) {
+      const fits = held + part.length <= this.buffer.length && this.#ownsBuffer;
       const target = fits ? this.buffer : Buffer.allocUnsafe(2 * (held + part.length));
       target.set(this.buffer.subarray(this.position, this.end));
       this.buffer = target;
-      this.#owned = true;
+      this.#ownsBuffer = true;
       this.position = 0;
       this.end = held;
     }
@@ -246,7 +250,7 @@ export class XmlReader {
   }
 
   /** Takes the bytes in the buffer. */
-  takeHeld(): Buffer {
+  takeBuffered(): Buffer {
     const rest = this.buffer.subarray(this.position, this.end);
     this.position = this.end;
     return rest;
@@ -254,7 +258,7 @@ export class XmlReader {
 
   /** Takes bytes from the reader; null at the end, undefined if they have to be awaited. */
   take(): Buffer | null | undefined {
-    if (this.position < this.end) return this.takeHeld();
+    if (this.position < this.end) return this.takeBuffered();
     if (this.ended) return null;
     const part = this.#source.take();
     if (part === null) this.ended = true;
@@ -270,14 +274,14 @@ export class XmlReader {
     this.buffer = bytes;
     this.position = 0;
     this.end = bytes.length;
-    this.#owned = true;
+    this.#ownsBuffer = true;
     this.#retryBytes = 0;
   }
 
   /** The next event; undefined if more bytes are needed. */
   #poll(): XmlEvent | undefined {
-    if (this.#selfClosed) {
-      this.#selfClosed = false;
+    if (this.#isSelfClosed) {
+      this.#isSelfClosed = false;
       return this.#close();
     }
     for (;;) {
@@ -296,8 +300,8 @@ export class XmlReader {
   }
 
   #finish(): XmlEvent {
-    if (!this.#rootSeen || this.#open.length > 0) {
-      throw malformed(this.#started ? "it ends before its root element does" : "it is empty");
+    if (!this.#hasRoot || this.#open.length > 0) {
+      throw malformed(this.#hasStarted ? "it ends before its root element does" : "it is empty");
     }
     if (this.#section !== "markup") throw malformed("it ends inside a construct");
     return DONE;
@@ -307,13 +311,13 @@ export class XmlReader {
     if (this.#section === "comment") return this.#comment();
     if (this.#section === "cdata") return this.#cdata();
     if (this.position >= this.end) return MORE;
-    if (!this.#started) {
+    if (!this.#hasStarted) {
       const declared = this.#startsWith(DECLARATION_START);
       if (declared === undefined && !this.ended) return MORE;
       const next = this.position + DECLARATION_START.length;
       if (declared && !this.ended && next >= this.end) return MORE;
       if (declared && isSpace(this.buffer[next])) return this.#declaration();
-      this.#started = true;
+      this.#hasStarted = true;
     }
     if (this.buffer[this.position] !== LESS) return this.#characters();
     if (this.position + 1 >= this.end) return MORE;
@@ -351,45 +355,41 @@ export class XmlReader {
   }
 
   #declaration(): ScanStep {
-    this.#at = this.position + DECLARATION_START.length;
+    this.#scanAt = this.position + DECLARATION_START.length;
     const found = this.#scanDeclaration();
     if (found === undefined) return MORE;
-    this.position = this.#at;
-    this.#started = true;
-    let i = 0;
-    if (found[i]?.[0] !== "version" || found[i]?.[1] !== "1.0") throw malformed("its version is not 1.0");
-    i++;
-    if (found[i]?.[0] === "encoding") {
-      const [, encoding] = found[i++];
-      if (!ENCODING_NAME.test(encoding)) throw malformed("its declaration names no encoding");
-      this.#source.declare(encoding);
-    }
-    const standalone = found[i]?.[0] === "standalone" ? found[i++]?.[1] : "no";
-    if (i < found.length || (standalone !== "yes" && standalone !== "no")) {
-      throw malformed("its XML declaration is wrong");
-    }
+    this.position = this.#scanAt;
+    this.#hasStarted = true;
+    const take = (name: string) => (found[0]?.[0] === name ? found.shift()?.[1] : undefined);
+    if (take("version") !== "1.0") throw malformed("its version is not 1.0");
+    const encoding = take("encoding");
+    if (encoding !== undefined && !ENCODING_NAME.test(encoding)) throw malformed("its declaration names no encoding");
+    if (encoding !== undefined) this.#source.declare(encoding);
+    const standalone = take("standalone") ?? "no";
+    const isComplete = found.length === 0 && (standalone === "yes" || standalone === "no");
+    if (!isComplete) throw malformed("its XML declaration is wrong");
     return AGAIN;
   }
 
   #startTag(): ScanStep {
-    this.#at = this.position + 1;
+    this.#scanAt = this.position + 1;
     const name = this.#scanName();
     if (name === undefined) return MORE;
     const pairs: WrittenAttribute[] = [];
-    let selfClosed = false;
+    let isSelfClosed = false;
     for (;;) {
-      const spaced = this.#skipSpace();
-      if (this.#at >= this.end) return MORE;
-      const byte = this.buffer[this.#at];
+      const hasSpace = this.#skipSpace();
+      if (this.#scanAt >= this.end) return MORE;
+      const byte = this.buffer[this.#scanAt];
       if (byte === GREATER) break;
       if (byte === SLASH) {
-        if (this.#at + 1 >= this.end) return MORE;
-        if (this.buffer[this.#at + 1] !== GREATER) throw malformed("a tag is not closed");
-        this.#at++;
-        selfClosed = true;
+        if (this.#scanAt + 1 >= this.end) return MORE;
+        if (this.buffer[this.#scanAt + 1] !== GREATER) throw malformed("a tag is not closed");
+        this.#scanAt++;
+        isSelfClosed = true;
         break;
       }
-      if (!spaced) throw malformed("a tag holds stray characters");
+      if (!hasSpace) throw malformed("a tag holds stray characters");
       if (pairs.length >= this.#limits["xml.attributes"]) {
         throw new LimitError("xml.attributes", "An element has too many attributes.");
       }
@@ -397,33 +397,33 @@ export class XmlReader {
       if (pair === undefined) return MORE;
       pairs.push(pair);
     }
-    this.#takeTag(this.#at + 1);
-    return this.#begin(name, pairs, selfClosed);
+    this.#passTag(this.#scanAt + 1);
+    return this.#begin(name, pairs, isSelfClosed);
   }
 
   #endTag(): ScanStep {
-    this.#at = this.position + 2;
+    this.#scanAt = this.position + 2;
     const name = this.#scanName();
     if (name === undefined) return MORE;
     this.#skipSpace();
-    if (this.#at >= this.end) return MORE;
-    if (this.buffer[this.#at] !== GREATER) throw malformed("an end tag is not closed");
+    if (this.#scanAt >= this.end) return MORE;
+    if (this.buffer[this.#scanAt] !== GREATER) throw malformed("an end tag is not closed");
     if (this.#open.at(-1)?.name.text !== name.text) throw malformed("tags do not match");
-    this.#takeTag(this.#at + 1);
+    this.#passTag(this.#scanAt + 1);
     return this.#close();
   }
 
-  #takeTag(next: number): void {
+  #passTag(next: number): void {
     this.#tagAt = this.position;
     this.position = next;
     this.#runChars = 0;
-    this.#runBlank = true;
+    this.#isRunBlank = true;
   }
 
-  #begin(name: Name, pairs: readonly WrittenAttribute[], selfClosed: boolean): XmlEvent {
+  #begin(name: Name, pairs: readonly WrittenAttribute[], isSelfClosed: boolean): XmlEvent {
     if (this.#open.length === 0) {
-      if (this.#rootSeen) throw malformed("it has two root elements");
-      this.#rootSeen = true;
+      if (this.#hasRoot) throw malformed("it has two root elements");
+      this.#hasRoot = true;
     }
     if (this.#open.length >= this.#limits["xml.depth"]) {
       throw new LimitError("xml.depth", "Elements are nested too deeply.");
@@ -436,7 +436,7 @@ export class XmlReader {
     this.#open.push({ name, namespace, mark });
     this.namespace = namespace;
     this.local = name.local;
-    this.#selfClosed = selfClosed;
+    this.#isSelfClosed = isSelfClosed;
     return START;
   }
 
@@ -451,14 +451,14 @@ export class XmlReader {
   // Tokens inside tags: `undefined` if bytes are missing; the whole tag is then scanned again.
 
   #skipSpace(): boolean {
-    const from = this.#at;
-    while (this.#at < this.end && isSpace(this.buffer[this.#at])) this.#at++;
-    return this.#at > from;
+    const from = this.#scanAt;
+    while (this.#scanAt < this.end && isSpace(this.buffer[this.#scanAt])) this.#scanAt++;
+    return this.#scanAt > from;
   }
 
   #scanName(): Name | undefined {
     const { buffer, end } = this;
-    const from = this.#at;
+    const from = this.#scanAt;
     let p = from;
     for (; p < end; p++) {
       const byte = buffer[p];
@@ -471,7 +471,7 @@ export class XmlReader {
     }
     if (p >= end) return undefined;
     if (p === from) throw malformed("a name is missing");
-    this.#at = p;
+    this.#scanAt = p;
     return this.#nameCache.names.take(buffer, from, p);
   }
 
@@ -479,11 +479,11 @@ export class XmlReader {
     const name = this.#scanName();
     if (name === undefined) return undefined;
     this.#skipSpace();
-    if (this.#at >= this.end) return undefined;
-    if (this.buffer[this.#at++] !== EQUALS) throw malformed("an attribute has no value");
+    if (this.#scanAt >= this.end) return undefined;
+    if (this.buffer[this.#scanAt++] !== EQUALS) throw malformed("an attribute has no value");
     this.#skipSpace();
-    if (this.#at >= this.end) return undefined;
-    const quote = this.buffer[this.#at++];
+    if (this.#scanAt >= this.end) return undefined;
+    const quote = this.buffer[this.#scanAt++];
     if (quote !== QUOTE && quote !== APOSTROPHE) throw malformed("an attribute is not quoted");
     const value = this.#scanValue(quote);
     return value === undefined ? undefined : [name, value];
@@ -492,14 +492,14 @@ export class XmlReader {
   #scanValue(quote: number): string | undefined {
     const { buffer, end } = this;
     let value = "";
-    let from = this.#at;
+    let from = this.#scanAt;
     const limit = this.#limits["xml.textChars"];
     let p = from;
     for (; p < end; p++) {
       const byte = buffer[p];
       if (byte === quote) {
         value += this.#nameCache.values.take(buffer, from, p);
-        this.#at = p + 1;
+        this.#scanAt = p + 1;
         if (value.length > limit && countChars(value) > limit) throw tooLong();
         return value;
       }
@@ -524,10 +524,10 @@ export class XmlReader {
     const found: (readonly [string, string])[] = [];
     for (;;) {
       const spaced = this.#skipSpace();
-      if (this.#at + 1 >= this.end) return undefined;
-      if (this.buffer[this.#at] === QUESTION) {
-        if (this.buffer[this.#at + 1] !== GREATER) throw malformed("its XML declaration is wrong");
-        this.#at += 2;
+      if (this.#scanAt + 1 >= this.end) return undefined;
+      if (this.buffer[this.#scanAt] === QUESTION) {
+        if (this.buffer[this.#scanAt + 1] !== GREATER) throw malformed("its XML declaration is wrong");
+        this.#scanAt += 2;
         return found;
       }
       if (!spaced) throw malformed("its XML declaration is wrong");
@@ -564,7 +564,7 @@ export class XmlReader {
       const code = referenced(buffer.toString("latin1", position + 1, p));
       if (this.depth === 0) throw malformed("there is text outside the root element");
       this.position = p + 1;
-      this.#runBlank = false;
+      this.#isRunBlank = false;
       return this.#emitText(String.fromCodePoint(code));
     }
     if (end - position > this.#limits["xml.nameChars"]) throw malformed("an ampersand does not start a reference");
@@ -629,9 +629,9 @@ export class XmlReader {
       return AGAIN;
     }
     this.text = text;
-    this.#runBlank &&= blank;
+    this.#isRunBlank &&= blank;
     this.#runChars += countChars(text);
-    if (this.#runChars > this.#limits["xml.textChars"] && !this.#runBlank) throw tooLong();
+    if (this.#runChars > this.#limits["xml.textChars"] && !this.#isRunBlank) throw tooLong();
     return TEXT;
   }
 
