@@ -245,6 +245,16 @@ def test_units_are_those_of_the_dataset(named):
                 named.grid("sgsenergy", **{name: slice(stated, 2)}, frame=0)
     with pytest.raises(ValueError, match='ms is stated, and times of "named" are in s'):
         named.values("sgsenergy", POINTS, time=xarray.DataArray(0.0, attrs={"units": "ms"}))
+    in_mm = Quantity(0.5, "mm")
+    for call, members, text in (
+        ("paths", {"points": {"pairs": 2, "distance": in_mm}}, 'mm is stated, and lengths of "named" are in m'),
+        ("structure_functions", {"what": "sgsenergy", "separations": {"lengths": Quantity([0.5], "mm"), "pairs": 9}}, "mm is stated, and lengths"),
+        ("statistics", {"reduce": {"extremes": "sgsenergy", "apart": in_mm}}, "mm is stated, and lengths"),
+        ("statistics", {"reduce": {"histogram": "heatflux.x", "bins": 2, "range": Quantity([0, 1], "mm")}}, "mm is stated, and numbers of a quantity"),
+        ("nodes", {"what": "sgsenergy", "isovalue": Quantity(1.5, "J")}, "J is stated, and numbers of sgsenergy"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            named.ask(call, **members)
     assert [contradicts(one, own) for one, own in (("m", None), ("1", None), ("", "m"), ("1", "m"), ("µm", "um"))] == [True, False, False, True, False]
 
 

@@ -26,9 +26,10 @@ _FEW = 1000
 #: Times that go into an address.
 _TIMES = 150
 _PARTS = re.compile(r"(\.[xyz]|(\[\d\])+)$")
-#: Members that are lengths or times, for the units of what states one.
+#: Members that are lengths, times, or numbers of the quantity, for the units of what states one.
 _KINDS = {
-    **dict.fromkeys(("x", "y", "z", "tolerance"), "length"),
+    **dict.fromkeys(("x", "y", "z", "tolerance", "distance", "lengths", "apart"), "length"),
+    **dict.fromkeys(("isovalue", "range"), "quantity"),
     **dict.fromkeys(("t", "time", "mean_time", "step", "drag"), "time"),
 }
 
@@ -316,27 +317,28 @@ class Asking:
         """The units that the dataset states, by measure."""
         raise NotImplementedError
 
-    def _check_unit(self, kind: str, stated: str) -> None:
-        """Raises ValueError for a unit of lengths, times or velocities that is not that of the dataset."""
+    def _check_unit(self, kind: str, stated: str, what: Optional[What] = None) -> None:
+        """Raises ValueError for a unit of lengths, times, velocities or the field in `what` that is not that of the dataset."""
         units = self._units()
-        own = units.get(kind)
+        field = re.sub(r"\.[xyz]$", "", what) if isinstance(what, str) else ""
+        own = units.get(kind if kind != "quantity" else {"u": "velocity", "p": "pressure"}.get(field, field))
         if kind == "velocity" and own is None and "length" in units and "time" in units:
             own = f"{units['length']}/{units['time']}"
         if contradicts(stated, own):
-            many = {"length": "lengths", "time": "times", "velocity": "velocities"}[kind]
+            many = {"length": "lengths", "time": "times", "velocity": "velocities", "quantity": f"numbers of {field or 'a quantity'}"}[kind]
             raise ValueError(f'{stated} is stated, and {many} of "{self.name}" are in {own or "no stated unit"}')
 
     def _given(self, members: Mapping[str, Any]) -> Dict[str, Any]:
         """The members of a question as JSON holds them, but points, as rows, are an array."""
         points, found = members.get("points"), {**members, "points": None}
-        given = _given(found, self._check_unit)
+        given = _given(found, lambda kind, stated: self._check_unit(kind, stated, members.get("what")))
         if is_rows(points):
             array = _finite(points_of(points, self._check_unit))
             return {**given, "points": array.reshape(-1, array.shape[-1])}
         if isinstance(points, Mapping):
             groups = [name for name in ("pairs", "tetrads") if is_rows(points.get(name)) and np.ndim(points[name]) > 0]
             points = {**points, **{name: _finite(points_of(points[name], self._check_unit)).tolist() for name in groups}}
-        return given if points is None else {**given, "points": plain(points)}
+        return given if points is None else {**given, "points": plain(points, self._check_unit)}
 
     def ask(self, call: str, what: Optional[What] = None, *, format: str = "json", **members: Any) -> bytes:
         """Any call in any of its forms, as the bytes of the file: ``ds.ask("grid", "Q", z=1, time=0.5, format="png")``."""
