@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fieldprobe import giverny
-from fieldprobe.labelled import contradicts
+from fieldprobe.labelled import contradicts, points_of
 from fieldprobe.pyjhtdb import libJHTDB
 
 #: Three, so that an array that is taken for its transpose has the same shape.
@@ -256,6 +256,15 @@ def test_units_are_those_of_the_dataset(named):
         with pytest.raises(ValueError, match=text):
             named.ask(call, **members)
     assert [contradicts(one, own) for one, own in (("m", None), ("1", None), ("", "m"), ("1", "m"), ("µm", "um"))] == [True, False, False, True, False]
+
+
+def test_datasets_of_a_file_are_columns_by_their_names(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "points.h5", "w") as file:
+        columns = [file.create_dataset(f"group/{name}", data=column) for name, column in zip("zyxw", [*POINTS.T, POINTS[0]])]
+        np.testing.assert_array_equal(points_of(columns[:3]), POINTS[:, ::-1])
+        with pytest.raises(ValueError, match="points are named x, y, z"):
+            points_of(columns[1:])
 
 
 def test_interp_names_times_of_labelled_arrays(dataset):

@@ -170,7 +170,7 @@ def _joined(names: Iterable[Any], columns: Sequence[Any], check: Optional[CheckU
             check(kind, known[at][1])
         _check_units(columns[at], check, kind)
         chosen.append(columns[at])
-    if any(hasattr(one, "dims") for one in chosen):
+    if any(isinstance(getattr(one, "dims", None), tuple) for one in chosen):
         chosen = list(broadcast(chosen))
     return np.stack(np.broadcast_arrays(*map(array_of, chosen)), axis=-1)
 
@@ -185,9 +185,10 @@ def _name_of(text: Any) -> Tuple[Optional[str], str]:
 
 
 def _texts_of(labels: Iterable[Any]) -> List[Any]:
-    """Names of rows or columns: of several levels the last one, bytes as text."""
+    """Names of rows or columns: of several levels or a path in a file the last one, bytes as text."""
     last = [one[-1] if isinstance(one, tuple) else one for one in labels]
-    return [one.decode() if isinstance(one, bytes) else one for one in last]
+    texts = [one.decode() if isinstance(one, bytes) else one for one in last]
+    return [one.rpartition("/")[2] if isinstance(one, str) and one.startswith("/") else one for one in texts]
 
 
 def _is_named(names: Iterable[Any]) -> bool:
