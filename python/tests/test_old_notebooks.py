@@ -200,6 +200,12 @@ def test_refusals_of_the_box_filter_are_those_of_the_service(url, field, width, 
 
 @pytest.mark.parametrize("time", [[0.4, 0.6], np.array([0.4]), "0.4:0.6", "all", slice(0.4, 0.6), None])
 def test_pyjhtdb_takes_one_time(url, time):
+@pytest.mark.parametrize("page", [b"<html><errors>no list</errors><member>m</member></html>", b"<a>" + b"<b/>" * 99999 + b"</a>", b"<not"])
+def test_other_xml_is_no_fault(page):
+    refused = transport._refusal(502, transport.Answer(page, {}))
+    assert (str(refused), refused.errors) == ("the service answered with status 502", [])
+
+
     library = libJHTDB(url=url)
     for call in (library.getData, library.getBoxFilter):
         with pytest.raises(ValueError, match="time must be one number"):

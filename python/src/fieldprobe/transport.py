@@ -21,6 +21,8 @@ from .errors import ServiceError, ServiceUnreachable
 BUSY = (429, 502, 503, 504)
 #: Longest time in seconds that one repetition waits, whatever ``Retry-After`` says.
 LONGEST_WAIT = 60.0
+#: Most bytes of a text that is read as a SOAP fault.
+LONGEST_FAULT = 65536
 
 
 class Answer(NamedTuple):
@@ -165,9 +167,9 @@ def _refusal(status: int, answer: Answer) -> ServiceError:
 
 
 def _fault(body: bytes) -> Dict[str, Any]:
-    """A SOAP fault as a problem; nothing of other texts."""
+    """The problem in a SOAP fault; nothing of other texts."""
     try:
-        parts = {part.tag.rpartition("}")[2]: part.text for part in ElementTree.fromstring(body).iter()}
+        parts = {part.tag.rpartition("}")[2]: part.text for part in ElementTree.fromstring(body[:LONGEST_FAULT]).iter()}
     except ElementTree.ParseError:
         return {}
-    return {**parts, "detail": parts.get("Text")}
+    return {"detail": parts.get("Text"), **{name: parts.get(name) for name in ("code", "member", "requestId")}}
