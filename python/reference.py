@@ -10,7 +10,7 @@ import re
 PACKAGE = pathlib.Path(__file__).resolve().parent / "src" / "fieldprobe"
 MODULES = ["service", "local", "dataset", "calls", "asking", "jobs", "errors", "giverny", "pyjhtdb"]
 #: Functions that are not for users.
-LEFT_OUT = ["plain", "arrays", "array_of", "steps", "Version"]
+LEFT_OUT = ["plain", "arrays", "array_of", "steps", "Version", "fetch", "soap_vectors"]
 HEAD = """# Reference of the Python package
 
 The classes and functions of [fieldprobe for Python](../python/README.md), which begins with examples.

@@ -97,13 +97,15 @@ def test_giverny_refuses_what_it_does_not_know(url):
     np.testing.assert_allclose(backwards[1], [0.6, 0.35])
 
 
-@pytest.mark.parametrize("library", ["giverny", "pyjhtdb"])
+@pytest.mark.parametrize("library", ["giverny", "pyjhtdb", "box"])
 def test_an_answer_of_several_requests_is_of_one_version(replaced, monkeypatch, library):
     url, replace = replaced
+    monkeypatch.setattr("fieldprobe.dataset.POINTS_PER_REQUEST", 1)
     series, both = giverny.turb_dataset("c", url=url), libJHTDB(url=url)
     ask = {
         "giverny": lambda: giverny.getData(series, "pressure", 0, "none", "lag4", "field", POINTS, (1, 1)),
         "pyjhtdb": lambda: both.getData(0, POINTS, data_set="c", getFunction="getVelocityAndPressure"),
+        "box": lambda: both.getBoxFilter(0, POINTS, data_set="c", filter_width=1),
     }[library]
     assert (np.asarray(ask()) == 1).all()
     post, posts = transport.Transport.post, []
@@ -198,14 +200,14 @@ def test_refusals_of_the_box_filter_are_those_of_the_service(url, field, width, 
     assert (refused.value.status, refused.value.member) == (400, "field" if field == "none" else "filterwidth")
 
 
-@pytest.mark.parametrize("time", [[0.4, 0.6], np.array([0.4]), "0.4:0.6", "all", slice(0.4, 0.6), None])
-def test_pyjhtdb_takes_one_time(url, time):
 @pytest.mark.parametrize("page", [b"<html><errors>no list</errors><member>m</member></html>", b"<a>" + b"<b/>" * 99999 + b"</a>", b"<not"])
 def test_other_xml_is_no_fault(page):
     refused = transport._refusal(502, transport.Answer(page, {}))
     assert (str(refused), refused.errors) == ("the service answered with status 502", [])
 
 
+@pytest.mark.parametrize("time", [[0.4, 0.6], np.array([0.4]), "0.4:0.6", "all", slice(0.4, 0.6), None])
+def test_pyjhtdb_takes_one_time(url, time):
     library = libJHTDB(url=url)
     for call in (library.getData, library.getBoxFilter):
         with pytest.raises(ValueError, match="time must be one number"):

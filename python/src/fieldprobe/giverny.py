@@ -40,9 +40,10 @@ class turb_dataset:  # noqa: N801 (giverny's name)
     ) -> None:
         self.dataset_title = dataset_title
         self.output_path = output_path
-        self.dataset: Dataset = connect(url, auth_token)[dataset_title]
+        service = connect(url, auth_token)
+        self.dataset: Dataset = service[dataset_title]
         # As giverny, which reads there whether times are numbers of frames, from 1.
-        known = self.dataset._transport.get("/jhtdb_config.json").json()["datasets"]
+        known = service.fetch("/jhtdb_config.json")["datasets"]
         shifts = {one["code"].lower(): one["simulation"]["tlims"]["timeIndexShift"]["getdata"] for one in known}
         self.counts_frames: bool = shifts.get(dataset_title.lower(), 0) != 0
 

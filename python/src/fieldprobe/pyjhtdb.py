@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 from typing import Any, Dict, List, Optional, Tuple, Union
-from xml.etree import ElementTree
-from xml.sax.saxutils import escape
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +20,6 @@ from .service import connect
 
 #: The numbers that pyJHTDB gives to spatial methods; splines M{m}Q{q} are 100 m + q.
 _SPATIAL: Dict[int, str] = {0: "None", 4: "Lag4", 6: "Lag6", 8: "Lag8", 40: "None_Fd4", 44: "Fd4Lag4", 60: "None_Fd6", 80: "None_Fd8"}
-_NAMESPACE = "http://turbulence.pha.jhu.edu/"
 _TEMPORAL: Dict[int, str] = {0: "None", 1: "PCHIP"}
 
 
@@ -75,12 +72,16 @@ class libJHTDB:  # noqa: N801 (pyJHTDB's name)
         field: str = "velocity",
         filter_width: float = 0.0,
     ) -> NDArray[np.float32]:
-        """Means over cubes of nodes, as the operation GetBoxFilter; shape ``(…, 3)``, and 0 in y and z for a scalar."""
+        """Means over cubes of nodes, as the operation GetBoxFilter; shape ``(…, 3)``, and 0 in y and z for a scalar.
+
+        Points go in parts, as text, to the SOAP interface, which alone has this filter.
+        """
         dataset, when = self._dataset(data_set), former.one_time(time)
         places = former.places(dataset, points)
         members = {"authToken": self._token or "", "dataset": data_set, "field": field, "time": np.float32(when)}
         members["filterwidth"] = np.float32(filter_width)
-        return _soap(dataset, "GetBoxFilter", members, places.reshape(-1, 3).astype(np.float32)).reshape(places.shape)
+        rows = places.reshape(-1, 3).astype(np.float32)
+        return dataset.soap_vectors("GetBoxFilter", members, rows).reshape(places.shape)
 
     def getPosition(  # noqa: N802
         self,
@@ -116,18 +117,6 @@ class libJHTDB:  # noqa: N801 (pyJHTDB's name)
         if name not in self._datasets:
             self._datasets[name] = connect(self._url, self._token)[name]
         return self._datasets[name]
-
-
-def _soap(dataset: Dataset, operation: str, members: Dict[str, Any], points: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The vectors that a SOAP operation answers at points, where the other calls have no quantity that is the same."""
-    rows = "".join(f"<Point3><x>{x}</x><y>{y}</y><z>{z}</z></Point3>" for x, y, z in points.astype(str))
-    texts = "".join(f"<{name}>{escape(str(value))}</{name}>" for name, value in members.items())
-    body = f'<{operation} xmlns="{_NAMESPACE}">{texts}<points>{rows}</points></{operation}>'
-    envelope = f'<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope"><e:Body>{body}</e:Body></e:Envelope>'
-    content = "application/soap+xml; charset=utf-8"
-    answer = dataset._transport.post("/service/turbulence.asmx", envelope.encode(), content, accept="*/*")
-    found = ElementTree.fromstring(answer.body).iter(f"{{{_NAMESPACE}}}Vector3")
-    return np.array([[part.text for part in vector] for vector in found], np.float32).reshape(-1, 3)
 
 
 def _quantities(function: str) -> List[Tuple[str, str]]:

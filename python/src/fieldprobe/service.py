@@ -56,6 +56,10 @@ class Service:
             self._datasets[name] = Dataset(self._transport, description, limit)
         return self._datasets[name]
 
+    def fetch(self, path: str) -> Any:
+        """The JSON at a path of the service."""
+        return self._transport.get(path).json()
+
     def job(self, id: str) -> Job:
         """A job by its id."""
         return Job(self._transport, self._transport.get(f"/api/jobs/{quote(id, safe='')}").json())
