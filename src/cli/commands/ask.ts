@@ -148,8 +148,10 @@ async function run(call: CallName, dataset: string, what: string | undefined, fl
   const [xmf] = forms.find(([, form]) => form === "xmf") ?? [];
   if (xmf !== undefined && flags.job !== true && !forms.some(([, form]) => form === "h5"))
     throw new MisuseError(`--out ${xmf}: it describes an HDF5 file; add --out ${xmf.replace(/\.xmf$/i, ".h5")}`);
-  const question = await questionOf(call, what, flags);
-  if (flags.job === true) return submit(dataset, question, forms, flags);
+  const asked = await questionOf(call, what, flags);
+  const { job, ...members } = asked.members;
+  const question = { ...asked, members };
+  if (flags.job === true || job === true) return submit(dataset, question, forms, flags);
   const wait = elapsed(dashed(call));
   try {
     await withService(dataset, flags, async (url, name) => {
@@ -243,8 +245,7 @@ function requestOf(dataset: string, { call, members, body }: CliQuestion, form: 
     return { path: job ? own : "/api/ask", request: { method: "POST", headers, body: JSON.stringify(whole) } };
   }
   const stated = Object.entries(question).filter(([, value]) => value !== null);
-  const texts = stated.map(([name, value]): [string, string] => [name, textOf(value)]);
   const headers = { "content-type": body.type, accept, ...(job ? { prefer: "respond-async" } : {}) };
-  const request = { method: "POST", headers, body: body.bytes as Buffer<ArrayBuffer> };
-  return { path: `${own}?${new URLSearchParams(texts)}`, request };
+  const path = `${own}?${new URLSearchParams(Object.fromEntries(stated.map(([name, value]) => [name, textOf(value)])))}`;
+  return { path, request: { method: "POST", headers, body: body.bytes as Buffer<ArrayBuffer> } };
 }

@@ -186,14 +186,13 @@ describe("the commands of the calls", () => {
     writeFileSync(at("q.json"), JSON.stringify(question));
     const words = ["statistics", "isotropic32", "--time", "0.6", "--format", "json"];
     const { stdout, stderr } = await ask(...words, "--question", "q.json");
-    expect(stderr).toBe("");
     const { question: complete } = JSON.parse(stdout);
     expect(complete).toMatchObject({ dataset: "isotropic32", call: "statistics", time: expect.closeTo(0.6, 9) });
     const piped = await program(
       ["statistics", "isotropic32", "--question", "-", "--url", service.url],
       JSON.stringify(complete),
     );
-    expect(piped.status).toBe(0);
+    expect([stderr, piped.status]).toEqual(["", 0]);
     expect(await ask("spectrum", "isotropic32", "--question", "q.json")).toMatchObject({
       status: 2,
       stderr: "fieldprobe: --question q.json: it is a question of statistics, not of spectrum\n",
@@ -202,6 +201,10 @@ describe("the commands of the calls", () => {
       status: 2,
       stderr: "fieldprobe: --question: it is a question of Isotropic32, not of turbulent-channel\n",
     });
+    writeFileSync(at("j.json"), '{"job": true, "time": 0.4}');
+    expect((await fieldprobe(...U.slice(0, 3), "--points", "1,2,3", "--question", "j.json")).stderr).toMatch(
+      "--job needs",
+    );
     writeFileSync(at("twice.json"), '{"time": 0.5, "points": [[1, 2, 3]], "time": 1}');
     expect(await ask("values", "isotropic32", "--question", "twice.json")).toMatchObject({
       status: 2,
