@@ -86,7 +86,7 @@ const ANSWERS = `## Answers
 |---|---|---|
 | \`json\`, \`csv\` | every call | |
 | \`npy\`, \`npz\` | every call; \`npy\` holds one quantity, \`npz\` several | \`numpy.load\` |
-| \`nc\` | every call | \`xarray.open_dataset\`, ParaView: NetCDF-4 with CF coordinates |
+| \`nc\` | every call | \`xarray.open_dataset\`, ParaView: NetCDF-4 with CF coordinates and units |
 | \`parquet\` | rows and tables | \`pandas.read_parquet\`, DuckDB |
 | \`h5\`, \`zarr\`, \`f32\` | rows and grids; \`h5\` of \`nodes\` has the layout of JHTDB cutouts | h5py, zarr, \`numpy.frombuffer\` |
 | \`png\`, \`xmf\` | planes; \`nodes\` | ParaView opens \`xmf\` beside its \`h5\` |
