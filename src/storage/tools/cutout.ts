@@ -54,7 +54,7 @@ export async function writeCutout(dataset: Dataset, selection: Selection, path: 
       source.close();
     }
   });
-  writeFileSync(path.replace(/\.[^./]*$/, ".xmf"), describeXdmf(dataset, selection, basename(path)));
+  writeFileSync(`${path.replace(/\.[^./]*$/, "")}.xmf`, describeXdmf(dataset, selection, basename(path)));
 }
 
 /** First nodes of a cutout along each axis, where a moving frame lies ahead. */

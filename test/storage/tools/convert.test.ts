@@ -260,6 +260,8 @@ describe("cutout", () => {
     const box = { first: [0, 0, 0], count: [NODES.x, NODES.y, NODES.z] } as const;
     await writeCutout(source, { fields: ["pressure"], frames: [1, 2], box }, path);
     const cutout = openConfirmed(path, CHUNK_BYTES);
+    await writeCutout(source, { fields: ["pressure"], frames: [1], box }, join(SCRATCH, "plain"));
+    expect(readFileSync(join(SCRATCH, "plain"), "latin1")).toMatch(/^.HDF/);
     expect(cutout.time).toMatchObject({ count: 2, origin: 1, step: 0.5 });
     const [a, b] = [openDataset(cutout), openDataset(source)];
     for (const frame of [0, 1])
