@@ -49,8 +49,7 @@ export function orderOf(
   const labels = labelsOf(contents, path);
   const { answers } = contents;
   const fromUser = answers.fieldDims?.get(field) ?? answers.dims ?? null;
-  const noRoles = shape.map(() => null);
-  const vectorOnly = new Map<Role, number[]>([["c", [3]]]);
+  const [noRoles, vectorOnly] = [shape.map(() => null), new Map<Role, number[]>([["c", [3]]])];
   const roles = fromUser === null ? labels.roles : noRoles;
   const orders = fromUser === null ? ordersOf(tables, labels) : [fromUser];
   const optionLists = [
@@ -59,7 +58,9 @@ export function orderOf(
     assignments(shape, isVector, { labels: noRoles, lengths: vectorOnly, orders: fromUser === null ? [] : [fromUser] }),
   ];
   const used = optionLists.findIndex((list) => list.length > 0);
-  const options = optionLists[used] ?? [];
+  const fitting = optionLists[used] ?? [];
+  const named = fitting.filter((order) => fromUser?.every((role) => order.includes(role as Dimension)));
+  const options = named.length > 0 ? named : fitting;
   const [chosen] = options;
   if (chosen === undefined) throw new DataError(noFieldText(contents, path, isVector, fromUser !== null));
   const evidence = evidenceOfLengths(tables, facts);
@@ -202,9 +203,8 @@ export function orientLike(
 function evidenceOfLengths(tables: readonly CoordinateTable[], facts: StatedNumbers): string | null {
   const isStated = AXIS_NAMES.some((axis) => facts.nodes(axis) !== null);
   const hasCoordinates = tables.some(({ role }) => role !== "t" && facts.nodes(role) === null);
-  if (!hasCoordinates && !isStated) return null;
-  if (!isStated) return "the coordinates";
-  return `${hasCoordinates ? "the coordinates and " : ""}the stated numbers of nodes`;
+  const found = [hasCoordinates && "the coordinates", isStated && "the stated numbers of nodes"];
+  return found.filter(Boolean).join(" and ") || null;
 }
 
 function lengthsOf(
@@ -230,6 +230,5 @@ export function nodesAlong({ shape, dimensions }: OrientedDataset, axis: AxisNam
 }
 
 export function framesIn({ shape, dimensions }: OrientedDataset): number {
-  const at = dimensions.indexOf("t");
-  return at < 0 ? 1 : shape[at];
+  return shape[dimensions.indexOf("t")] ?? 1;
 }

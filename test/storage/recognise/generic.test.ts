@@ -71,11 +71,8 @@ describe("names of coordinates", () => {
       for (const axis of AXES) table(file, nameOf(axis), even(NODES[axis], 1));
     };
     expect(await questions(fill)).toEqual([]);
-    expect((await read(fill, {})).axes.map(({ nodes, origin }) => [nodes, origin])).toEqual([
-      [NODES.x, 1],
-      [NODES.y, 1],
-      [NODES.z, 1],
-    ]);
+    const places = (await read(fill, {})).axes.map(({ nodes, origin }) => [nodes, origin]);
+    expect(places).toEqual(AXES.map((axis) => [NODES[axis], 1]));
   });
 
   it("may be those of lists in attributes", async () => {
@@ -125,13 +122,8 @@ describe("meshes", () => {
       components(file);
       const shape = [NODES.z, NODES.y, NODES.x];
       const count = shape.reduce((product, length) => product * length, 1);
-      for (const axis of AXES)
-        table(
-          file,
-          axis,
-          Float64Array.from({ length: count }, (_, i) => Math.sin(i)),
-          shape,
-        );
+      const curved = Float64Array.from({ length: count }, (_, i) => Math.sin(i));
+      for (const axis of AXES) table(file, axis, curved, shape);
       file.create_attribute("axes", "zyx");
     };
     expect(await questions(fill)).toContainEqual(expect.stringMatching(/^spacing: \/x varies .*the mesh is curved/));
@@ -159,6 +151,13 @@ describe("answers of the user", () => {
     const values = readNodes(dataset, open, "velocity", 0);
     expect(values[0]).toBe(nodeValue({ t: 0, z: 0, y: NODES.y - 1, x: 0, c: 0 }));
     open.close();
+  });
+
+  it("tell times from a dimension of one element", async () => {
+    const dims = ["t", ...ZYX, "c"] as const;
+    const fill = (file: File) => writeField(file, "velocity", { dimensions: dims, lengths: { t: 3, z: 1 } });
+    const { axes, time } = await read(fill, { ...GRID, dims, times: [0, 1, 2] });
+    expect([axes[2].nodes, time.count]).toEqual([1, 3]);
   });
 
   it("give one field an order of its own", async () => {
