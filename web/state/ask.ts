@@ -158,9 +158,7 @@ export async function askJson<T>(question: Question | readonly Question[], signa
 
 interface Kept {
   readonly state: Signal<Entry<unknown>>;
-  load: ((signal: AbortSignal) => Promise<unknown>) | null;
   controller: AbortController | null;
-  priority: number;
   /** Count of calls of `want` at the last one that wanted it. */
   wanted: number;
   bytes: number;
@@ -224,11 +222,7 @@ export class Store {
     this.#turn++;
     this.#isMoving = isMoving;
     this.#wanted = wanted.toSorted((a, b) => a.priority - b.priority);
-    for (const one of this.#wanted) {
-      const kept = this.#kept(one.key);
-      kept.wanted = this.#turn;
-      kept.priority = one.priority;
-    }
+    for (const { key } of this.#wanted) this.#kept(key).wanted = this.#turn;
     const lasting = new Set(this.#wanted.filter((one) => one.lasting).map(({ key }) => key));
     for (const [key, kept] of this.#entries) {
       if (kept.wanted < this.#turn && kept.controller !== null && !lasting.has(key)) kept.controller.abort();
@@ -245,7 +239,7 @@ export class Store {
   #kept(key: string): Kept {
     let kept = this.#entries.get(key);
     if (kept === undefined) {
-      kept = { state: signal<Entry<unknown>>(IDLE), load: null, controller: null, priority: 0, wanted: 0, bytes: 0 };
+      kept = { state: signal<Entry<unknown>>(IDLE), controller: null, wanted: 0, bytes: 0 };
       this.#entries.set(key, kept);
     }
     return kept;

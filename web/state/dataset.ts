@@ -35,7 +35,6 @@ export interface Dataset {
   /** Snapshots before the first time and after the last one, needed by interpolation in time. */
   readonly guards: number;
   readonly fields: readonly Field[];
-  readonly units: Readonly<Record<string, string>>;
   readonly viscosity: number | null;
   readonly source: string;
   readonly warnings: readonly string[];
