@@ -123,15 +123,18 @@ export interface Numbers {
   readonly unit: string | null;
 }
 
-/** The answer of a question for one quantity, of a grid or at points, three numbers each. */
-export async function askNumbers(question: Question, signal: AbortSignal, points?: BufferSource): Promise<Numbers> {
+/** The `count` numbers of a question for one quantity, of a grid or at points, three numbers each. Throws Refusal. */
+export async function askNumbers(question: Question, count: number, signal: AbortSignal, points?: BufferSource) {
   const headers = { "content-type": "application/octet-stream" };
   const init = points === undefined ? {} : { method: "POST", body: points, headers };
   const response = await send(addressOf({ ...question, format: "f32" }), init, signal);
   requireManifest(question, response.headers.get("fieldprobe-manifest"));
   requireOne((JSON.parse(response.headers.get("fieldprobe-columns") ?? "[]") as unknown[]).length);
   const unit = decodeURIComponent(response.headers.get("fieldprobe-unit") ?? "") || null;
-  return { data: new Float32Array(await response.arrayBuffer()), unit };
+  const bytes = await response.arrayBuffer();
+  const arrived = bytes.byteLength / 4;
+  if (arrived !== count) throw new Refusal(0, `An answer has ${Math.floor(arrived)} numbers, not ${count}.`);
+  return { data: new Float32Array(bytes), unit };
 }
 
 const MOST_POINTS = 200_000;
@@ -141,7 +144,7 @@ export async function askAtPoints(question: Question, points: Float32Array): Pro
   const values = new Float32Array(points.length / 3);
   for (let from = 0; from < values.length; from += MOST_POINTS) {
     const part = points.slice(3 * from, 3 * (from + MOST_POINTS));
-    values.set((await askNumbers(question, never, part)).data, from);
+    values.set((await askNumbers(question, part.length / 3, never, part)).data, from);
   }
   return values;
 }

@@ -427,8 +427,8 @@ export function wantedPicture(plan: PicturePlan, plane: Plane, priority: number)
     key: plan.key,
     priority,
     load: async (signal) => {
-      const { data, unit } = await askNumbers(plan.question, signal);
       const { columns, rows, box, tiles } = plan;
+      const { data, unit } = await askNumbers(plan.question, columns * rows, signal);
       const turned = plane === "x" ? transposed(data, rows, columns) : data;
       return { data: turned, unit, columns, rows, isMasked: data.some(Number.isNaN), box, tiles };
     },

@@ -144,7 +144,8 @@ export function wantedVolume(
       for (let slab = slabs.shift(); slab !== undefined; slab = slabs.shift()) {
         const [k, count] = slab;
         const question = questionOf(k, count);
-        const part = await askNumbers(question, signal, question.call === "values" ? pointsOf(k, count) : undefined);
+        const points = question.call === "values" ? pointsOf(k, count) : undefined;
+        const part = await askNumbers(question, nx * ny * count, signal, points);
         data.set(part.data, k * nx * ny);
         unit = part.unit;
       }

@@ -201,3 +201,27 @@ it.each([
   await model.open(readLink("spanned", `what=p&view.window=${window}`));
   expect(model.view.peek().window).toBe(shown);
 });
+
+it.each([
+  ["grid", -1],
+  ["grid", 1],
+  ["nodes", -1],
+  ["nodes", 64],
+])("refuses an answer of %s with %d numbers more than asked, until it is whole", async (refused, more) => {
+  let extra = more;
+  answering((call, members) => {
+    if (call === "values") return { rows: [[1, 1, 1, 0]] };
+    const numbers = filled(members, 1);
+    return call === refused ? new Float32Array(numbers.length + extra).fill(1) : numbers;
+  });
+  const set = setOf(`cut-${refused}-${more}`, [0]);
+  show(set, {});
+  model.rested.value = model.view.peek();
+  const failed = () => model.refusalOf(model.view.peek());
+  await vi.waitFor(() => expect(failed()?.error.message).toMatch(/^An answer has \d+ numbers, not \d+\.$/));
+  const drawn = () => planeLayer(panes.value[0] as PlanePane, model.view.peek(), false);
+  expect(drawn()).toBeNull();
+  extra = 0;
+  model.store.retry(failed()?.key ?? "");
+  await vi.waitFor(() => expect(drawn()?.layer.picture?.data[0]).toBe(1));
+});
