@@ -84,7 +84,7 @@ async function makePages(
       security: [{}, { [scheme.name]: [] }],
       ...(base === "" ? {} : { servers: [{ url: base }] }),
     },
-    refResolver: { buildLocalReference: nameOf },
+    refResolver: { buildLocalReference: ({ $id }, _baseUri, _fragment, at) => String($id ?? `schema-${at}`) },
   });
   for (const schema of Object.values(schemas)) pages.addSchema(schema);
   for (const { method, url, schema = {} } of routes) {
@@ -92,8 +92,4 @@ async function makePages(
   }
   await pages.ready();
   return pages;
-}
-
-function nameOf({ $id }: { readonly $id?: unknown }, _baseUri: unknown, _fragment: unknown, position: number): string {
-  return String($id ?? `schema-${position}`);
 }

@@ -32,7 +32,9 @@ export function guardOrigins(
   app.addHook("onRequest", (request, reply, done) => {
     const { host, origin } = request.headers;
     if (guarded && host !== lastKnown && host !== undefined) {
-      if (!isKnown(nameOf(host), names)) {
+      const name = host.replace(/:\d*$/, "").toLowerCase();
+      const isLoopback = isLoopbackHost(name.replace(/^\[(.*)\]$/, "$1")) || name.endsWith(".localhost");
+      if (!isLoopback && !names.has(name)) {
         throw new HttpRefusal(421, "This service does not answer to that host name; ALLOWED_HOSTS can add it.", {
           connection: "close",
         });
@@ -67,15 +69,6 @@ export function guardReads(app: FastifyInstance, { host, corsOrigins }: Pick<Con
     reply.header("cross-origin-resource-policy", "same-origin");
     done();
   });
-}
-
-/** A host without its port. */
-function nameOf(host: string): string {
-  return host.replace(/:\d*$/, "").toLowerCase();
-}
-
-function isKnown(name: string, names: ReadonlySet<string>): boolean {
-  return isLoopbackHost(name.replace(/^\[(.*)\]$/, "$1")) || name.endsWith(".localhost") || names.has(name);
 }
 
 /** Whether a page belongs to this service, by the requested address or the public one. */

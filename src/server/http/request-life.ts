@@ -282,7 +282,9 @@ export class RequestLife {
   find(name: string): ReturnType<Engine["find"]> {
     const dataset = this.#datasets.get(name) ?? this.#service.engine.find(name);
     if (dataset) this.#datasets.set(name, dataset).set(dataset.name, dataset);
-    if (dataset && dataset.assumed.length > 0) this.#reportAssumed();
+    if (dataset === undefined || dataset.assumed.length === 0) return dataset;
+    const texts = new Set([...this.#datasets.values()].map(assumedText).filter((text) => text !== ""));
+    this.#reply.header(ASSUMED_HEADER, [...texts].join("; "));
     return dataset;
   }
 
@@ -297,11 +299,6 @@ export class RequestLife {
     return this.#service.engine.datasets();
   }
 
-  #reportAssumed(): void {
-    const texts = new Set([...this.#datasets.values()].map(assumedText).filter((text) => text !== ""));
-    this.#reply.header(ASSUMED_HEADER, [...texts].join("; "));
-  }
-
   /** Starts a query; with `stream` its result may be a stream. It is aborted when the client disconnects. */
   start(query: Query, stream = false, parts: ReducedParts | null = null): Evaluation {
     const { engine, config } = this.#service;
@@ -309,7 +306,8 @@ export class RequestLife {
     const deadlineMs = this.#deadline === null ? timeoutMs : this.#deadline - performance.now();
     if (deadlineMs <= 0) throw new DeadlineError();
     const requested = this.#withDataset(query);
-    this.#noteDataset(requested.dataset);
+    // For the access log.
+    this.#request.facts.dataset = requested.dataset === undefined ? null : excerpt(requested.dataset);
     const dataset = requested.dataset === undefined ? undefined : this.find(requested.dataset);
     const onStoreWait = this.#slot.storeWait(dataset === undefined || !isInStore(dataset) ? null : storeOf(dataset));
     const common = { deadlineMs, client: this.#client, stream, onStoreWait, background: this.#background, parts };
@@ -330,13 +328,6 @@ export class RequestLife {
     const served = this.datasets();
     const dataset = this.#service.config.defaultDataset ?? (served.length === 1 ? served[0]?.name : undefined);
     return dataset === undefined ? query : { ...query, dataset };
-  }
-
-  /** Names the dataset in the access log; all queries of a list of times have the same one. */
-  #noteDataset(name: string | undefined): void {
-    const { facts } = this.#request;
-    if (name === undefined) facts.dataset = null;
-    else if (name !== facts.dataset) facts.dataset = excerpt(name);
   }
 
   forget(evaluation: Evaluation): void {

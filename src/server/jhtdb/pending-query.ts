@@ -115,7 +115,13 @@ export class PendingQuery {
   /** Starts the query at the first of several times, waits for a slot for all times, and starts it at the others. */
   async #startFirst(stream: boolean): Promise<(index: number) => Evaluation> {
     const more = this.#times.length - 1;
-    const start = (index: number): Evaluation => this.#fill(this.#life.start(this.#queryAt(index), stream));
+    // The points of all times together count against the limit of a query; each time counts as a point.
+    const start = (index: number): Evaluation => {
+      const evaluation = this.#life.start(this.#queryAt(index), stream);
+      this.#checkCount(evaluation, this.#times.length);
+      this.#store?.replay(evaluation.points);
+      return evaluation;
+    };
     const first = start(0);
     await this.#life.countPoints(more * Math.max(1, this.#points?.count ?? 0));
     // A time without points costs the event loop about as much as an evaluation costs a worker.
@@ -197,13 +203,6 @@ export class PendingQuery {
     await Promise.all(Array.from({ length: TIMES_AT_ONCE }, work));
     if (failures.length > 0) throw failures[0];
     return joined as unknown as Result;
-  }
-
-  /** Hands kept points to a query. Those of all times together count against its limit; each time counts as a point. */
-  #fill(evaluation: Evaluation): Evaluation {
-    this.#checkCount(evaluation, this.#times.length);
-    this.#store?.replay(evaluation.points);
-    return evaluation;
   }
 
   #checkCount({ limit }: Evaluation, times: number): void {

@@ -148,16 +148,12 @@ class Decoder {
 
   /** Refuses to skip a required member before `index`; authorises without a token if the token is skipped. */
   #checkSkipped(index: number, before: string): void {
-    if (index > this.#tokenIndex()) this.#authorise(null);
+    // The token is first, or after the function name in array forms.
+    if (index > this.#row.request.findIndex(({ name }) => name === "authToken")) this.#authorise(null);
     for (let i = this.#cursor; i < index; i++) {
       const member = this.#row.request[i];
       if (member.required) throw invalid(`The member ${member.name} is missing before ${before}.`, member.name);
     }
-  }
-
-  /** Index of the token: first, or after the function name in array forms. */
-  #tokenIndex(): number {
-    return this.#row.request.findIndex(({ name }) => name === "authToken");
   }
 
   #authorise(token: string | null): void {

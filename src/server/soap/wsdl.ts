@@ -10,7 +10,6 @@ import {
   type RecordName,
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
-  type WireMember,
 } from "../../shared/operations.js";
 import { element, textElement } from "./xml/writer.js";
 
@@ -72,7 +71,9 @@ function schema(namespace: string, operations: readonly OperationRow[], dialect:
   const elements = operations.flatMap((row) => [
     wrapper(
       row.wire,
-      membersIn(row, dialect).map((member) => field(member.name, typeName(member), member.required)),
+      membersIn(row, dialect).map(({ name, type, required }) =>
+        field(name, `${/^(string|float|int)$/.test(type) ? "s" : "tns"}:${type}`, required),
+      ),
     ),
     wrapper(`${row.wire}Response`, [
       field(`${row.wire}Result`, row.result === "base64" ? "s:base64Binary" : `tns:${arrayOf(row.result)}`, false),
@@ -94,10 +95,6 @@ function recordType(name: RecordName): string {
 function arrayType(name: string, item: string, type: string): string {
   const items = element("s:element", "", { minOccurs: "0", maxOccurs: "unbounded", name: item, type });
   return complexType(name, [items]);
-}
-
-function typeName({ type }: WireMember): string {
-  return type === "string" || type === "float" || type === "int" ? `s:${type}` : `tns:${type}`;
 }
 
 function field(name: string, type: string, required: boolean): string {

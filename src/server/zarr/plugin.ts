@@ -15,17 +15,12 @@ import type { Plugin, Service } from "../http/service.js";
 import { isFresh } from "../http/validators.js";
 import { chunkAt, chunkElements, computeChunk } from "./chunks.js";
 import { viewOf } from "./view.js";
-import { CODECS, type Codec, compresses, documentAt, elementBytes, ZSTD_LEVEL } from "./view-documents.js";
+import { CODECS, compresses, documentAt, elementBytes, ZSTD_LEVEL } from "./view-documents.js";
 
 const PREFIX = "/zarr";
 const OCTETS = "application/octet-stream";
 
 type ZarrRequest = FastifyRequest<{ Params: { name: string; "*": string } }>;
-
-function readName(text: string): { readonly name: string; readonly codec: Codec } {
-  const codec = CODECS.find((one) => text.endsWith(`@${one}`));
-  return codec === undefined ? { name: text, codec: "none" } : { name: text.slice(0, -codec.length - 1), codec };
-}
 
 /** Answers by entity tag, or to HEAD; null if the answer has to be computed. */
 function answerEarly(
@@ -66,7 +61,9 @@ function sendKnown(
 
 async function serveView(service: Service, request: ZarrRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { engine, tags } = service;
-  const { name, codec } = readName(request.params.name);
+  const text = request.params.name;
+  const codec = CODECS.find((one) => text.endsWith(`@${one}`)) ?? "none";
+  const name = text.endsWith(`@${codec}`) ? text.slice(0, -codec.length - 1) : text;
   const dataset = engine.find(name);
   if (dataset === undefined) throw unknownDataset(name, engine.datasets());
   const { "fieldprobe-manifest": opened = dataset.digest } = request.headers;

@@ -57,7 +57,8 @@ export async function dispersion(context: Context, question: MemberValues): Prom
   // Without particles, it tells the layout of records.
   let some = await tracked(0, context.part === null ? Math.min(part, count) : 0);
   const { times } = some;
-  if (asked?.isAll && !areUniform(times))
+  const gap = ((times.at(-1) as number) - times[0]) / (times.length - 1);
+  if (asked?.isAll && !times.every((time, i) => Math.abs(time - times[0] - i * gap) <= 1e-6 * Math.abs(gap)))
     throw wrong("origins", "all needs records at equal times: choose step and every so that they end at the end");
   const sizes = [some.width, 3, ...(question.what === undefined ? [] : [asked?.names.length ?? 0])];
   const widths = sizes.map((size) => size * some.records);
@@ -148,11 +149,6 @@ function alongIn(question: MemberValues, dataset: Dataset) {
   const [names, columns] = what ? [componentsIn(name, column.shape), [column]] : [["x", "y", "z"], []];
   const options = { orders: increments ?? null, isAll: origins === "all", bins: binned };
   return { ...options, names, columns, derivatives: spatialName(pointDerivatives(question)) };
-}
-
-function areUniform(times: readonly number[]): boolean {
-  const step = ((times.at(-1) as number) - times[0]) / (times.length - 1);
-  return times.every((time, i) => Math.abs(time - times[0] - i * step) <= 1e-6 * Math.abs(step));
 }
 
 async function addAll(sums: DispersionSums, part: PathPart, slices: TimeSlices): Promise<void> {

@@ -46,9 +46,9 @@ export async function structure_functions(context: Context, question: MemberValu
   if (!isAtNodes && question.weights !== undefined) throw wrong("weights", "they are of nodes; pairs weigh 1 each");
   const plain = analysisOf(context, question, isAtNodes ? regionNodes : pointNodes);
   const { analysis, about } = isAtNodes ? await withMeans(plain, [what.text], LETTERS) : { analysis: plain, about: {} };
-  const separations = given ?? {
-    nodes: doubledWithin(Math.min(...axis.map((one) => analysis.nodes.base.extent[LETTERS.indexOf(one)]))),
-  };
+  const shortest = Math.min(...axis.map((one) => analysis.nodes.base.extent[LETTERS.indexOf(one)]));
+  const doubled = Array.from({ length: 16 }, (_, n) => 2 ** n).filter((n) => n <= Math.max(1, shortest / 2));
+  const separations = given ?? { nodes: doubled };
   const powers = { orders, absolute, histogram };
   const body = { ...about, ...(await increments(what.text, axis, powers, separations, analysis)) };
   return tabled(body, {
@@ -57,11 +57,6 @@ export async function structure_functions(context: Context, question: MemberValu
     ...(isAtNodes ? { method: undefined } : { derivatives: pointDerivatives(question), weights: undefined }),
     ...(terms === undefined ? {} : { terms }),
   });
-}
-
-/** 1, 2, 4 and so on, up to half of `nodes`. */
-function doubledWithin(nodes: number): readonly number[] {
-  return Array.from({ length: 16 }, (_, n) => 2 ** n).filter((n) => n <= Math.max(1, nodes / 2));
 }
 
 async function increments(

@@ -205,7 +205,9 @@ export async function fillLevel(
     if (wz !== null) {
       const [first, count] = [[wx.from, wy.from, wz.from] as const, [wx.count, wy.count, wz.count] as const];
       const box = { first, count, stride: [1, 1, 1] } as const;
-      const offsets = offsetsIn(wx, px);
+      // Of both neighbours of each sample; the same twice if the second has no weight.
+      const next = Int32Array.from(px.first, (j, i) => wx.place(px.part[i] === 0 ? j : j + 1));
+      const offsets = [Int32Array.from(px.first, wx.place), next] as const;
       for (const [q, quantity] of quantities.entries()) {
         const own = nodeQuantity(quantity.components, namesOf(question, dataset));
         const n = quantity.columns.length;
@@ -244,11 +246,6 @@ async function addNodes(life: Context["life"], query: Query, weight: number, val
     at += part.length;
   }
   result.release();
-}
-
-/** The offsets of both neighbours of each sample in the values read; the same twice if the second has no weight. */
-function offsetsIn({ place }: Window, { first, part }: AlongAxis): readonly [Int32Array, Int32Array] {
-  return [Int32Array.from(first, place), Int32Array.from(first, (j, i) => place(part[i] === 0 ? j : j + 1))];
 }
 
 /** Rows of values that a row of samples lies between, and their weights. */

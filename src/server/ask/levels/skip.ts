@@ -41,13 +41,6 @@ function quantityNamed(
   return [field, letter === undefined ? null : "xyz".indexOf(letter)];
 }
 
-/** The cubes of a row of nodes along an axis, each once. */
-function cubesAlong(from: number, count: number, stride: number, nodes: number, cubes: number): readonly number[] {
-  const found = new Set<number>();
-  for (let i = 0; i < count; i++) found.add(Math.floor(((from + i * stride) % nodes) / EDGE) % cubes);
-  return [...found];
-}
-
 /**
  * The boxes that a reduction may skip, since a condition holds nowhere in them.
  * @param fill value of skipped nodes: NaN, or 0 if nodes where the condition fails differ from nodes without a value
@@ -97,8 +90,9 @@ export async function skipOf(
     if (mayHoldIn === undefined) return false;
     const [xs, ys, zs] = cubes.map((length, a) => {
       const { nodes } = dataset.axes[a as 0 | 1 | 2];
-      return cubesAlong(first[a], count[a], stride[a], nodes, length);
-    }) as [readonly number[], readonly number[], readonly number[]];
+      const cubeOf = (i: number): number => Math.floor(((first[a] + i * stride[a]) % nodes) / EDGE) % length;
+      return [...new Set(Array.from({ length: count[a] }, (_, i) => cubeOf(i)))];
+    }) as [number[], number[], number[]];
     return zs.every((z) => ys.every((y) => xs.every((x) => mayHoldIn[(z * cubes[1] + y) * cubes[0] + x] === 0)));
   };
   return { skip: { fill, isEmpty } };

@@ -1,28 +1,22 @@
 /** How particles of a question move: integrator, diffusion and walls, for the calls that answer paths and their means. */
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { Query } from "../../../engine/contract/query.js";
-import type { Integrator, SpatialInterpolation } from "../../../shared/operations.js";
+import type { SpatialInterpolation } from "../../../shared/operations.js";
 import type { Restated } from "../answer.js";
 import { wrong } from "../faults.js";
 import type { MemberValues } from "./member-values.js";
 import { spatialName } from "./what.js";
 import type { Interval } from "./when.js";
 
-/** The integrator; particles with drag use heun only. Throws RequestError. */
-function integratorOf({ integrator, drag }: MemberValues): Integrator {
-  if (drag === undefined) return integrator ?? "rk4";
-  if (integrator === undefined || integrator === "heun") return "heun";
-  throw wrong("integrator", "particles with drag are tracked by heun");
-}
-
 /** A query that moves particles from one time to another. */
 export function queryOver({ start, end }: Exclude<Interval, { each: number }>, dt: number, { name }: Dataset): Query {
   return { operation: "GetPositionByEnd", dataset: name, StartTime: start, EndTime: end, dt };
 }
 
-export function schemeIn(question: MemberValues): Pick<Query, "spatialInterpolation" | "integrator"> {
-  const method = spatialName(question.method ?? "Lag8") as SpatialInterpolation;
-  return { spatialInterpolation: method, integrator: integratorOf(question) };
+/** Methods in space and time; particles with drag use heun only. Throws RequestError. */
+export function schemeIn({ method = "Lag8", drag, integrator = drag === undefined ? "rk4" : "heun" }: MemberValues) {
+  if (drag !== undefined && integrator !== "heun") throw wrong("integrator", "particles with drag are tracked by heun");
+  return { spatialInterpolation: spatialName(method) as SpatialInterpolation, integrator };
 }
 
 /** Members of a query that moves particles, and what an answer restates of them. Throws RequestError. */

@@ -19,10 +19,6 @@ export const JSON_TOO_LARGE =
 /** Bytes of CSV read between two checks of the clock. */
 const STEP_BYTES = 64 * 1024;
 
-function typeOf({ headers }: FastifyRequest): string {
-  return headers["content-type"]?.toLowerCase().split(";")[0]?.trim() ?? "";
-}
-
 /** The members in a body. `query`: the members of the query string. */
 export async function readBodyMembers(
   life: RequestLife,
@@ -31,7 +27,7 @@ export async function readBodyMembers(
   query: GivenMembers,
   most: number,
 ): Promise<GivenMembers> {
-  const type = typeOf(request);
+  const type = request.headers["content-type"]?.toLowerCase().split(";")[0]?.trim() ?? "";
   if (request.method !== "POST" && hasBody(request.raw))
     throw wrong("question", "GET takes its members in the address");
   if (request.method !== "POST" || type === "") return new Map();

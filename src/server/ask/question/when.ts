@@ -72,20 +72,15 @@ function rangeOf(
   return Array.from({ length: count }, (_, i) => (step > 0 ? Math.min(at(i), last) : Math.max(at(i), last)));
 }
 
-function usual(dataset: Dataset, stored: readonly number[]): number {
-  const [only] = stored;
-  if (only !== undefined && stored.length === 1) return only;
-  throw wrong("time", `it is missing; "${dataset.name}" stores ${listed(stored)}`);
-}
-
 export function timesIn({ time, frame }: MemberValues, dataset: Dataset): Times {
   const stored = timesOf(dataset.time);
   if (frame !== undefined) {
     const { frames, isList } = framesOf(frame, stored, dataset.name);
     return { times: frames.map((k) => stored[k]), isList };
   }
-  if (time === undefined) return { times: [usual(dataset, stored)], isList: false };
-  return question(time, stored);
+  if (time !== undefined) return question(time, stored);
+  if (stored.length === 1) return { times: stored, isList: false };
+  throw wrong("time", `it is missing; "${dataset.name}" stores ${listed(stored)}`);
 }
 
 function question(time: RequestedTimes, stored: readonly number[]): Times {

@@ -174,7 +174,9 @@ export class Admission {
 
   #wait(request: SlotRequest, waitMs: number, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    if (this.#waiting.size >= this.#most("engine.queue", request.work) || this.#isQueueFull(request))
+    const ofStores = [...this.#waiting].filter(({ store }) => store).length;
+    const isFull = request.store && ofStores >= this.#ofStores("engine.queue");
+    if (isFull || this.#waiting.size >= this.#most("engine.queue", request.work))
       throw new BusyError("Too many requests are waiting.");
     // Requests that wait for slots of stores take none from others.
     const small = request.work <= SMALL_WORK && !request.store ? 1 : 0;
@@ -195,12 +197,6 @@ export class Admission {
       },
       { ms: waitMs, signal, late },
     );
-  }
-
-  #isQueueFull({ store }: SlotRequest): boolean {
-    if (!store) return false;
-    const waiting = [...this.#waiting].filter((waiter) => waiter.store);
-    return waiting.length >= this.#ofStores("engine.queue");
   }
 }
 

@@ -71,7 +71,8 @@ export interface XmlLimits {
 /** Names and attribute values of earlier documents, each decoded and checked once. */
 export class NameCache {
   readonly names = new Interned(splitName);
-  readonly values = new Interned(plainValue);
+  /** White space of attributes is spaces (XML 1.0, 3.3.3). */
+  readonly values = new Interned((text) => text.replace(/\r\n?|[\t\n]/g, " "));
 }
 
 interface OpenElement {
@@ -648,9 +649,4 @@ export class XmlReader {
 
 function tooLong(): FieldprobeError {
   return new LimitError("xml.textChars", "A value is too long.");
-}
-
-/** Normalises white space of an attribute to spaces (XML 1.0, 3.3.3). */
-function plainValue(text: string): string {
-  return text.replace(/\r\n?|[\t\n]/g, " ");
 }
