@@ -62,11 +62,6 @@ export const MOST_POINT_BYTES: Readonly<Record<UploadForm, number>> = { octets: 
 
 const refuse = (message: string): RequestError => new RequestError("InvalidRequest", message);
 
-function countOf(source: PointSource): number | null {
-  if (source.kind === "upload") return null;
-  return "points" in source ? source.points : source.counts.reduce((product, count) => product * count, 1);
-}
-
 export class Inputs {
   readonly #folder: string;
   readonly #mostPoints: number;
@@ -86,7 +81,9 @@ export class Inputs {
 
   /** Adds an input; an upload has no bytes yet. */
   async add(input: Pick<JobInput, "id" | "owner" | "source">): Promise<JobInput> {
-    const points = countOf(input.source);
+    const { source } = input;
+    const placed = (counts: readonly number[]) => counts.reduce((product, count) => product * count, 1);
+    const points = source.kind === "upload" ? null : "points" in source ? source.points : placed(source.counts);
     const added = { ...input, createdAt: Date.now(), complete: points !== null, points, npy: null };
     if (points === null) await writeFile(this.#path(input.id, "data"), "");
     await this.#keep(added);

@@ -97,11 +97,14 @@ export function checkQuery(
   checkNodes(query, row, fields, dataset);
   const region = REGIONS[family]?.(query, operation, dataset) ?? null;
   const layered = family === "filter" ? itemsPerPoint(query.nlayers as number) : 1;
+  const { plan } = query.reduction ?? {};
+  // The dataset's rule for open faces, if the query states none.
+  const stops = family === "track" && query.openFaces === undefined && dataset.openFaces === "stop";
   return {
-    query: hasFieldMember ? { ...query, field: fieldText(fields) } : withOpenFaces(query, family, dataset),
+    query: { ...query, ...(hasFieldMember && { field: fieldText(fields) }), ...(stops && { openFaces: "stop" }) },
     operation,
     dataset,
-    fields: region === null ? fields : fieldsIn(query, region),
+    fields: plan ? fieldsOf(plan.columns, plan.names) : region === null ? fields : [region.field],
     region,
     steps,
     step,
@@ -125,23 +128,12 @@ function checkNodes(
   if (quantity !== undefined) requireNodesOf(dataset, [quantity.expression], quantity.names, "A cutout of a quantity");
 }
 
-/** The fields that a reduction reads, or the field of the region. */
-function fieldsIn({ reduction }: Query, { field }: NodeRegion): readonly FieldName[] {
-  return reduction === undefined ? [field] : fieldsOf(reduction.plan.columns, reduction.plan.names);
-}
-
 function checkEvenParts(fields: readonly FieldName[], { name }: Operation, dataset: Dataset): void {
   const parts = fields.flatMap((field) => partsOfField(dataset, field));
   const uneven = parts.find((part) => axesOfField(dataset, part).some(({ coordinates }) => coordinates !== null));
   if (uneven === undefined || dataset.axes.some(({ coordinates }) => coordinates !== null)) return;
   const text = `${name} needs evenly spaced nodes, and those of ${uneven} are not.`;
   throw new RequestError("Unsupported", text, { member: "dataset" });
-}
-
-/** Tracking: applies the dataset's rule for open faces if the query states none. */
-function withOpenFaces(query: Query, family: Operation["family"], { openFaces }: Dataset): Query {
-  const isSilent = family === "track" && query.openFaces === undefined;
-  return isSilent && openFaces === "stop" ? { ...query, openFaces } : query;
 }
 
 /** The query with stored times for float32 times, and with a field of this dataset for the text of a cutout. */

@@ -51,7 +51,7 @@ export async function openEngine(
   const running = new InProgress<RunningQuery>();
   const catalog = new Catalog(config, pool, log, () => {
     const levels = catalog.datasets.flatMap((one) => catalog.levels.of(one)?.datasets[0] ?? []);
-    const used = storesOf([...catalog.datasets, ...levels, ...datasetsOf(running)]);
+    const used = storesOf([...catalog.datasets, ...levels, ...[...running].flatMap(({ dataset }) => dataset ?? [])]);
     pool.keepStores(new Set([...config.data, ...used]), used.size > 0);
   });
   try {
@@ -76,10 +76,6 @@ function storesOf(datasets: readonly Dataset[]): ReadonlySet<string> {
 interface RunningQuery {
   readonly execution: Evaluation;
   readonly dataset: Dataset | null;
-}
-
-function datasetsOf(running: InProgress<RunningQuery>): Dataset[] {
-  return [...running].flatMap(({ dataset }) => dataset ?? []);
 }
 
 class FieldEngine implements Engine {

@@ -155,7 +155,8 @@ export class Execution implements Evaluation {
   }
 
   #checkInput(): QueryFailure | null {
-    const error = this.#countError() ?? this.#numberError() ?? this.#stream?.outsideError ?? null;
+    const notFinite = this.#notFinite ?? notFiniteError(this.velocities.slabs, "InitialV");
+    const error = this.#countError() ?? notFinite ?? this.#stream?.outsideError ?? null;
     return error && { index: -1, error };
   }
 
@@ -173,10 +174,6 @@ export class Execution implements Evaluation {
     return new RequestError("InvalidRequest", `InitialV has ${given} vectors for ${count} points.`, {
       member: "InitialV",
     });
-  }
-
-  #numberError(): FieldprobeError | null {
-    return this.#notFinite ?? notFiniteError(this.velocities.slabs, "InitialV");
   }
 
   /** Checks the newest slab of an echo: checking a million points at the end would block the event loop for long. */
@@ -213,16 +210,13 @@ export class Execution implements Evaluation {
 
   /** Whether another task may start: unread parts of a streamed result are bounded. */
   #hasRoom(): boolean {
-    return this.#stream === null || this.#isWholeResult || this.#stream.unread < this.#maxUnread;
+    // Only plans by arrival yield parts, which can be dropped.
+    const isWholeResult = this.#plan !== null && this.#plan.drop === undefined;
+    return this.#stream === null || isWholeResult || this.#stream.unread < this.#maxUnread;
   }
 
   get #maxUnread(): number {
     return (this.#context.pool.parallelism + 2) * PART_VALUES;
-  }
-
-  /** Whether the plan yields the result as a whole. Only plans by arrival yield parts, which can be dropped. */
-  get #isWholeResult(): boolean {
-    return this.#plan !== null && this.#plan.drop === undefined;
   }
 
   #nextTask(): BatchTask | SortTask | DividedTask | null {

@@ -104,7 +104,9 @@ export class ThreadGroup {
     if (kill?.aborted) throw new DeadlineError();
     if (this.alive === 0 && !this.#starts.allowed) throw new BusyError(NO_THREAD);
     const end = new AbortController();
-    const ticket = this.#nextTicket();
+    // A number that no task in progress has.
+    const ticket = (this.#ticket % 0x7fff_ffff) + 1;
+    this.#ticket = ticket;
     const stop = (): void => this.#endSafely(end, ticket);
     kill?.addEventListener("abort", stop);
     this.#ends.add(end);
@@ -136,12 +138,6 @@ export class ThreadGroup {
     const loading = [...this.#living.values()].map(({ loaded }) => loaded);
     await Promise.race([Promise.all(loading), delay(LOADING_MS, undefined, { ref: false })]);
     await this.#piscina.destroy();
-  }
-
-  /** A number that no task in progress has. */
-  #nextTicket(): number {
-    this.#ticket = (this.#ticket % 0x7fff_ffff) + 1;
-    return this.#ticket;
   }
 
   /** Ends the thread of a task once the task runs: a thread that loads its modules must not be terminated. */

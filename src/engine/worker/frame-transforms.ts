@@ -65,7 +65,12 @@ export class FrameTransforms {
     const rooms = Array.from({ length: total }, (_, i) => planes.plane(i).fill(0));
     const region = { frame, first: [0, 0, from], count: [nx, ny, count] } as const;
     this.#columns.evaluate({ ...plan, region, time, blend, derived, cancel }, open, sampler, (c, y, z, values) => {
-      if (!areFinite(values)) throw unknownNodes(plan, open.dataset.name);
+      // Missing values would spread to all nodes or to those within the filter.
+      if (!areFinite(values)) {
+        const what = "components" in plan ? "Filters and spectral derivatives need" : "A spectrum needs";
+        const text = `${what} all nodes, and some of "${open.dataset.name}" have no value.`;
+        throw new RequestError("Unsupported", text);
+      }
       const room = rooms[c * count + z];
       for (let row = 0; row * nx < values.length; row++)
         room.set(values.subarray(row * nx, (row + 1) * nx), 2 * half * (y + row));
@@ -262,10 +267,4 @@ function areFinite(values: Float64Array): boolean {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += 0 * values[i];
   return sum === 0;
-}
-
-/** The error of missing values, which would spread to all nodes or to those within the filter. */
-function unknownNodes(plan: Message<TransformTask>["plan"], name: string): RequestError {
-  const what = "components" in plan ? "Filters and spectral derivatives need" : "A spectrum needs";
-  return new RequestError("Unsupported", `${what} all nodes, and some of "${name}" have no value.`);
 }

@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parentPort, threadId, workerData } from "node:worker_threads";
 import { PlaneTransforms } from "../../kernels/fft/plane-transforms.js";
-import type { Accelerator } from "../../kernels/index.js";
 import { instantiateSimd } from "../../kernels/simd/index.js";
 import { recordsByValue } from "../../kernels/threshold.js";
 import { builtFile } from "../../shared/build.js";
@@ -45,7 +44,10 @@ if (digestFile(builtFile(new URL("./worker.js", import.meta.url))) !== build)
 
 connectToStores(parentPort);
 const workerIndex = claimWorkerIndex();
-const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, workerIndex, accelerate);
+const SIMD = new URL("../../kernels/simd/kernels.wasm", import.meta.url);
+const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, workerIndex, (scratch) =>
+  fromModule(SIMD, (wasm) => instantiateSimd(wasm, memory, scratch)),
+);
 const datasets = new OpenDatasets({ fd8Legacy, accelerator: sampler.accelerator }, readDataset, openDataset);
 const columns = new NodeColumns();
 const reductions = new NodeReductions(columns);
@@ -63,11 +65,6 @@ function claimWorkerIndex(): number {
     }
     Atomics.wait(threadIds, 0, Atomics.load(threadIds, 0), 20);
   }
-}
-
-function accelerate(scratch: { offset: number; bytes: number }): Accelerator {
-  const file = new URL("../../kernels/simd/kernels.wasm", import.meta.url);
-  return fromModule(file, (wasm) => instantiateSimd(wasm, memory, scratch));
 }
 
 /** Reads the file of a WebAssembly module and instantiates it with `make`. */
