@@ -1,19 +1,15 @@
 /** Compares paths, flow maps and dispersion with NumPy; it is skipped if NumPy is not there. */
-import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { File, type Dataset as H5Dataset, ready } from "h5wasm/node";
 import { afterAll, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
 import { scatter } from "../support/accuracy.js";
+import { askNumpy, NUMPY, WITHOUT, writeRaw } from "../support/analysis-data.js";
 import { pathEnds } from "../support/operation-questions.js";
 import { determinant } from "../support/path-accuracy.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
-const PYTHON = ["python3", "/usr/bin/python3"].find((python) => spawnSync(python, ["-c", "import numpy"]).status === 0);
-const WITHOUT = PYTHON === undefined ? " (skipped: no python3 here has numpy)" : "";
 const SHIPPED = fileURLToPath(new URL("../../data/isotropic32/isotropic32.h5", import.meta.url));
 const SCRIPT = fileURLToPath(new URL("./paths_oracle.py", import.meta.url));
 
@@ -53,16 +49,9 @@ const client = await connect(service.url);
 afterAll(() => service.close());
 
 async function askOracle(): Promise<Truth> {
-  await ready;
-  const file = new File(SHIPPED, "r");
-  const values = (file.get("velocity") as H5Dataset).value as Float32Array;
-  file.close();
   const velocity = join(folder, "velocity");
-  writeFileSync(velocity, new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
-  const input = JSON.stringify({ velocity, nodes: 32, origin: -0.2, step: 0.2, points, tasks: TASKS });
-  const run = spawnSync(PYTHON as string, [SCRIPT], { input, encoding: "utf8", maxBuffer: 2 ** 26 });
-  expect(run.stderr).toBe("");
-  return JSON.parse(run.stdout);
+  await writeRaw(SHIPPED, "velocity", velocity);
+  return askNumpy(SCRIPT, { velocity, nodes: 32, origin: -0.2, step: 0.2, points, tasks: TASKS });
 }
 
 async function distances(
@@ -82,7 +71,7 @@ const worst = (ours: unknown, truth: unknown): number => {
   return Math.max(...(a as number[]).map((x, i) => Math.abs(x - (b?.[i] as number))));
 };
 
-it.skipIf(PYTHON === undefined)(`paths are those of NumPy${WITHOUT}`, { timeout: 120_000 }, async () => {
+it.skipIf(NUMPY === undefined)(`paths are those of NumPy${WITHOUT}`, { timeout: 120_000 }, async () => {
   const [lag, spline, back, lagMap, splineMap, means] = await askOracle();
   for (const [truth, task] of [
     [lag, TASKS[0]],

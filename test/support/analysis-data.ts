@@ -10,6 +10,9 @@ export const NUMPY = ["python3", "/usr/bin/python3"].find(
   (python) => spawnSync(python, ["-c", "import numpy"]).status === 0,
 );
 
+/** Added to the titles of tests that need it. */
+export const WITHOUT = NUMPY === undefined ? " (skipped: no python3 here has numpy)" : "";
+
 export interface GridKind {
   readonly name: string;
   readonly nodes: readonly [number, number, number];
@@ -18,6 +21,10 @@ export interface GridKind {
   readonly holes?: boolean;
   /** Whether the components of the velocity lie at the faces of cells, half a spacing below the other nodes. */
   readonly staggered?: boolean;
+  readonly seed?: number;
+  /** Changes the members of its descriptor. */
+  // biome-ignore lint/suspicious/noExplicitAny: any member of a descriptor.
+  readonly change?: (descriptor: any) => unknown;
 }
 
 export const GRID_KINDS: readonly GridKind[] = [
@@ -44,7 +51,14 @@ export interface MadeGrid {
 
 export async function makeGrid(kind: GridKind, folder: string, steps = 4): Promise<MadeGrid> {
   const home = join(folder, kind.name);
-  const cube = { kind: "smooth", nodes: kind.nodes, steps, chunk: [8, 16, 16], filter: "none", seed: 3 } as const;
+  const cube = {
+    kind: "smooth",
+    nodes: kind.nodes,
+    steps,
+    chunk: [8, 16, 16],
+    filter: "none",
+    seed: kind.seed ?? 3,
+  } as const;
   await writeCube({ ...cube, name: kind.name, folder: home }, () => undefined);
   const descriptor = JSON.parse(readFileSync(join(home, "dataset.json"), "utf8"));
   const spacing = kind.nodes.map((n) => (2 * Math.PI) / n);
@@ -66,6 +80,7 @@ export async function makeGrid(kind: GridKind, folder: string, steps = 4): Promi
     descriptor.fields.velocity = { components, dimensions };
   }
   descriptor.viscosity = 0.02;
+  kind.change?.(descriptor);
   writeFileSync(join(home, "dataset.json"), JSON.stringify(descriptor));
   await h5wasm.ready;
   const file = new File(join(home, `${kind.name}.h5`), kind.holes ? "a" : "r");
@@ -99,6 +114,25 @@ export async function makeGrid(kind: GridKind, folder: string, steps = 4): Promi
     ...{ name: kind.name, axes, periods, weights, frames: steps, times, nu: viscosity ?? null },
     ...{ velocity: out[0] as string, pressure: out[1] as string },
   };
+}
+
+/** Writes the numbers of a field of an HDF5 file as they are. */
+export async function writeRaw(source: string, field: string, path: string): Promise<void> {
+  await h5wasm.ready;
+  const file = new File(source, "r");
+  const { buffer, byteOffset, byteLength } = (file.get(field) as H5Dataset).value as Float32Array;
+  file.close();
+  writeFileSync(path, new Uint8Array(buffer, byteOffset, byteLength));
+}
+
+/** Compares nested lists of numbers, null for missing ones, relative to the largest. @throws Error that names the first */
+export function expectNear(ours: unknown, expected: unknown, about: string, tolerance = 1e-9): void {
+  const [a, b] = [[ours].flat(6), [expected].flat(6)] as (number | null)[][] as [number[], (number | null)[]];
+  const scale = Math.max(...b.map((one) => Math.abs(one ?? 0)));
+  const isNear = (one: number | null, i: number) =>
+    one === null ? a[i] === null : Math.abs((a[i] as number) - one) <= tolerance * scale + 1e-14;
+  const i = a.length === b.length ? b.findIndex((one, n) => !isNear(one, n)) : a.length;
+  if (i >= 0) throw new Error(`${about} [${i}]: ${a[i]} for ${b[i]}`);
 }
 
 /** Runs a script of NumPy on JSON. @throws Error with what it says on its error output */

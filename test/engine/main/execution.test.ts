@@ -1,12 +1,9 @@
-import { tmpdir } from "node:os";
 import { describe, expect, it, vi } from "vitest";
 import type { Evaluation } from "../../../src/engine/contract/query.js";
 import type { BatchTask } from "../../../src/engine/contract/task.js";
 import { BufferPool } from "../../../src/engine/main/buffers.js";
 import type { CheckedQuery } from "../../../src/engine/main/check-query.js";
 import { Execution } from "../../../src/engine/main/execution.js";
-import { ScratchSpace } from "../../../src/engine/main/scratch-space.js";
-import { TextThreads } from "../../../src/engine/main/text-threads.js";
 import type { ThreadPool } from "../../../src/engine/main/thread-pool.js";
 import { LIMITS } from "../../../src/shared/config.js";
 import {
@@ -19,6 +16,7 @@ import {
 } from "../../../src/shared/errors.js";
 import { OPERATIONS, operationOf } from "../../../src/shared/operations.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
+import { queryContext } from "./query-context.js";
 
 /** A thread pool whose batches the test completes by hand; the "kernel" answers the point's own coordinates. */
 function manualPool(workers: number) {
@@ -76,20 +74,12 @@ function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10
   let held = 0;
   let ended = 0;
   const buffers = new BufferPool();
-  const setting = {
-    pool,
-    sharing: null,
-    buffers,
-    textThreads: new TextThreads(pool, new BufferPool()),
-    limits: { ...LIMITS, ...limits },
-    scratch: new ScratchSpace({ limits: LIMITS, state: tmpdir() }, new BufferPool()),
-    sourceOf: () => 4,
-    numberCombination: () => -4,
-    onError: () => undefined,
+  const setting = queryContext(pool, {
+    ...{ buffers, limits: { ...LIMITS, ...limits }, sourceOf: () => 4 },
     countPoints: (points: number) => {
       held += points;
     },
-  };
+  });
   const start = (what: CheckedQuery | RequestError = checked, stream = false): Evaluation =>
     new Execution(setting, what, { deadlineMs, ended: () => ended++, stream });
   return { waiting, start, checked, buffers, held: () => held, ended: () => ended };

@@ -1,5 +1,4 @@
 /** Searches and cutouts in parts: together the parts are the region, in order, and none is large. */
-import { tmpdir } from "node:os";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { derivedPlan } from "../../../src/analysis/derived.js";
 import type { NodeRegion } from "../../../src/engine/contract/node-region.js";
@@ -8,15 +7,14 @@ import type { CutoutTask, JoinTask, SearchTask, Task } from "../../../src/engine
 import { BufferPool } from "../../../src/engine/main/buffers.js";
 import type { CheckedQuery } from "../../../src/engine/main/check-query.js";
 import { RegionExecution } from "../../../src/engine/main/node-region-execution.js";
-import { ScratchSpace } from "../../../src/engine/main/scratch-space.js";
 import type { Sharing, SharingControl } from "../../../src/engine/main/sharing.js";
-import { TextThreads } from "../../../src/engine/main/text-threads.js";
 import type { ThreadPool } from "../../../src/engine/main/thread-pool.js";
 import { recordsByValue } from "../../../src/kernels/threshold.js";
 import { LIMITS } from "../../../src/shared/config.js";
 import { CancelledError, DataError, WorkerError } from "../../../src/shared/errors.js";
 import { operationOf } from "../../../src/shared/operations.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
+import { queryContext } from "./query-context.js";
 
 const REGION: NodeRegion = {
   field: "pressure",
@@ -38,18 +36,7 @@ function execution(
   buffers = new BufferPool(),
 ): RegionExecution {
   const pool = { parallelism: 2, attempts: 2, run: async (task: Task) => run(task) } as unknown as ThreadPool;
-  const setting = {
-    pool,
-    sharing,
-    buffers,
-    textThreads: new TextThreads(pool, new BufferPool()),
-    limits: { ...LIMITS, ...limits },
-    scratch: new ScratchSpace({ limits: LIMITS, state: tmpdir() }, new BufferPool()),
-    sourceOf: () => 0,
-    numberCombination: () => -1,
-    onError: () => undefined,
-    countPoints: () => undefined,
-  };
+  const setting = queryContext(pool, { sharing, buffers, limits: { ...LIMITS, ...limits } });
   const checked = {
     query: { operation: name, threshold: 0, ...more },
     operation: operationOf(name),

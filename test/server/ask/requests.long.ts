@@ -1,7 +1,7 @@
 /** Random requests on six kinds of grids against NumPy, all of one seeded generator. */
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { askNumpy, GRID_KINDS, type GridKind, type MadeGrid, NUMPY } from "../../support/analysis-data.js";
+import { askNumpy, GRID_KINDS, type GridKind, type MadeGrid, NUMPY, WITHOUT } from "../../support/analysis-data.js";
 import { type AnyAnswer, jsonOf, type Members } from "./ask.js";
 import { useGrids } from "./grids.js";
 
@@ -282,8 +282,6 @@ function compare(ours: unknown, expected: unknown, path: string, scale = 0): voi
       throw new Error(`${path}: ${value} for ${expected}`);
   }
 }
-
-const WITHOUT = NUMPY === undefined ? " (skipped: no python3 here has numpy)" : "";
 
 describe.skipIf(NUMPY === undefined)(`random requests agree with NumPy${WITHOUT}`, () => {
   const { made, ask } = useGrids(KINDS, FRAMES);

@@ -1,17 +1,14 @@
 /** Compares spectra and filters of white noise with numpy.fft; they are skipped if it is not there. */
-import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { File, type Dataset as H5Dataset, h5wasm } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
 import { writeCube } from "../../../../tools/generate/cube.js";
+import { askNumpy, NUMPY, WITHOUT, writeRaw } from "../../../support/analysis-data.js";
 import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
 import { ask as askOf } from "../ask.js";
 
-const PYTHON = ["python3", "/usr/bin/python3"].find((python) => spawnSync(python, ["-c", "import numpy"]).status === 0);
 /** Even and odd, with every prime. */
 const NODES = [20, 18, 27] as const;
 const QUANTITIES = ["u", "u.x", "u.y * u.z"];
@@ -37,26 +34,17 @@ function near(ours: unknown, oracle: unknown, path: string): void {
   } else expect(Math.abs((ours as number) - (oracle as number)), `${path}: ${ours} for ${oracle}`).toBeLessThan(1e-12);
 }
 
-const WITHOUT = PYTHON === undefined ? " (skipped: no python3 here has numpy)" : "";
-
-describe.skipIf(PYTHON === undefined)(`transforms agree with numpy.fft${WITHOUT}`, () => {
+describe.skipIf(NUMPY === undefined)(`transforms agree with numpy.fft${WITHOUT}`, () => {
   const folder = scratchFolder();
   let service: RunningService;
   let answers: readonly unknown[];
   beforeAll(async () => {
     const cube = { kind: "random", nodes: NODES, steps: 1, chunk: [8, 16, 32], filter: "none", seed: 3 } as const;
     await writeCube({ ...cube, name: "noise", folder }, () => undefined);
-    await h5wasm.ready;
-    const file = new File(join(folder, "noise.h5"), "r");
-    const values = (file.get("/velocity") as H5Dataset).value as Float32Array;
-    file.close();
     const velocity = join(folder, "velocity");
-    writeFileSync(velocity, new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+    await writeRaw(join(folder, "noise.h5"), "/velocity", velocity);
     const script = fileURLToPath(new URL("../../../analysis/spectral-oracle.py", import.meta.url));
-    const input = JSON.stringify({ nodes: NODES, velocity, requests: requests.map(([call, given]) => [call, given]) });
-    const run = spawnSync(PYTHON as string, [script], { input, encoding: "utf8", maxBuffer: 2 ** 28 });
-    expect(run.stderr).toBe("");
-    answers = JSON.parse(run.stdout);
+    answers = askNumpy(script, { nodes: NODES, velocity, requests: requests.map(([call, given]) => [call, given]) });
     service = await serveTestData([folder]);
   }, 60_000);
   afterAll(() => service.close());
