@@ -58,7 +58,8 @@ export function derivedPlan(
   };
   for (const key of keys) {
     const parts = partsOfInput(key);
-    if (parts === null || !isMade(parts.kind, scheme)) continue;
+    const isMade = scheme === "spectral" && !PLAIN.includes(parts?.kind ?? "value");
+    if (parts === null || !(isMade || isFilteredKind(parts.kind))) continue;
     inputs[key] = componentsOf(parts, names, filterOf(parts, filter), place);
   }
   if (components.length === 0) return null;
@@ -68,11 +69,8 @@ export function derivedPlan(
   return before === null ? plan : { ...plan, before };
 }
 
-/** Whether transforms compute inputs of a kind. */
-function isMade(kind: InputKind, scheme: DerivativeScheme): boolean {
-  if (isFilteredKind(kind)) return true;
-  return scheme === "spectral" && !["value", "rate", "frame", "shift", "mean"].includes(kind);
-}
+/** Inputs without derivatives in space. */
+const PLAIN: readonly InputKind[] = ["value", "rate", "frame", "shift", "mean"];
 
 /** The filter of an input: its own, or the default. */
 export function filterOf({ kind, option }: InputParts, filter: FieldFilter | null): FieldFilter | null {

@@ -107,6 +107,7 @@ export function textOf(tree: SyntaxTree | null): string {
   const list = (name: string): string => (tree[name] as (SyntaxTree | null)[]).map(textOf).join(", ");
   switch (tree.type) {
     case "Literal":
+      if (typeof tree.value === "string") return JSON.stringify(tree.value);
       return `${tree.value}${tree.unit === undefined ? "" : `[${tree.unit}]`}`;
     case "Identifier":
       return tree.name as string;

@@ -261,7 +261,8 @@ class ExpressionCompiler {
       return this.#filteredBy(this.#argumentOf(argument, depth), more.map(textOf), column);
     const ofField = more.length > 0 ? null : this.#fieldOperator(name, argument, column);
     if (ofField !== null) return ofField;
-    const hasRightCount = name === "shift" ? more.length >= 2 : more.length === (/^(?:d2?|field)$/.test(name) ? 1 : 0);
+    if (name === "field") return this.#elsewhere(argument, more, depth, column);
+    const hasRightCount = name === "shift" ? more.length >= 2 : more.length === (/^d2?$/.test(name) ? 1 : 0);
     if (!hasRightCount) throw this.#refuse(`${name} takes ${OPERATORS.get(name)}`, column);
     const component = this.#componentOf(argument);
     const field = component?.field ?? this.#fieldOf(argument);
@@ -305,12 +306,14 @@ class ExpressionCompiler {
         return this.#derivedInput("hessian", inner, "tensor", { order: 2 });
       case "ddt":
         return this.#derivedInput("rate", inner, inner.shape, { timeOrder: 1 });
-      case "DDt":
-        return this.#material(inner, column);
+      case "DDt": {
+        const { text, shape } = inner;
+        if (shape === "tensor") throw this.#refuse("DDt takes a scalar or a vector, not a tensor", column);
+        const carried = shape === "scalar" ? `dot(grad(${text}), velocity)` : `grad(${text}) * velocity`;
+        return this.#formula(`ddt(${text}) + ${carried}`, "DDt", column);
+      }
       case "shift":
         return this.#shifted(inner, more, column);
-      case "field":
-        return this.#atFrame(inner, more[0], column);
       case "filter":
         if (this.#names.isFiltered !== true)
           throw this.#refuse(
@@ -396,18 +399,20 @@ class ExpressionCompiler {
     return this.#array([turn(2, 1), turn(0, 2), turn(1, 0)], column);
   }
 
-  /** The material derivative ddt(e) + u . grad(e). */
-  #material({ text, shape }: Argument, column: number): Subexpression {
-    if (shape === "tensor") throw this.#refuse("DDt takes a scalar or a vector, not a tensor", column);
-    const carried = shape === "scalar" ? `dot(grad(${text}), velocity)` : `grad(${text}) * velocity`;
-    return this.#formula(`ddt(${text}) + ${carried}`, "DDt", column);
-  }
-
-  /** `field(e, 3)`: an expression at another frame. */
-  #atFrame(inner: Argument, frame: SyntaxTree | null | undefined, column: number): Subexpression {
-    const number = frame?.type === "Literal" ? (frame.value as number) : -1;
-    if (!Number.isInteger(number) || number < 0) throw this.#refuse(`field takes ${OPERATORS.get("field")}`, column);
-    return this.#derivedInput("frame", inner, inner.shape, { option: String(number) });
+  /** `field(e, 3)`, `field(e, "run2")` and `field(e, "run2", 3)`: an expression in another frame or dataset. */
+  #elsewhere(argument: SyntaxTree, more: readonly (SyntaxTree | null)[], depth: number, column: number): Subexpression {
+    const given = more.map((one) => (one?.type === "Literal" ? one.value : null));
+    const name = typeof given[0] === "string" ? (given.shift() as string) : null;
+    const [frame = name === null ? null : ""] = given;
+    if (given.length > 1 || !(Number.isInteger(frame) || (frame === "" && given.length === 0)))
+      throw this.#refuse(`field takes ${OPERATORS.get("field")}`, column);
+    const names = name === null ? undefined : this.#names.others?.[name];
+    if (name !== null && names === undefined) throw this.#refuse(`here nothing is known of ${excerpt(name)}`, column);
+    const there = names && compileExpression(textOf(argument), names, name as string);
+    const inner = there ?? this.#argumentOf(argument, depth);
+    if (there?.reads.some((key) => /^(?:mean|filter)/.test(key)))
+      throw this.#refuse("a mean or a filter is not taken in another dataset: write mean(field(...))", column);
+    return this.#derivedInput("frame", inner, inner.shape, { option: name === null ? `${frame}` : `${frame},${name}` });
   }
 
   /** `shift(e, x, 3)`: an expression at other nodes, shifted along one axis or several. */
@@ -683,6 +688,6 @@ const OPERATORS: ReadonlyMap<string, string> = new Map([
   ["d", "a quantity and an axis, as in d(u.x, y)"],
   ["d2", "a quantity and an axis, as in d2(u.x, y)"],
   ["shift", "a quantity, an axis and a number of nodes, as in shift(u.x, x, 3)"],
-  ["field", "a quantity and the number of a stored frame, as in field(p, 3)"],
+  ["field", 'a quantity, another dataset and a stored frame, or one of both, as in field(p, 3) or field(p, "run2", 3)'],
   ["filter", "a quantity, a filter if there is another one, and axes, as in filter(u.x*p, gaussian:0.8, x, z)"],
 ]);

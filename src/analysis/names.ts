@@ -8,7 +8,7 @@ export type InputKind = PlainKind | NodeKind | "filtered" | "filteredGradient" |
 export type PlainKind = "value" | "gradient" | "laplacian" | "hessian" | "laplacianOfGradient";
 /** Inputs of expressions at nodes: second derivatives along x, y, z, slopes in time, values of a frame or of other nodes, means. */
 export type NodeKind = "second" | "rate" | "frame" | "shift" | "mean";
-/** An input of a field, or of an expression: `gradient:=u.x*p`, `filtered:gaussian,0.8,xz=u.x*p`, `frame:2=p`. */
+/** An input of a field, or of an expression: `gradient:=u.x*p`, `filtered:gaussian,0.8,xz=u.x*p`, `frame:2,run2=p`. */
 export type InputKey = `${InputKind}:${FieldName}` | "x" | "y" | "z" | "t";
 
 /** The parts of an input; of an expression, its text and the options before `=`. */
@@ -33,6 +33,11 @@ export function partsOfInput(key: InputKey): InputParts | null {
 /** Maps entry `c` of 3x3 tensors, row by row, to its index in symmetric storage: xx, xy, xz, yy, yz, zz. */
 export function packedIndex(c: number): number {
   return 6 * Math.floor(c / 9) + [0, 1, 2, 1, 3, 4, 2, 4, 5][c % 9];
+}
+
+/** The other dataset that an input is of; undefined for inputs of the own one. */
+export function otherDataset({ kind, option }: InputParts): string | undefined {
+  return kind === "frame" && option.includes(",") ? option.slice(option.indexOf(",") + 1) : undefined;
 }
 
 /** Whether an input is of an expression: such inputs are known at nodes only. */
@@ -65,6 +70,8 @@ export interface Names {
   readonly refusesEarlier?: boolean;
   /** Expressions of which a level has the means: fields of these names, each of which stands for its expression. */
   readonly averaged?: readonly string[];
+  /** The names that other datasets define, by these datasets. */
+  readonly others?: Readonly<Record<string, Names>>;
   /** Means by the texts of their expressions, as far as they have been computed. */
   readonly means?: Readonly<Record<string, MeanTable>>;
 }

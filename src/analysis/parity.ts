@@ -5,7 +5,7 @@
  */
 import { compileExpression } from "./expression.js";
 import type { Moments } from "./moments.js";
-import { type InputKey, type MeanTable, type Names, partsOfInput } from "./names.js";
+import { type InputKey, type MeanTable, type Names, otherDataset, partsOfInput } from "./names.js";
 import { type AnyReduction, type Covariance, mergeStates, type ReductionState } from "./reductions.js";
 
 /** A symmetry about the middle of an axis. */
@@ -77,7 +77,7 @@ function signOf(key: InputKey, c: number, names: Names, symmetry: Symmetry): num
     throw new Error(`shift(${expression}, ${option}) is of other nodes on each side`);
   const [i, j] = [Math.floor((c % 9) / 3), c % 3];
   if (expression !== null) {
-    const inner = paritiesOf(expression, names, symmetry);
+    const inner = paritiesOf(expression, names.others?.[otherDataset(parts) ?? ""] ?? names, symmetry);
     const along = {
       gradient: [Math.floor(c / 3), signs[j]],
       second: [Math.floor(c / 3), 1],

@@ -291,7 +291,10 @@ export class JoinedFragments {
       return to - from >= n - 1 || ((endless >> a) & 1) === 1 ? [0, n - 1] : [low, low + to - from];
     });
     const [low, high] = [0, 1].map((end) => bounds.map((bound) => bound[end]));
-    const inertia = endless === 0 ? secondMoments(sum) : new Array<number>(9).fill(Number.NaN);
+    // Means of the first moments, then of xx, xy, xz, yy, yz and zz; second moments are about the centroid, by rows.
+    const means = sum.subarray(FIRST, LOW).map((moment) => moment / sum[VOLUME]);
+    const about = (m: number, ab: number): number => means[m] - means[Math.floor(ab / 3)] * means[ab % 3];
+    const inertia = [3, 4, 5, 4, 6, 7, 5, 7, 8].map((m, ab) => (endless === 0 ? about(m, ab) : Number.NaN));
     const properties = this.#options.properties.map((_, p) => [...sum.subarray(PROPERTIES + 4 * p).subarray(0, 4)]);
     const [nodes, volume] = sum;
     return { nodes, volume, centre, low, high, wraps, inertia, properties };
@@ -382,11 +385,4 @@ function movedRow(row: Float64Array, by: Three, extent: Three, periods: Three): 
       moved[m] += row[FIRST + a] * lengths[b] + row[FIRST + b] * lengths[a] + volume * lengths[a] * lengths[b];
   }
   return moved;
-}
-
-/** Second moments about the centroid, by rows, of a sum of rows. */
-function secondMoments(sum: Float64Array): readonly number[] {
-  // Means of the first moments, then of those of xx, xy, xz, yy, yz and zz.
-  const means = sum.subarray(FIRST, LOW).map((moment) => moment / sum[VOLUME]);
-  return [3, 4, 5, 4, 6, 7, 5, 7, 8].map((m, ab) => means[m] - means[Math.floor(ab / 3)] * means[ab % 3]);
 }

@@ -11,6 +11,8 @@ export const UNFINISHED: readonly JobState[] = ["queued", "running"];
 export interface JobCall {
   readonly method: string;
   readonly url: string;
+  /** Other datasets that it reads; absent: none. */
+  readonly others?: readonly string[];
   /** Form of the result; absent: the job is of version 1, whose calls are gone. */
   readonly form?: Format;
   /** Points per call of the token that started the job; absent: any number. */

@@ -4,7 +4,7 @@
  */
 import { deserialize, serialize } from "node:v8";
 import type { Dataset } from "../../storage/dataset/dataset.js";
-import type { Task } from "./task.js";
+import type { OtherDataset, Task } from "./task.js";
 
 export interface DatasetCopy {
   readonly bytes: Uint8Array<SharedArrayBuffer>;
@@ -13,18 +13,22 @@ export interface DatasetCopy {
 }
 
 export type Message<T extends Task> = T extends { readonly dataset: Dataset }
-  ? Omit<T, "dataset"> & { readonly dataset: DatasetCopy }
+  ? Omit<T, "dataset" | "others"> & { readonly dataset: DatasetCopy; others?: readonly OtherDataset<DatasetCopy>[] }
   : T;
 export type TaskMessage = Message<Task>;
 
 /** Makes a function that turns tasks into messages; it copies each dataset once. */
 export function createPacker(): (task: Task) => TaskMessage {
   const copies = new WeakMap<Dataset, DatasetCopy>();
+  const copied = <T extends { readonly dataset: Dataset }>(one: T) => {
+    const dataset = copies.get(one.dataset) ?? copyDataset(one.dataset);
+    copies.set(one.dataset, dataset);
+    return { ...one, dataset };
+  };
   return (task) => {
     if (!("dataset" in task)) return task;
-    const dataset = copies.get(task.dataset) ?? copyDataset(task.dataset);
-    copies.set(task.dataset, dataset);
-    return { ...task, dataset };
+    const others = "others" in task ? { others: task.others?.map(copied) } : {};
+    return { ...copied(task), ...others } as TaskMessage;
   };
 }
 

@@ -115,6 +115,8 @@ export interface Query {
    * seam for one more period. A force in closed form is evaluated at its nodes.
    */
   readonly nodes?: FrameBox;
+  /** Datasets that expressions name besides: as the request has found them. */
+  readonly others?: Readonly<Record<string, Dataset>>;
   readonly reduction?: ReductionQuery;
   readonly spectrum?: SpectrumQuery;
   /** With `nodes`: derived inputs at points, at `time` by `temporalInterpolation`. */

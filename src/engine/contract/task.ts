@@ -39,6 +39,19 @@ interface ReadingTask {
   readonly waited?: Waited | null;
 }
 
+/** A dataset that expressions name besides that of their task. */
+export interface OtherDataset<Data> {
+  readonly name: string;
+  readonly dataset: Data;
+  readonly source: number;
+  readonly others?: readonly OtherDataset<Data>[];
+}
+
+/** A task that evaluates expressions at nodes. */
+interface NodesTask extends ReadingTask {
+  readonly others?: readonly OtherDataset<Dataset>[];
+}
+
 /** A bound on the adaptive steps of all particles of a query, whichever threads move them. */
 export interface StepBudget {
   readonly most: number;
@@ -156,7 +169,7 @@ export interface JoinTask {
 }
 
 /** Copies a box of nodes, with strides and means, into `out`: [z][y][x][component]. */
-export interface CutoutTask extends ReadingTask {
+export interface CutoutTask extends NodesTask {
   readonly kind: "cutout";
   readonly region: NodeRegion;
   /** An expression to evaluate instead of the field, and inputs that transforms have provided. */
@@ -167,7 +180,7 @@ export interface CutoutTask extends ReadingTask {
 }
 
 /** Reduces quantities at the nodes of a part of a region. */
-export interface ReduceTask extends ReadingTask {
+export interface ReduceTask extends NodesTask {
   readonly kind: "reduce";
   readonly plan: ReductionPlan;
   /** The nodes of the part, and its position in the region of the plan. */
@@ -195,7 +208,7 @@ type TransformStage =
 /** Transforms `count` planes, rows or points of a frame from number `from` on. */
 export type TransformTask = TransformStage & TransformParts;
 
-interface TransformParts extends ReadingTask {
+interface TransformParts extends NodesTask {
   readonly kind: "transform";
   /** Number of the stored frame, and its time. */
   readonly frame: number;

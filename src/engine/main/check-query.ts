@@ -101,7 +101,7 @@ export function checkQuery(
   // The dataset's rule for open faces, if the query states none.
   const stops = family === "track" && query.openFaces === undefined && dataset.openFaces === "stop";
   return {
-    query: { ...query, ...(hasFieldMember && { field: fieldText(fields) }), ...(stops && { openFaces: "stop" }) },
+    query: hasFieldMember ? { ...query, field: fieldText(fields) } : stops ? { ...query, openFaces: "stop" } : query,
     operation,
     dataset,
     fields: plan ? fieldsOf(plan.columns, plan.names) : region === null ? fields : [region.field],

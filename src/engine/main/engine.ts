@@ -51,8 +51,12 @@ export async function openEngine(
   const running = new InProgress<RunningQuery>();
   const catalog = new Catalog(config, pool, log, () => {
     const levels = catalog.datasets.flatMap((one) => catalog.levels.of(one)?.datasets[0] ?? []);
-    const used = storesOf([...catalog.datasets, ...levels, ...[...running].flatMap(({ dataset }) => dataset ?? [])]);
-    pool.keepStores(new Set([...config.data, ...used]), used.size > 0);
+    const read = [...catalog.datasets, ...levels, ...[...running].flatMap(({ dataset }) => dataset ?? [])];
+    // Files in stores have `newestMs`.
+    const used = read.flatMap(({ files, location }) =>
+      files.flatMap(({ path, newestMs }) => (newestMs === undefined ? [] : [path, location])),
+    );
+    pool.keepStores(new Set([...config.data, ...used]), used.length > 0);
   });
   try {
     await catalog.reload();
@@ -64,13 +68,6 @@ export async function openEngine(
   const engine = new FieldEngine(config, pool, catalog, sharing, running);
   sharing?.attach(engine);
   return engine;
-}
-
-/** The stores from which datasets are read: their files have `newestMs`. */
-function storesOf(datasets: readonly Dataset[]): ReadonlySet<string> {
-  const of = ({ files, location }: Dataset) =>
-    files.flatMap(({ path, newestMs }) => (newestMs === undefined ? [] : [path, location]));
-  return new Set(datasets.flatMap(of));
 }
 
 interface RunningQuery {

@@ -74,7 +74,11 @@ export class Execution implements Evaluation {
     this.#isBackground = control.background ?? false;
     this.#life = new QueryLife(context, control, {
       failed: (error) => this.#onFailure(error),
-      release: () => this.#release(),
+      release: () => {
+        this.#context.countPoints(-this.points.count);
+        this.#releaseInput();
+        this.#plan?.release();
+      },
       dataset: () => this.#checked?.dataset ?? null,
     });
     this.#stream = stream ? { done: new Set(), unread: 0, outsideError: null, wake: () => undefined } : null;
@@ -142,7 +146,9 @@ export class Execution implements Evaluation {
         return;
       }
       this.#state = { name: "awaited", resolve, reject };
-      this.#failure ??= this.#checkInput();
+      const notFinite = this.#notFinite ?? notFiniteError(this.velocities.slabs, "InitialV");
+      const error = this.#countError() ?? notFinite ?? this.#stream?.outsideError ?? null;
+      this.#failure ??= error && { index: -1, error };
       if (this.#failure?.index === -1) this.#life.fail(this.#failure.error);
       else this.#advance();
       // An outcome that already exists, such as an echo, needs no deadline.
@@ -152,12 +158,6 @@ export class Execution implements Evaluation {
 
   abort(): void {
     this.#life.abort();
-  }
-
-  #checkInput(): QueryFailure | null {
-    const notFinite = this.#notFinite ?? notFiniteError(this.velocities.slabs, "InitialV");
-    const error = this.#countError() ?? notFinite ?? this.#stream?.outsideError ?? null;
-    return error && { index: -1, error };
   }
 
   #countError(): FieldprobeError | null {
@@ -271,7 +271,10 @@ export class Execution implements Evaluation {
     // Recorded while the task still counts as running: the outcome is settled once none runs.
     await this.#life.counted(async () => {
       try {
-        await this.#runTask(task);
+        // A divided task handles lost peers itself.
+        if (task.kind === "divided") await task.run(this.#life.sharing);
+        else if (task.kind === "batch" && this.#particleNumbers > 0) await this.#runTracking(task);
+        else await this.#life.run<null>(task, () => this.#failure === null);
         this.#stream?.done.add(index);
       } catch (error) {
         this.#recordFailure(index, error);
@@ -284,13 +287,6 @@ export class Execution implements Evaluation {
     this.#context.onError(error);
     const failure = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
     if (!this.#failure || this.#failure.index > index) this.#failure = { index, error: failure };
-  }
-
-  /** Runs a task. A divided task handles lost peers itself. */
-  async #runTask(task: BatchTask | SortTask | DividedTask): Promise<void> {
-    if (task.kind === "divided") await task.run(this.#life.sharing);
-    else if (task.kind === "batch" && this.#particleNumbers > 0) await this.#runTracking(task);
-    else await this.#life.run<null>(task, () => this.#failure === null);
   }
 
   /** Runs a tracking batch, with memory for its particles between time slices. */
@@ -377,12 +373,6 @@ export class Execution implements Evaluation {
         stream.wake = resolve;
       });
     }
-  }
-
-  #release(): void {
-    this.#context.countPoints(-this.points.count);
-    this.#releaseInput();
-    this.#plan?.release();
   }
 
   /** Returns the buffers of the input; a second call does nothing. */

@@ -56,7 +56,6 @@ export class RegionExecution implements Evaluation {
   readonly #onlyParts: ReducedParts | null;
   readonly #life: QueryLife;
   readonly #failed: Promise<never>;
-  readonly #source: number;
   readonly #releases: (() => void)[] = [];
   readonly #cuts: CutoutParts | null;
   readonly #lent = new Set<Float32Array>();
@@ -73,7 +72,6 @@ export class RegionExecution implements Evaluation {
     this.#checked = checked;
     this.#dataset = checked.dataset as Dataset;
     this.#region = region;
-    this.#source = context.sourceOf(this.#dataset);
     this.nodes = nodesOf(region);
     const { query, operation } = checked;
     const isSearch = operation.family === "search";
@@ -142,7 +140,10 @@ export class RegionExecution implements Evaluation {
 
   /** Members of each task that reads. */
   #reading() {
-    return { dataset: this.#dataset, source: this.#source, cancel: this.#life.cancel };
+    const sourced = (dataset: Dataset) => ({ dataset, source: this.#context.sourceOf(dataset) });
+    const named = Object.entries(this.#checked.query.others ?? {});
+    const others = named.map(([name, dataset]) => ({ name, ...sourced(dataset) }));
+    return { ...sourced(this.#dataset), others, cancel: this.#life.cancel };
   }
 
   #run<T>(task: Task, isRepeatable = true): Promise<T> {
@@ -150,7 +151,8 @@ export class RegionExecution implements Evaluation {
   }
 
   #sharing(): Sharing | null {
-    const { sharing } = this.#context;
+    // Peers may have other versions of other datasets.
+    const sharing = this.#checked.query.others === undefined ? this.#context.sharing : null;
     const nodes = this.nodes * (this.#checked.query.reduction?.frames.length ?? 1);
     return sharing?.mayDivide(this.#checked) && sharing.shouldDivide(this.#checked, nodes) ? sharing : null;
   }
@@ -169,7 +171,8 @@ export class RegionExecution implements Evaluation {
       hits <= SORTED_HERE
         ? recordsByValue(parts, hits)
         : await this.#run<Float32Array>({ kind: "join", parts, count: hits });
-    if (base === 0) countFromZero(values);
+    // Libraries from before 2019 count nodes from 0.
+    for (let i = 0; base === 0 && i < values.length; i += 4) for (let a = 0; a < 3; a++) values[i + a] -= 1;
     return this.#life.handOut({
       items: hits,
       itemsPerPoint: 1,
@@ -362,11 +365,6 @@ export class RegionExecution implements Evaluation {
 
 function nodesOf({ count }: Pick<RegionBox, "count">): number {
   return count[0] * count[1] * count[2];
-}
-
-/** Counts the nodes of records from 0, as libraries from before 2019 do. */
-function countFromZero(records: Float32Array): void {
-  for (let i = 0; i < records.length; i += 4) for (let a = 0; a < 3; a++) records[i + a] -= 1;
 }
 
 function hitsIn(records: Float32Array, base: 0 | 1): Hits {

@@ -1,7 +1,14 @@
 /** Evaluates columns of expressions at the nodes of a part of a region, for one worker thread. */
 import { SIZES } from "../../analysis/array-functions.js";
 import { compileExpression, compileScalar, type Expression } from "../../analysis/expression.js";
-import { type InputKey, type InputKind, type InputParts, type MeanTable, partsOfInput } from "../../analysis/names.js";
+import {
+  type InputKey,
+  type InputKind,
+  type InputParts,
+  type MeanTable,
+  otherDataset,
+  partsOfInput,
+} from "../../analysis/names.js";
 import type { ReductionPlan } from "../../analysis/plan.js";
 import type { BlockInputs } from "../../analysis/subexpression.js";
 import { gatherBox } from "../../kernels/block.js";
@@ -14,7 +21,7 @@ import {
   type Surroundings,
 } from "../../kernels/node-derivatives.js";
 import { wrap } from "../../kernels/stencil.js";
-import { frameTime } from "../../kernels/time.js";
+import { frameTime, frameWeights, snapTime, timeInRange } from "../../kernels/time.js";
 import type { Axes, FrameWeights, TimeAxis, Triple } from "../../kernels/types.js";
 import { LimitError, RequestError } from "../../shared/errors.js";
 import type { FieldName } from "../../shared/operations.js";
@@ -150,7 +157,10 @@ export class NodeColumns {
       const { first: low, count: span } = request.region;
       const around =
         highest > 0 ? (derivatives as NodeDerivatives).surroundings(request.region, highest) : { low, span };
-      const [expression] = this.#compile([parts.expression as string], request.names, compileExpression);
+      const other = otherDataset(parts);
+      const there = other === undefined ? open : (open.others.get(other) as OpenDataset);
+      const names = request.names.others?.[other ?? ""] ?? request.names;
+      const [expression] = this.#compile([parts.expression as string], names, compileExpression);
       const components = SIZES[expression.shape];
       const length = around.span[0] * around.span[1] * around.span[2];
       held += components * length;
@@ -162,8 +172,8 @@ export class NodeColumns {
         ...around,
       }));
       const used = this.#used;
-      for (const [frame, weight] of framesAround(parts, request.region.frame, open.dataset.time)) {
-        const isElsewhen = frame !== request.region.frame;
+      for (const [frame, weight] of framesAround(parts, request.region.frame, open.dataset, there.dataset)) {
+        const isElsewhen = there === open && frame !== request.region.frame;
         if (isElsewhen && expression.reads.some((key) => request.derived?.plan.inputs[key] !== undefined))
           throw new RequestError(
             "Unsupported",
@@ -175,7 +185,7 @@ export class NodeColumns {
             : { low: around.low, span: around.span, at: [0, 0, 0] as const };
         if (inside.span.some((n) => n < 1)) continue;
         const region = { first: inside.low as Triple, count: inside.span as Triple, frame };
-        const elsewhere = { ...request, region, time: frameTime(open.dataset.time, frame) };
+        const elsewhere = { ...request, region, time: frameTime(there.dataset.time, frame), names };
         const [nx] = inside.span;
         const add: PlaceRows = (c, y, z, values) => {
           const { nodes } = fields[c];
@@ -186,7 +196,7 @@ export class NodeColumns {
             else for (let i = row * nx; i < (row + 1) * nx; i++, at++) nodes[at] += weight * values[i];
           }
         };
-        this.#evaluateAt(elsewhere, open, sampler, add, expression);
+        this.#evaluateAt(elsewhere, there, sampler, add, expression);
         this.#used = used;
       }
       return [name, fields];
@@ -197,7 +207,9 @@ export class NodeColumns {
   #derivativesOf(open: OpenDataset, order: ReductionPlan["order"]): NodeDerivatives {
     const known = this.#derivatives.get(open) ?? new Map<number, NodeDerivatives>();
     this.#derivatives.set(open, known);
-    const made = known.get(order) ?? makeDerivatives(open, order);
+    const text = `The grid of "${open.dataset.name}" is too small for None_Fd${order}.`;
+    const make = () => new NodeDerivatives(open.dataset.axes, order);
+    const made = known.get(order) ?? makeForGrid(text, "derivatives", make);
     known.set(order, made);
     return made;
   }
@@ -287,14 +299,22 @@ function fieldAround({ kind, option, expression }: InputParts): string {
 function framesAround(
   { kind, option }: InputParts,
   frame: number,
-  time: TimeAxis,
+  { time, name }: OpenDataset["dataset"],
+  there: OpenDataset["dataset"],
 ): readonly (readonly [frame: number, weight: number])[] {
+  if (kind === "frame" && option.startsWith(",")) {
+    const t = snapTime(there.time, frameTime(time, frame));
+    const [same = -1] = timeInRange(there.time, t) ? frameWeights(there.time, t, "None").frames : [];
+    if (same >= 0 && frameTime(there.time, same) === t) return [[same, 1]];
+    const text = `field: "${there.name}" has no frame at ${frameTime(time, frame)}, as "${name}" has.`;
+    throw new RequestError("OutOfRange", text, { member: "what" });
+  }
   if (kind === "frame") {
-    const { guardBefore, guardAfter, count } = time;
-    const most = count - guardBefore - guardAfter - 1;
-    if (Number(option) > most)
-      throw new RequestError("OutOfRange", `field: frames are 0 to ${most}, not ${option}.`, { member: "what" });
-    return [[Number(option) + guardBefore, 1]];
+    const { guardBefore, guardAfter, count } = there.time;
+    const [most, number] = [count - guardBefore - guardAfter - 1, Number.parseInt(option, 10)];
+    if (number > most)
+      throw new RequestError("OutOfRange", `field: frames are 0 to ${most}, not ${number}.`, { member: "what" });
+    return [[number + guardBefore, 1]];
   }
   if (kind !== "rate") return [[frame, 1]];
   if (time.count < 2) throw new RequestError("Unsupported", "ddt needs several stored times.", { member: "what" });
@@ -453,9 +473,4 @@ function derivedValues(
       }
     }
   return out;
-}
-
-function makeDerivatives({ dataset }: OpenDataset, order: ReductionPlan["order"]): NodeDerivatives {
-  const text = `The grid of "${dataset.name}" is too small for None_Fd${order}.`;
-  return makeForGrid(text, "derivatives", () => new NodeDerivatives(dataset.axes, order));
 }

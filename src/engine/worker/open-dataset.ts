@@ -12,6 +12,7 @@ import {
   isInStore,
   sourceNumber,
 } from "../../storage/dataset/dataset.js";
+import type { OtherDataset } from "../contract/task.js";
 import type { BrickSource } from "./brick-source.js";
 import { makeForGrid } from "./refusals.js";
 
@@ -41,7 +42,7 @@ export class OpenDatasets<Carried> {
     this.#openFiles = openFiles;
   }
 
-  of({ source, dataset }: { readonly source: number; readonly dataset: Carried }): OpenDataset {
+  of({ source, dataset, others = [] }: Omit<OtherDataset<Carried>, "name">): OpenDataset {
     const found = this.#open.get(source) ?? this.#make(source, this.#read(dataset));
     this.#open.delete(source);
     this.#open.set(source, found);
@@ -50,6 +51,7 @@ export class OpenDatasets<Carried> {
       this.#open.delete(oldest);
       dropped.close();
     }
+    for (const one of others) found.others.set(one.name, this.of(one));
     return found;
   }
 
@@ -60,6 +62,8 @@ export class OpenDatasets<Carried> {
 
 export class OpenDataset {
   readonly dataset: Dataset;
+  /** Datasets that expressions of the last task name besides. */
+  readonly others = new Map<string, OpenDataset>();
   readonly #source: number;
   readonly #settings: SchemeSettings;
   readonly #sources = new Map<FieldName, BrickSource>();

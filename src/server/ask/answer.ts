@@ -4,6 +4,7 @@ import type { Dataset } from "../../engine/contract/dataset.js";
 import type { PathRecords } from "../../engine/cutouts/cutout-thread.js";
 import type { CallName } from "../../shared/calls.js";
 import { LongNumbers, type Values } from "../../storage/tools/long-numbers.js";
+import type { MemberValues } from "./question/member-values.js";
 
 /** A quantity of an answer. The components of an element are adjacent numbers. */
 export interface AnsweredQuantity {
@@ -89,6 +90,7 @@ export interface Outcome {
   readonly dataset: Dataset;
   /** What it says of the level that it is of. */
   readonly level: Restated;
+  readonly others: MemberValues["others"];
 }
 
 /** The number of a level that is asked as a dataset (`NAME@3`); 0 for other datasets. */

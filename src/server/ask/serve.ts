@@ -35,6 +35,7 @@ import { checkForm, sendAnswer, sendNumbers } from "./forms/write-answer.js";
 import { startJob } from "./jobs/start-job.js";
 import { aboutLevel, requireLevel } from "./levels/grid-levels.js";
 import type { MemberValues } from "./question/member-values.js";
+import { namesOfOthers, othersOf } from "./question/other-datasets.js";
 import { JSON_BYTES, JSON_TOO_LARGE, readBodyMembers } from "./question/read-body.js";
 import type { GivenMembers } from "./question/read-question.js";
 import { callNamed, joinMembers, membersOfJson, membersOfQuery, readQuestion } from "./question/read-question.js";
@@ -81,18 +82,19 @@ async function runCall(context: Context, call: CallName, question: MemberValues,
   // In every call but grid, a level is a separate dataset.
   const levelIn = (k: number) => life.dataset(requireLevel(service.engine.levels(dataset), dataset, k).name);
   const source = call !== "grid" && typeof level === "number" && level > 0 ? levelIn(level) : dataset;
-  const formatted = { ...question, format };
+  const others = othersOf(question, source, (name) => life.dataset(name));
+  const formatted = { ...question, format, others };
   if (callOf(call).kind !== "table") checkAlone(question.what?.length ?? 1, format);
   const { answer: own, found } = await HANDLERS[call]({ ...context, dataset: source }, formatted);
-  const answer = own.kind === "table" ? { ...own, body: withGivenNames(own.body, question, source) } : own;
+  const answer = own.kind === "table" ? { ...own, body: withGivenNames(own.body, formatted, source) } : own;
   // The answer repeats the question with its defaults filled in.
   const restated = { ...restate(call, formatted, found), ...(await statedPoints(context, question)), format };
   const members = Object.entries(restated).toSorted(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b));
   const complete: CompleteQuestion = { dataset: dataset.name, call, ...Object.fromEntries(members) };
   const taken = call === "grid" && Number(complete.level) > 0 ? levelIn(Number(complete.level)) : source;
   const isSaid = levelNumber(taken) > 0 || level !== 0;
-  const about = isSaid ? aboutLevel(taken, question, (complete.what ?? []) as string[]) : {};
-  return { answer, question: complete, dataset, level: about };
+  const about = isSaid ? aboutLevel(taken, formatted, (complete.what ?? []) as string[]) : {};
+  return { answer, question: complete, dataset, level: about, others };
 }
 
 /** The points of a job's own input, as the question that started the job stated them. */
@@ -117,6 +119,7 @@ async function runAndSend(
     const members = [...given].toSorted(([a], [b]) => (a < b ? -1 : 1));
     // The tag changes when levels are added.
     if (question.level !== undefined) members.push(["level", service.engine.levels(dataset)?.datasets[0]?.digest]);
+    for (const name of namesOfOthers(question)) members.push([name, life.dataset(name).digest]);
     const tag = service.tags.of(dataset, [call, form, members]);
     if (isFresh(request, reply, service.config, tag)) return reply.code(304).send();
   }

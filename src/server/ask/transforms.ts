@@ -2,7 +2,7 @@
 import type { DerivativeScheme, DerivedPlan, FieldFilter } from "../../analysis/derived.js";
 import { actsAlong, boxNodes, derivedPlan, filterOf } from "../../analysis/derived.js";
 import { isTransformable, nearestLengths } from "../../analysis/lengths.js";
-import { type InputKey, type Names, partsOfInput } from "../../analysis/names.js";
+import { type InputKey, type Names, otherDataset, partsOfInput } from "../../analysis/names.js";
 import type { OfAxes } from "../../analysis/spectrum.js";
 import type { Axis, Dataset } from "../../engine/contract/dataset.js";
 import { RequestError } from "../../shared/errors.js";
@@ -40,6 +40,8 @@ export function derivedFor(
     ) as unknown as DerivedPlan["periods"],
     transformed: axes.map(({ periodic }) => periodic || !isAnywhere) as unknown as DerivedPlan["transformed"],
   };
+  const isOfOthers = [...keys].some((key) => otherDataset(partsOfInput(key) ?? NO_INPUT) !== undefined);
+  if (scheme === "spectral" && isOfOthers) throw wrong("derivatives", "in other datasets they are Fd4, Fd6 or Fd8");
   const plan = derivedPlan(keys, grid, names, filter, scheme);
   if (plan === null) return null;
   checkTransforms(dataset, grid.transformed, scheme === "spectral" ? "derivatives" : "filter");

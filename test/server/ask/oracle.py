@@ -279,12 +279,6 @@ class Grid:
         w = self.weight / self.weight.sum(axes, keepdims=True)
         return np.stack([(w * a * np.roll(b, -r, at)).sum(axes) for r in range(a.shape[at])], -1)
 
-    def detrended(self, f, axis):
-        """Less the line of least squares along an axis."""
-        n = f.shape[axis]
-        fit = np.vander(np.arange(n), 2)
-        return f - np.apply_along_axis(lambda line: fit @ np.linalg.lstsq(fit, line, rcond=None)[0], axis, f)
-
     def drawn(self, count, seed):
         """Random points by Philox4x32-10 (Salmon et al. 2011): counter (i, 0, 0, 0), the seed as key, over all periods."""
         c, key, low = [np.arange(count, dtype=np.uint64), *[np.zeros(count, np.uint64)] * 3], [seed, 0], 2**32 - 1
@@ -357,6 +351,76 @@ class Grid:
             found.append([*density, *counts, (one < ends[0]).sum(), (one > ends[1]).sum()])
         return found
 
+    def budget(self, name):
+        """The terms of the budget of a Reynolds stress, or half of those of its trace, at each y, as they are stated."""
+        M = lambda f: self.mean(f, "xzt")
+        u, q = [one - M(one) for one in self.u], self.p - M(self.p)
+        U = [M(one) for one in self.u]
+        d = lambda f, k: self.d(f, "xyz"[k])
+        three = range(3)
+
+        def terms(i, j):
+            product = u[i] * u[j]
+            return {
+                "dissip": M(-2 * self.nu * sum(d(u[i], k) * d(u[j], k) for k in three)),
+                "produc": -sum(M(u[i] * u[k]) * d(U[j], k) + M(u[j] * u[k]) * d(U[i], k) for k in three),
+                "p-strain": M(q * (d(u[i], j) + d(u[j], i))),
+                "p-diff": -d(M(q * u[i]), j) - d(M(q * u[j]), i),
+                "t-diff": -sum(d(M(product * u[k]), k) for k in three),
+                "v-diff": self.nu * self.lap(M(product)),
+                "d/dt": M((product[-1:] - product[:1]) / (self.times[-1] - self.times[0]) + 0 * self.p),
+            }  # fmt: skip
+
+        parts = [terms(i, i) for i in three] if name == "k" else [terms(*("uvw".index(one) for one in name))]
+        half = 2 if name == "k" else 1
+        return {term: sum(one[term] for one in parts)[0, 0, :, 0] / half for term in parts[0]}
+
+    def around(self, f, hit, lags, frames):
+        """Mean and count of f around nodes of frames, by y along a stretched axis, then offsets z, y, x; and the nodes."""
+        hit = np.broadcast_to(hit, self.p.shape)[frames]
+        axes = (0, 1, 3) if np.ptp(np.diff(self.at[1])) > 1e-9 else (0, 1, 2, 3)
+        means, counts = [], []
+        for k, j, i in itertools.product(*[range(-n, n + 1) for n in lags[::-1]]):
+            e = self.shift(self.shift(self.shift(f, "x", i), "y", j), "z", k)[frames]
+            w = self.weight[frames] * (hit & ~np.isnan(e))
+            means.append((np.nan_to_num(e) * w).sum(axes) / w.sum(axes))
+            counts.append((w > 0).sum(axes))
+        return {"mean": np.stack(means, -1), "count": np.stack(counts, -1), "total": hit.sum()}
+
+    def increments(self, axes, separations, frames, orders, bins, ends):
+        """Means of powers of absolute longitudinal increments by order and separation; and PDFs and counts of both kinds."""
+        means, pdfs = [], []
+        for axis, n in itertools.product(axes, separations):
+            a = "xyz".index(axis)
+            along = self.w[a].reshape([-1 if d == 3 - a else 1 for d in range(4)])
+            w = (self.weight / along)[frames]
+            d = [(self.shift(u, axis, n) - u)[frames] for u in self.u]
+            known = ~np.isnan(d[a])
+            means.append([np.average(np.abs(d[a][known]) ** p, weights=w[known]) for p in orders])
+            own = []
+            for one in ([d[a]], [d[b] for b in range(3) if b != a]):
+                values, weights = np.array(one).ravel(), np.array([w] * len(one)).ravel()
+                counts, sums = (np.histogram(values, bins, ends, weights=by)[0] for by in (None, weights))
+                total = weights[~np.isnan(values)].sum() * (ends[1] - ends[0]) / bins
+                own.append([*(sums / total), *counts, (values < ends[0]).sum(), (values > ends[1]).sum()])
+            pdfs.append(own)
+        return {"absolute": np.array(means).T, "pdfs": pdfs}
+
+    def open_spectra(self, a, b, axis, step, degree):
+        """|A|^2, and re and im of conj(A) B, of segments of six nodes of lines, less a polynomial, by a Hann window."""
+        fit = np.vander(np.arange(6), degree + 1)
+        less = (np.eye(6) - fit @ np.linalg.pinv(fit)).T
+        window = (1 - np.cos(2 * np.pi * np.arange(6) / 6)) / 2
+        lines = [np.moveaxis(f, "tzyx".index(axis), -1) for f in (a, b, self.weight)]
+        starts = range(0, lines[0].shape[-1] - 5, step)
+        A, B = (np.stack([np.fft.rfft(f[..., i : i + 6] @ less * window) / 6 for i in starts], -2) for f in lines[:2])
+        w = lines[2][..., :1, None]
+        # Of lines of z the places along y stay.
+        over = (0, 2, 3) if axis == "z" else (0, 1, 2, 3)
+        mean = lambda C: [1, 2, 2, 1] / np.mean(window**2) * (C * w).sum(over) / (w + 0 * C).sum(over)
+        pair = np.conj(A) * B
+        return [mean(np.abs(A) ** 2), mean(pair.real), mean(pair.imag)]
+
     def pairs(self, a, b, axis, over):
         """<a(x) b(x + r)> over the pairs of nodes along an open axis, r = 0, 1, ..., -2, -1 nodes, by their sums."""
         at, n = "tzyx".index(axis), a.shape["tzyx".index(axis)]
@@ -368,19 +432,26 @@ class Grid:
             found.append((w * a.take(x, at) * b.take(x + r, at)).sum(axes) / len(x))
         return np.stack(found, -1)
 
+    def lengths(self, R, axis):
+        """Integral of R/R(0) at each place by trapezes to its first zero, on a line between nodes, or to half; and whether it has one."""
+        n = R.shape[-1]
+        h = self.at["xyz".index(axis)][1] - self.at["xyz".index(axis)][0]
+        lengths, crossed = [], []
+        for rho in (R / R[..., :1]).reshape(-1, n)[:, : n // 2 + 1]:
+            end = np.argmax(rho <= 0) if (rho <= 0).any() else 0
+            line = np.append(rho[:end], 0) if end else rho
+            at = np.append(np.arange(end), end - 1 + rho[end - 1] / (rho[end - 1] - rho[end])) if end else np.arange(len(rho))
+            lengths.append(h * ((line[1:] + line[:-1]) / 2 * np.diff(at)).sum())
+            crossed.append(end > 0)
+        return lengths, crossed
+
     def open_line(self, a, b, axis, over):
         """Correlations along an open axis: of two with deviations and separations; of one with its integral length."""
         a, b = (one - self.mean(one, over + axis) for one in (a, b))
         R, A, B = (self.pairs(f, g, axis, over) for f, g in ((a, b), (a, a), (b, b)))
         n = a.shape["tzyx".index(axis)]
         h = self.at["xyz".index(axis)][1] - self.at["xyz".index(axis)][0]
-        lengths, crossed = [], []
-        for rho in (A / A[..., :1]).reshape(-1, 2 * n - 1)[:, : n // 2 + 1]:
-            end = np.argmax(rho <= 0) if (rho <= 0).any() else 0
-            line = np.append(rho[: end or None], 0) if end else rho
-            at = np.append(np.arange(end), end - 1 + rho[end - 1] / (rho[end - 1] - rho[end])) if end else np.arange(len(rho))
-            lengths.append(h * ((line[1:] + line[:-1]) / 2 * np.diff(at)).sum())
-            crossed.append(end > 0)
+        lengths, crossed = self.lengths(A[..., :n], axis)
         r = h * np.array([*range(n), *range(1 - n, 0)])
         return {
             "pair": np.concatenate([R.ravel(), np.sqrt(A[..., 0]).ravel(), np.sqrt(B[..., 0]).ravel(), r]),
@@ -471,7 +542,8 @@ def main():
     answers = []
     for data in given["grids"]:
         g = Grid(data["grid"])
-        names = {**vars(g), **{n: getattr(g, n) for n in dir(g) if not n.startswith("_")}, "np": np, "g": g}
+        other = {"other": Grid(data["other"])} if "other" in data else {}
+        names = {**other, **vars(g), **{n: getattr(g, n) for n in dir(g) if not n.startswith("_")}, "np": np, "g": g}
         own = []
         answers.append(own)
         with np.errstate(all="ignore"):

@@ -88,40 +88,21 @@ describe("what was never written", () => {
   });
 });
 
+const bytesCodec = { name: "bytes", configuration: { endian: "little" } };
+const coded =
+  (...codecs: readonly object[]): Change =>
+  (m) => ({ ...m, codecs });
+const transposed = (...order: readonly number[]) => ({ name: "transpose", configuration: { order } });
 /** Changes of good metadata that leave no way to read the values, and the word by which each is refused. */
 const ABSURD: readonly (readonly [string, 2 | 3, Partial<ArraySpec>, Change, RegExp])[] = [
-  ["no codec that makes bytes", 3, {}, (m) => ({ ...m, codecs: [{ name: "gzip" }] }), /0 turn elements into bytes/],
-  ["no codecs", 3, {}, (m) => ({ ...m, codecs: [] }), /0 turn elements into bytes/],
-  ["two that make bytes", 3, {}, (m) => ({ ...m, codecs: [bytesCodec, bytesCodec] }), /2 turn elements into bytes/],
-  [
-    "bytes compressed before there are any",
-    3,
-    {},
-    (m) => ({ ...m, codecs: [{ name: "gzip" }, bytesCodec] }),
-    /gzip before bytes/,
-  ],
-  [
-    "an unknown byte order",
-    3,
-    {},
-    (m) => ({ ...m, codecs: [{ name: "bytes", configuration: { endian: "middle" } }] }),
-    /endian middle/,
-  ],
-  ["no byte order", 3, {}, (m) => ({ ...m, codecs: [{ name: "bytes" }] }), /endian undefined/],
-  [
-    "a transposition of axes that are not there",
-    3,
-    {},
-    (m) => ({ ...m, codecs: [{ name: "transpose", configuration: { order: [0, 1, 7] } }, bytesCodec] }),
-    /transpose/,
-  ],
-  [
-    "a transposition of bytes",
-    3,
-    {},
-    (m) => ({ ...m, codecs: [bytesCodec, { name: "transpose", configuration: { order: [0, 1, 2] } }] }),
-    /transpose behind bytes/,
-  ],
+  ["no codec that makes bytes", 3, {}, coded({ name: "gzip" }), /0 turn elements into bytes/],
+  ["no codecs", 3, {}, coded(), /0 turn elements into bytes/],
+  ["two that make bytes", 3, {}, coded(bytesCodec, bytesCodec), /2 turn elements into bytes/],
+  ["bytes compressed before there are any", 3, {}, coded({ name: "gzip" }, bytesCodec), /gzip before bytes/],
+  ["an unknown byte order", 3, {}, coded({ name: "bytes", configuration: { endian: "middle" } }), /endian middle/],
+  ["no byte order", 3, {}, coded({ name: "bytes" }), /endian undefined/],
+  ["a transposition of axes that are not there", 3, {}, coded(transposed(0, 1, 7), bytesCodec), /transpose/],
+  ["a transposition of bytes", 3, {}, coded(bytesCodec, transposed(0, 1, 2)), /transpose behind bytes/],
   [
     "an index of shards without a length",
     3,
@@ -156,7 +137,6 @@ const ABSURD: readonly (readonly [string, 2 | 3, Partial<ArraySpec>, Change, Reg
     /separator/,
   ],
 ];
-const bytesCodec = { name: "bytes", configuration: { endian: "little" } };
 const withIndex = (m: Record<string, unknown>, index_codecs: unknown) => {
   const [shard] = m.codecs as { name: string; configuration: object }[];
   return { ...m, codecs: [{ ...shard, configuration: { ...shard?.configuration, index_codecs } }] };

@@ -74,11 +74,12 @@ export function analysisOf(context: Context, question: MemberValues, placesOf = 
   const { frames, isList } = storedIn(question, dataset);
   const stored = timesOf(dataset.time);
   const times = frames.map((frame) => stored[frame]);
+  const others = question.others && { others: question.others };
   const finish = async (query: Analysing, nodes: AnalysedNodes, parts: ReducedParts | null): Promise<Result> => {
     const { first, stride, frames: own, base, field } = nodes;
     const [nx, ny, nz] = base.extent;
     const box = { field, frame: own[0], first, count: [nx, ny, nz], stride } as const;
-    const cutout = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes: box, ...query } as const;
+    const cutout = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes: box, ...query, ...others } as const;
     const result = await runQuery(life, cutout, undefined, parts);
     const values = result.values.map((own) => own.slice());
     result.release();

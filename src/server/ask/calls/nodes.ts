@@ -29,11 +29,6 @@ import { derivedFor, schemeOf } from "../transforms.js";
 /** Number of nodes above which an answer is computed while it is sent. */
 const STREAMED = 1 << 18;
 
-/** Whether the numbers are sent in the order of nodes: rows hold all quantities, other forms one after another. */
-function canStream({ format = "json" }: MemberValues, { length }: readonly Quantity[]): boolean {
-  return format === "csv" || (length === 1 && ["json", "npy", "npz", "f32", "zarr"].includes(format));
-}
-
 /** The stored field or component that a quantity names; null for an expression. */
 function fieldOf({ text }: RequestedQuantity, { fields }: Dataset): string | null {
   const [, whole = "", component = ""] = /^(\w+)(\.[xyz])?$/.exec(text) ?? [];
@@ -80,7 +75,10 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
   const derivedBy = (names: Names) =>
     derivedFor(reads, dataset, names, (question.filter ?? null) as FieldFilter | null, scheme);
   const isLong = count * frames.length > STREAMED;
-  const isStream = isLong && !hasMeans && canStream(question, quantities) && derivedBy(plainNames) === null;
+  const { format = "json" } = question;
+  // Rows hold all quantities, other forms one after another.
+  const isInOrder = quantities.length === 1 && ["json", "npy", "npz", "f32", "zarr"].includes(format);
+  const isStream = isLong && !hasMeans && (format === "csv" || isInOrder) && derivedBy(plainNames) === null;
   const components = quantities.flatMap((one) => one.components);
   if (part === null) {
     checkFits(context, count, frames.length, "nodes");
@@ -89,7 +87,7 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
   const texts = what.map(({ text }) => text);
   const { names, ...more } = hasMeans ? await meansIn(context, question, texts) : { names: plainNames };
   const [firstField] = fieldNames(dataset);
-  const source: Pick<Query, "field" | "quantity"> =
+  const source: Pick<Query, "field" | "quantity" | "others"> =
     staggered === null
       ? {
           field: fieldNames(dataset).find((name) => !isStaggered(dataset, name)) ?? (firstField as string),
@@ -97,6 +95,7 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
             ...nodeQuantity(components, names, scheme === "spectral" ? 4 : scheme),
             derived: derivedBy(names),
           },
+          ...(question.others && { others: question.others }),
         }
       : { field: staggered };
   const work: Work = {
@@ -156,7 +155,7 @@ async function fillParts(
 /** Fills the quantities of the nodes of a box in a frame. */
 async function fillBox(
   { life, dataset }: Context,
-  { field, quantity }: Pick<Query, "field" | "quantity">,
+  { field, quantity, ...others }: Pick<Query, "field" | "quantity" | "others">,
   frame: number,
   box: readonly NodeRun[],
   quantities: readonly Quantity[],
@@ -170,7 +169,7 @@ async function fillBox(
   ]);
   const result = await runQuery(life, {
     ...({ operation: "GetAnyCutoutWeb", dataset: dataset.name, T: frame + 1, filter_width: 1 } as const),
-    ...{ ...Object.fromEntries(along), field: field as string },
+    ...{ ...Object.fromEntries(along), field: field as string, ...others },
     ...(quantity === undefined ? {} : { quantity: { ...quantity, ahead } }),
   });
   const width = quantities.reduce((sum, { columns }) => sum + columns.length, 0);

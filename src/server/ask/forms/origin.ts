@@ -5,13 +5,16 @@ import type { Outcome } from "../answer.js";
 import { widthsOf } from "../transforms.js";
 
 /** The origin as members of JSON. */
-export function originOf({ question, dataset, level }: Outcome): Readonly<Record<string, unknown>> {
+export function originOf({ question, dataset, level, others }: Outcome): Readonly<Record<string, unknown>> {
   const assumed = dataset.assumed.length === 0 ? {} : { assumed: dataset.assumed.map(({ question: text }) => text) };
   const [kind, text] = String(question.filter ?? "").split(":");
   const filter = { kind, width: Number(text) } as FieldFilter;
   // The filter as applied: a top hat has a whole number of nodes.
   const acting = text === undefined ? {} : { filter: { ...filter, widths: widthsOf(filter, dataset) } };
-  return { dataset: dataset.name, version, manifest: dataset.digest, ...assumed, question, ...level, ...acting };
+  const digests = Object.entries(others ?? {}).map(([name, { digest }]) => [name, digest] as const);
+  const manifests = others === undefined ? {} : { manifests: Object.fromEntries(digests) };
+  const own = { dataset: dataset.name, version, manifest: dataset.digest, ...manifests, ...assumed };
+  return { ...own, question, ...level, ...acting };
 }
 
 /** The same as texts for a file, and what `find` has counted. */

@@ -24,36 +24,37 @@ export class Generations {
     this.#common = engine.generations() === null ? JSON.stringify([digestProgram(), fd8Legacy]) : "";
   }
 
-  of({ url }: JobCall): Generation {
+  of({ url, others = [] }: JobCall): Generation {
     const name = /^\/api\/datasets\/([^/?]+)/.exec(url)?.[1] ?? null;
-    const datasets = this.#datasetsOf(name);
-    const id = name !== null && datasets.length === 0 ? ABSENT : this.#idOf(name === null ? null : datasets[0]);
+    const names = name === null ? null : [name, ...others.map(encodeURIComponent)];
+    const datasets = this.#datasetsOf(names);
+    const id = names !== null && datasets.length < names.length ? ABSENT : this.#idOf(datasets, names?.length === 1);
     return {
       id,
       isElsewhere: (other) => this.#isShared && (this.#engine.generations()?.isElsewhere(other) ?? false),
       patienceMs: this.#isShared ? PATIENCE_MS[id === ABSENT ? "absent" : "served"] : 0,
       holds: () => {
-        const now = this.#datasetsOf(name);
+        const now = this.#datasetsOf(names);
         return now.length === datasets.length && now.every((dataset, i) => dataset === datasets[i]);
       },
     };
   }
 
-  /** The dataset that a call names; all datasets if it names none, since it may read any. */
-  #datasetsOf(name: string | null): readonly Dataset[] {
-    if (name === null) return this.#engine.datasets();
+  /** The datasets that a call names; all datasets if it names none, since it may read any. */
+  #datasetsOf(names: readonly string[] | null): readonly Dataset[] {
+    if (names === null) return this.#engine.datasets();
     try {
-      return [this.#engine.find(decodeURIComponent(name)) ?? []].flat();
+      return names.flatMap((name) => this.#engine.find(decodeURIComponent(name)) ?? []);
     } catch {
       return []; // Its files are refused.
     }
   }
 
-  #idOf(dataset: Dataset | null | undefined): string | null {
+  #idOf(datasets: readonly Dataset[], isAlone: boolean): string | null {
     const shared = this.#engine.generations();
-    if (shared !== null) return shared.of(dataset ?? null);
+    if (shared !== null) return shared.of(isAlone ? (datasets[0] as Dataset) : null);
     const hash = createHash("sha256").update(this.#common);
-    for (const { name, location, digest, files } of dataset ? [dataset] : this.#engine.datasets())
+    for (const { name, location, digest, files } of datasets)
       hash.update(JSON.stringify([name, location, digest, files]));
     return hash.digest("hex").slice(0, 32);
   }

@@ -13,6 +13,7 @@ import type { Service } from "../../http/service.js";
 import { type Context, DryRun, type Work } from "../context.js";
 import { wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
+import { namesOfOthers } from "../question/other-datasets.js";
 import { openPoints, plainRows, pointsText, REPEATED_POINTS, statedRows } from "../question/points.js";
 import type { GivenMembers } from "../question/read-question.js";
 import { describeJob } from "./describe-job.js";
@@ -75,7 +76,14 @@ export async function startJob(context: Context, started: Started, reply: Fastif
   const named = points !== undefined && "input" in points ? { id: points.input, own: false } : undefined;
   const input = own === null ? named : { id: own, own: true };
   const url = `/api/datasets/${encodeURIComponent(dataset.name)}/${call}`;
-  const made = { method: "POST", url, form: format, ...(limit > 0 ? { limit } : {}) };
+  const others = namesOfOthers(question);
+  const made = {
+    method: "POST",
+    url,
+    form: format,
+    ...(others.length > 0 && { others }),
+    ...(limit > 0 ? { limit } : {}),
+  };
   const name = reply.request.headers["idempotency-key"];
   const digest = createHash("sha256")
     .update(JSON.stringify([url, asSent]))

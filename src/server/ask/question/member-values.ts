@@ -1,5 +1,6 @@
 /** Values of the members of a question, by type. */
 import type { FieldFilter } from "../../../analysis/derived.js";
+import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { ColumnUnit } from "../../../float32/point-lines.js";
 import type { CallMember, Format, MEMBERS, MemberName } from "../../../shared/calls.js";
 
@@ -88,4 +89,4 @@ type Read<Member extends CallMember> = Member extends { readonly choices: readon
 
 export type MemberValues = {
   readonly [Name in Exclude<MemberName, "format" | "job">]?: Read<(typeof MEMBERS)[Name]>;
-} & { readonly format?: Format };
+} & { readonly format?: Format; readonly others?: Readonly<Record<string, Dataset>> | undefined };

@@ -23,9 +23,13 @@ export interface Quantity {
 }
 
 /** Names that expressions of a question may use. */
-export function namesOf({ filter, units }: MemberValues, dataset: Dataset): Names {
+export function namesOf({ filter, units, others = {} }: MemberValues, dataset: Dataset): Names {
   const isFiltered = filter === undefined ? false : filter.kind === "box" ? ("box" as const) : true;
-  return { ...namesFor(dataset, units !== "ignore"), isFiltered, refusesEarlier: true };
+  const ofOthers = Object.entries(others).map(
+    ([name, other]) => [name, namesOf(units ? { units } : {}, other)] as const,
+  );
+  const own = { ...namesFor(dataset, units !== "ignore"), isFiltered, refusesEarlier: true };
+  return ofOthers.length === 0 ? own : { ...own, others: Object.fromEntries(ofOthers) };
 }
 
 /** The quantity of a question without `what`: the velocity, or the first field. */
