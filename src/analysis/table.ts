@@ -219,12 +219,12 @@ export function analysisTable(answer: AnswerMembers): AnalysisTable {
   return more.length > 0 ? joinedTable([first, ...more]) : resultTable(first);
 }
 
-/** The lines of a table as CSV, names of columns first. */
+/** The lines of a table as CSV by RFC 4180, names of columns first. */
 export function* tableLines({ columns, rows }: AnalysisTable): Generator<string, undefined> {
   const cell = (value: unknown): string => {
     const text = String(value ?? "");
-    return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
-  yield `${columns.map(cell).join(",")}\n`;
-  for (const row of rows) yield `${row.map(cell).join(",")}\n`;
+  yield `${columns.map(cell).join(",")}\r\n`;
+  for (const row of rows) yield `${row.map(cell).join(",")}\r\n`;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type AnalysisTable, analysisTable, tableLines } from "../../src/analysis/table.js";
 import { analysisPlot } from "../../src/cli/output/analysis-plot.js";
 
-const tableText = (table: AnalysisTable): string => [...tableLines(table)].join("");
+const tableText = (table: AnalysisTable): string => [...tableLines(table)].join("").replaceAll("\r\n", "\n");
 const textOf = (answer: object): string => tableText(analysisTable(answer as never));
 const PROFILE = { results: [{ of: "ux", moments: "ux", coordinates: { y: [0, 1] }, mean: [2, 3], count: [4, 4] }] };
 const SEPARATIONS = {

@@ -84,7 +84,7 @@ const ANSWERS = `## Answers
 
 | \`format\` | Of | Opened by |
 |---|---|---|
-| \`json\`, \`csv\` | every call | |
+| \`json\`, \`csv\` | every call; lines of CSV end in CRLF (RFC 4180), in LF where the command line prints them | |
 | \`npy\`, \`npz\` | every call; \`npy\` holds one quantity, \`npz\` several | \`numpy.load\` |
 | \`nc\` | every call | \`xarray.open_dataset\`, ParaView: NetCDF-4 with CF coordinates and units |
 | \`parquet\` | rows and tables | \`pandas.read_parquet\`, DuckDB |

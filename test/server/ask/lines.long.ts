@@ -259,6 +259,6 @@ describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}
     const { question: again } = JSON.parse(first);
     expect(await ask(again).then((response) => response.text())).toBe(first);
     const csv = await ask({ ...members, format: "csv" }).then((response) => response.text());
-    expect(csv.split("\n")[0]).toBe("r_x,r_z,y,R,rho");
+    expect(csv.split("\r\n")[0]).toBe("r_x,r_z,y,R,rho");
   });
 });

@@ -84,7 +84,7 @@ describe("forms of analyses", () => {
     const { results } = (await (await post("statistics", PROFILE)).json()) as { results: [Record<string, number[]>] };
     const csv = await post("statistics", PROFILE, "text/csv");
     expect(csv.headers.get("content-type")).toContain("text/csv");
-    const [head = "", ...lines] = (await csv.text()).trimEnd().split("\n");
+    const [head = "", ...lines] = (await csv.text()).trimEnd().split("\r\n");
     const columns = head.split(",");
     expect(columns[0]).toBe("y");
     expect(lines).toHaveLength(32);

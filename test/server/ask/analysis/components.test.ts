@@ -52,7 +52,7 @@ describe("statistics", () => {
     expect(whole?.mean[1]).toEqual(y?.mean);
     expect(whole?.coordinates).toEqual(y?.coordinates);
     const csv = await (await post("statistics", { reduce: [{ moments: "u" }], over }, "text/csv")).text();
-    const [head = "", first = ""] = csv.split("\n").filter((line) => !line.startsWith("#"));
+    const [head = "", first = ""] = csv.split("\r\n").filter((line) => !line.startsWith("#"));
     expect(Number(first.split(",")[head.split(",").indexOf("mean.u.y")])).toBe(y?.mean[0]);
     const rows = await (await post("statistics", { reduce: [{ moments: "u" }] }, "text/csv")).text();
     expect(
