@@ -106,6 +106,7 @@ describe("calls", () => {
     [{ time: [] }, "time: an item is missing."],
     [{ time: 0.4, mean_time: [] }, "mean_time: an item is missing."],
     [{ time: [[0.4]] }, "time: [0.4] is not a number."],
+    [{ time: 0.4, filter: "{kind: box}" }, "filter: this is not JSON, whose names have double quotes."],
     [{ time: 0.4, units: "plus" }, 'units: expected one of check, ignore, not "plus".'],
     [{ time: 0.4, what: "s = p, p = u.x" }, "what: p is a quantity of isotropic32: take another name for u.x."],
     [{ time: 0.4, what: "x = u.x" }, "what: x is a quantity of isotropic32: take another name for u.x."],

@@ -156,7 +156,7 @@ function parsed(text: string, member: string): unknown {
   try {
     value = JSON.parse(text);
   } catch {
-    throw wrong(member, "this is not JSON");
+    throw wrong(member, "this is not JSON, whose names have double quotes");
   }
   if (hasDoubledMember(value, Buffer.from(text))) throw wrong(member, "a member of it is given twice");
   return value;
