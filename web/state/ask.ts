@@ -233,9 +233,11 @@ export class Store {
     this.#start();
   }
 
+  /** Asks again for an answer that was refused, and for all others that were refused with its status. */
   retry(key: string): void {
-    const kept = this.#kept(key);
-    if (kept.state.peek().error !== null) kept.state.value = IDLE;
+    const status = this.#kept(key).state.peek().error?.status ?? null;
+    for (const { state } of this.#entries.values())
+      if (status !== null && state.peek().error?.status === status) state.value = IDLE;
     this.#start();
   }
 
