@@ -157,9 +157,9 @@ export function nearest(numbers: readonly number[], value: number): number {
   return best;
 }
 
-export function middleOf({ axes }: Dataset): Vec3 {
-  return axes.map(({ first, length }) => first + length / 2) as unknown as Vec3;
-}
+/** The middle of a box; of axes of one node, the place of it. */
+export const middleOf = ({ axes }: Dataset): Vec3 =>
+  axes.map(({ first, length, nodes }) => (nodes === 1 ? first : first + length / 2)) as unknown as Vec3;
 
 /** The longest side of a box. */
 export const sizeOf = ({ axes }: { readonly axes: readonly Axis[] }): number =>

@@ -249,7 +249,8 @@ export function untaken(query: string, shown: View, axes: readonly Axis[]): stri
       add("Rounded to float32, as the service takes places", member);
   }
   const open = ["x", "y", "z"].filter((name) => numberOf(asked.get(name)) === null);
-  if (open.length === 1 || open.length === 2) for (const name of open) add("In the middle of the box", name);
+  if (open.length === 1 || open.length === 2)
+    for (const name of open) if (axes["xyz".indexOf(name)]?.nodes !== 1) add("In the middle of the box", name);
   const all = [...found].map(([reason, names]) => `${reason}: ${names.join(", ")}.`);
   return all.map((one) => one.replace(/^Not read.*/, "$& Numbers are without.")).join(" ");
 }

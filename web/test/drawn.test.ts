@@ -3,7 +3,7 @@ import { expect, it, vi } from "vitest";
 import type { PlanePane } from "../draw/layout.js";
 import type { Axis, Dataset } from "../state/dataset.js";
 import { readLink } from "../state/link.js";
-import { answering, axisOf, model, setOf, show } from "./page.js";
+import { answering, axisOf, type Members, model, setOf, show } from "./page.js";
 
 const { flowOf, planeLayer, surfaceLayer, timeNote } = await import("../stage-layers.js");
 const { isolated, panes } = await import("../stage-state.js");
@@ -189,17 +189,26 @@ it("draws each seam of a pane, and none where they would be dense", () => {
   for (const window of [1e8, 1e300]) expect(seams(window)).toEqual([]);
 });
 
+async function opened({ times, ...set }: Dataset, query: string): Promise<Members> {
+  answering((call) =>
+    call === set.name ? { ...set, times: { stored: times, guardBefore: 0, guardAfter: 0 } } : new Float32Array(64),
+  );
+  await model.open(readLink(set.name, query));
+  return model.view.peek();
+}
+
 it.each([
   [1e8, null],
   [1e-300, null],
   [15.9, 15.9],
 ])("opens a link with a window of %d in a box of 4 with %s", async (window, shown) => {
-  const { times, ...set } = setOf("spanned", [0]);
-  answering((call) =>
-    call === "spanned" ? { ...set, times: { stored: times, guardBefore: 0, guardAfter: 0 } } : new Float32Array(64),
-  );
-  await model.open(readLink("spanned", `what=p&view.window=${window}`));
-  expect(model.view.peek().window).toBe(shown);
+  expect((await opened(setOf("spanned", [0]), `what=p&view.window=${window}`)).window).toBe(shown);
+});
+
+it("places the crosshair of a link without z at the only node along z", async () => {
+  const z: Axis = { ...axisOf("z"), nodes: 1, first: 0.5, last: 0.5, length: 1 };
+  const set = { ...setOf("thin", [0]), axes: [axisOf("x"), axisOf("y"), z] } as unknown as Dataset;
+  expect((await opened(set, "what=p&x=1&y=2")).cross).toEqual([1, 2, 0.5]);
 });
 
 it.each([

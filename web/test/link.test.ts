@@ -115,6 +115,12 @@ it.each([
   expect(said(query, page as Partial<View>)).toBe(text);
 });
 
+it("leave the place of an only node to the page without a word", () => {
+  const flat = [AXES[0], AXES[1], axisOf("z", { nodes: 1, first: 0.5, last: 0.5, length: 1, periodic: true })];
+  expect(said("x=1&y=2", { cross: [1, 2, 0.5] }, flat as Axis[])).toBe("");
+  expect(said("x=1", { cross: [1, 1.5, 0.5] }, flat as Axis[])).toBe("In the middle of the box: y.");
+});
+
 it("take places of more digits than they write, and say where float32 is coarse", () => {
   const cross = [1, 0.37625159, 3] as const;
   const rounded = { centre: [1.12345679, 2, 3] as const, window: 1.23456789, camera: [38.1234568, 22, 3.5] as const };
