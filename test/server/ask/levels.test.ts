@@ -272,15 +272,16 @@ describe("a grid by levels", () => {
 
   it("is asked by number in other calls, whose answers are those of the level", async () => {
     const answer = await jsonOf(await ask(service, { ...common, call: "nodes", what: "u.x", level: 1, k: 0 }));
-    expect(answer.question).toMatchObject({ dataset: NAME, level: 1 });
-    expect(answer.data["u.x"]).toEqual((await nodes(`${NAME}@1`, "u.x"))[0]);
+    const data = { "u.x": (await nodes(`${NAME}@1`, "u.x"))[0] };
+    expect([answer.question.dataset, answer.question.level, answer.data]).toEqual([NAME, 1, data]);
     const body = await jsonOf(await ask(service, { ...common, call: "statistics", what: "u.x", level: 2 }));
     const means = { level: 2, spacing: Array(3).fill((4 * length) / nodes0), level_of: ["mean"] };
     expect(body).toMatchObject({ ...means, question: { level: 2 } });
-    const grid = { dataset: `${NAME}@2`, what: "norm(omega)", z: 3, level: "auto" };
-    for (const members of [grid, { call: "values", what: "norm(omega)", level: 2, points: "1,2,3" }]) {
-      const of = await ask(service, { ...common, ...members });
-      expect([of.headers.get("fieldprobe-level"), await of.json()]).toEqual(["2", expect.objectContaining(means)]);
+    const grid = { dataset: `${NAME}@2`, z: 3 };
+    for (const members of [grid, { ...grid, level: "auto" }, { call: "values", level: 2, points: "1,2,3" }]) {
+      const of = await ask(service, { ...common, what: "norm(omega)", ...members });
+      const said = expect.objectContaining({ ...means, ...("z" in members && { thickness: means.spacing[2] }) });
+      expect([of.headers.get("fieldprobe-level"), await of.json()]).toEqual(["2", said]);
     }
   });
 });

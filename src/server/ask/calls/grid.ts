@@ -1,6 +1,6 @@
 /** Answers `grid`: samples of quantities in a volume, on a plane or along a line. */
 import type { Values } from "../../../storage/tools/long-numbers.js";
-import type { CallAnswer, GridAnswer, GridDimension } from "../answer.js";
+import { type CallAnswer, type GridAnswer, type GridDimension, levelNumber } from "../answer.js";
 import { answered, type Context, checkFits, DryRun } from "../context.js";
 import { fillLevel, type GridLevel, levelOf, thicknessOf } from "../levels/grid-levels.js";
 import { compute } from "../parts.js";
@@ -80,7 +80,7 @@ export async function grid(context: Context, question: MemberValues): Promise<Ca
     answer: {
       ...{ kind: "grid", dims: isList ? [t, ...dims] : dims, scalars: isList ? scalars : [...scalars, t] },
       quantities: quantities.map((one, q) => answered(one, numbers[q] as Values)),
-      ...((question.level ?? 0) === 0 ? {} : { more: thicknessOf(level?.level ?? 0, samples, dataset) }),
+      ...((question.level || levelNumber(dataset)) && { more: thicknessOf(level?.level ?? 0, samples, dataset) }),
     },
     found: {
       ...{ what: what.map(whatText), samples: [...samples.counts], ...timeText(question, times, isList) },
