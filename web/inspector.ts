@@ -30,18 +30,12 @@ export function showTab(name: Tab): void {
 }
 
 function swatch(name: MapName): TemplateResult {
-  const draw = (element: Element | undefined) => {
-    if (!(element instanceof HTMLCanvasElement) || element.dataset.map === name) return;
-    element.dataset.map = name;
-    const table = colourTable(name);
-    const c = element.getContext("2d");
-    for (let i = 0; i < 50; i++) {
-      const at = 4 * Math.round((i / 49) * 255);
-      if (c !== null) c.fillStyle = `rgb(${table[at]} ${table[at + 1]} ${table[at + 2]})`;
-      c?.fillRect(i, 0, 1, 10);
-    }
+  const table = colourTable(name);
+  const stops = Array.from({ length: 18 }, (_, i) => `rgb(${table.subarray(60 * i, 60 * i + 3).join(" ")})`);
+  const paint = (element: Element | undefined) => {
+    if (element instanceof HTMLElement) element.style.background = `linear-gradient(to right, ${stops.join()})`;
   };
-  return html`<canvas width="50" height="10" aria-hidden="true" ${ref(draw)}></canvas>`;
+  return html`<canvas width="50" height="10" aria-hidden="true" ${ref(paint)}></canvas>`;
 }
 
 function setRange(what: string, range: Range): void {
@@ -124,15 +118,11 @@ function lookPanel(set: Dataset): TemplateResult {
       <button class="narrow" @click=${() => openExport("figure")}>Export</button><button class="narrow" @click=${() => openShare()}>Share</button>
     </div></section>
     <section><h2>Dataset</h2><p>${set.title}</p>
-      <p class="quiet">${set.axes.map(({ nodes }) => nodes).join(" × ")} nodes, ${set.times.length} ${set.times.length === 1 ? "time" : "times"}${guardsOf(set)}${set.viscosity === null ? "" : `, ν = ${plainNumber(set.viscosity)}`}</p>
+      <p class="quiet">${set.axes.map(({ nodes }) => nodes).join(" × ")} nodes, ${set.times.length} ${set.times.length === 1 ? "time" : "times"}${set.guards > 0 ? ` (${set.guards} more snapshots at the ends, for interpolation in time)` : ""}${set.viscosity === null ? "" : `, ν = ${plainNumber(set.viscosity)}`}</p>
       ${set.source === "" ? nothing : html`<p class="quiet">${set.source}</p>`}
       ${set.warnings.map((one) => html`<p class="error">${one}</p>`)}
       <button class="plain" @click=${() => void copy(set.digest, "Manifest")}>Copy manifest</button></section>`;
 }
-
-/** A note on snapshots that serve interpolation in time only, which titles do not count. */
-const guardsOf = ({ guards }: Dataset): string =>
-  guards > 0 ? ` (${guards} more snapshots at the ends, for interpolation in time)` : "";
 
 const COMPARISONS = { swipe: "Swipe", side: "Side by side", difference: "A − B" } as const;
 

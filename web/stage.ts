@@ -410,7 +410,7 @@ export class Stage {
     const rules = rulesOf(pane, shown.dataset, now.centre, pixel.value);
     const isOnLight = isLightMap(layer.map);
     const { mark } = isOnLight ? LIGHT : DARK;
-    renderer.planes(index, rect, layers, { ...grounds, mark }, { key: content, streaks, rules });
+    renderer.planes(index, rect, layers, { ...grounds, mark }, content, streaks, rules);
     if (isSame) return false;
     this.#isChanged = true;
     const hasNoDifference = isOfBoth && layer.picture !== null && layer.range.high === NO_DIFFERENCE;

@@ -191,11 +191,9 @@ export class Renderer {
     rect: Rect,
     layers: readonly PlaneLayer[],
     grounds: Palette,
-    {
-      key,
-      streaks,
-      rules,
-    }: { readonly key: string; readonly streaks: WebGLTexture | null; readonly rules: readonly Rule[] },
+    key: string,
+    streaks: WebGLTexture | null,
+    rules: readonly Rule[],
   ): void {
     const { gl } = this;
     const [left, bottom, w, h] = this.#size(rect);

@@ -135,9 +135,8 @@ function planePart(figure: Figure, shown: FigurePane, frame: Rect, text: number,
       }
     }
   }
-  const names = [h, v].map((a) => "xyz"[a]);
-  group.append(label(names[0], fx + fw / 2, fy + fh + 2.6 * text, text, { "text-anchor": "middle" }));
-  group.append(label(names[1], x - margin + text, fy + fh / 2, text, { "text-anchor": "middle" }));
+  group.append(label("xyz"[h], fx + fw / 2, fy + fh + 2.6 * text, text, { "text-anchor": "middle" }));
+  group.append(label("xyz"[v], x - margin + text, fy + fh / 2, text, { "text-anchor": "middle" }));
   group.append(label(shown.title, fx, fy - 0.5 * text, text, { "font-weight": "bold" }));
   return group;
 }
