@@ -155,7 +155,7 @@ export function drawChart(
       grid: false,
       ticks: width / 90,
       ...(x.domain ? { domain: [...x.domain] } : {}),
-      tickFormat: x.isLog ? decadeFormat(clean) : (one: number) => plainNumber(one, 9),
+      tickFormat: x.isLog ? decadeFormat(clean) : (one: number) => plainNumber(one, 15),
     },
     y: {
       label: y.label,
@@ -165,7 +165,7 @@ export function drawChart(
       ticks: chosen.isLog && chosen.domain ? decades(chosen.domain) : height / 55,
       clamp: true,
       ...(chosen.domain ? { domain: [...chosen.domain] } : {}),
-      tickFormat: y.isLog ? powerOfTen : (one: number) => plainNumber(one, isFlat ? 4 : 9),
+      tickFormat: y.isLog ? powerOfTen : (one: number) => plainNumber(one, isFlat ? 4 : 15),
     },
     ...(joint === undefined ? {} : { color: { scheme: "inferno" } }),
     marks,

@@ -32,6 +32,25 @@ it("draws no line through values that are missing", () => {
   expect(lengths.filter((one) => one > 0)).toEqual([2, 2]);
 });
 
+it.each([1_700_000_000, 0.1, 3e-7, 1e12])("tells the ticks of an axis apart that begins at %d", (first) => {
+  const [plot] = marksOf(
+    chartOf({
+      label: "p",
+      points: [
+        [first, first],
+        [2 * first, 2 * first],
+      ],
+    }),
+    "plot",
+  );
+  const { x, y } = (plot as (typeof drawn)[0]).options as Record<"x" | "y", { tickFormat(value: number): string }>;
+  for (const axis of [x, y]) {
+    const texts = [0, 1, 2, 3].map((i) => axis.tickFormat(first + (i * first) / 1e9));
+    expect(new Set(texts).size).toBe(4);
+  }
+  expect(x.tickFormat(0.1 + 0.2)).toBe("0.3");
+});
+
 it("draws the dots of short curves in the colour of their curve", () => {
   const curve = (n: number) => ({
     label: `${n}`,
