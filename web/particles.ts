@@ -12,7 +12,7 @@ import { ridePart } from "./ride.js";
 import { trails } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Rows } from "./state/ask.js";
-import { type Dataset, hasVelocity, roundedOn, timeText, wrapped } from "./state/dataset.js";
+import { type Dataset, hasVelocity, roundedOn, shortestOf, timeText, wrapped } from "./state/dataset.js";
 import { shortNumber } from "./state/format.js";
 import { change, cross, dataset, setWants, store, view } from "./state/model.js";
 import { pointsIn } from "./state/points.js";
@@ -52,9 +52,8 @@ function release(set: Dataset): void {
   if (view.peek().time === end) change({ time: start }, "time");
   const begin = view.peek().time ?? start;
   const length = Math.abs(end - begin);
-  const shortest = Math.min(...set.times.slice(1).map((time, i) => time - set.times[i]));
   // There are 60 records. dopri5 chooses its steps; others take four or more between two stored times.
-  const every = integrator.peek() === "dopri5" ? 1 : Math.max(1, Math.ceil(length / 15 / shortest));
+  const every = integrator.peek() === "dopri5" ? 1 : Math.max(1, Math.ceil(length / 15 / shortestOf(set.times)));
   released.value = {
     ...{ dataset: set.name, call: "paths", what: "norm(u)", points, time: `${begin}:${end}` },
     ...{ step: Number((length / 60 / every).toPrecision(6)), every, open_faces: "stop", integrator: integrator.peek() },

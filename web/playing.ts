@@ -1,5 +1,6 @@
 /** Plays the stored times, and steps through them. */
 import { signal } from "@preact/signals-core";
+import { shortestOf } from "./state/dataset.js";
 import { change, dataset, frameOf, isPlaying, isThere, planesOf, saveLink, shownOf, view } from "./state/model.js";
 
 let playTimer = 0;
@@ -38,7 +39,7 @@ export function togglePlay(): void {
 export function stepTime(by: number): void {
   const { times } = dataset.peek() ?? { times: [] };
   const now = view.peek().time ?? times[0];
-  const slack = 1e-6 * Math.min(...times.slice(1).map((time, i) => time - times[i]));
+  const slack = 1e-6 * shortestOf(times);
   const [after, before] = [times.findIndex((t) => t > now + slack), times.findLastIndex((t) => t < now - slack)];
   if (times.length > 1) change({ time: times.at(by > 0 ? Math.max(0, after) : before) as number }, "time");
 }

@@ -7,7 +7,7 @@ import { choice, setting } from "./controls.js";
 import { isBackwards } from "./dye.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Rows } from "./state/ask.js";
-import { type Dataset, hasVelocity, nearest, timeText, type Vec3 } from "./state/dataset.js";
+import { type Dataset, hasVelocity, nearest, shortestOf, timeText, type Vec3 } from "./state/dataset.js";
 import { ONE } from "./state/format.js";
 import { centreAt, change, cross, dataset, placeIn, setWants, store, valueText, view } from "./state/model.js";
 import { quantityOf } from "./state/quantities.js";
@@ -19,8 +19,7 @@ function questionsOf(set: Dataset): Question[] {
   const one = mounted.value;
   if (one === null) return [];
   const [first, last] = [set.times[0], set.times.at(-1) as number];
-  const shortest = Math.min(...set.times.slice(1).map((time, i) => time - set.times[i]));
-  const step = Number(Math.max(shortest / BETWEEN, (last - first) / MOST_RECORDS).toPrecision(6));
+  const step = Number(Math.max(shortestOf(set.times) / BETWEEN, (last - first) / MOST_RECORDS).toPrecision(6));
   return [last, first]
     .filter((end) => Math.abs(end - one.time) > 1e-9 * (last - first))
     .map((end) => ({

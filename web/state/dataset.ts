@@ -146,6 +146,11 @@ export const timeText = ({ times }: Pick<Dataset, "times">, time: number, write 
 export const placeText = ({ first, last, spacing }: Axis, place: number, write = plainNumber): string =>
   write(place, digitsFor(Math.max(Math.abs(first), Math.abs(last)), spacing));
 
+/** The shortest interval between stored times; 0 for one time. */
+export const shortestOf = kept((times: readonly number[]) =>
+  times.length < 2 ? 0 : Math.min(...times.slice(1).map((time, i) => time - times[i])),
+);
+
 /** The periodic image of a coordinate that is nearest to another one. */
 export function nearestImage({ periodic, length }: Axis, place: number, to: number): number {
   return periodic ? place + Math.round((to - place) / length) * length : place;

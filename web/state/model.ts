@@ -29,6 +29,7 @@ import {
   nearest,
   roundedOn,
   sharedAxes,
+  shortestOf,
   timeText,
   type Vec3,
   wrapped,
@@ -91,8 +92,7 @@ export const frameOf = (time: number | null, { times }: Dataset): number => (tim
 
 /** Whether a time is stored, but for rounding. */
 export function isStored(time: number, { times }: Dataset): boolean {
-  const between = ((times.at(-1) as number) - times[0]) / Math.max(1, times.length - 1);
-  return times.some((one) => Math.abs(one - time) <= 1e-6 * between || one === exact(time));
+  return times.some((one) => Math.abs(one - time) <= 1e-6 * shortestOf(times) || one === exact(time));
 }
 
 export const isWithin = (time: number, set: Dataset): boolean =>

@@ -216,6 +216,23 @@ it.each([
   expect(model.view.peek().time).toBe(next);
 });
 
+it("names the stored time of nodes between times over many decades", () => {
+  const set = setOf("decades", [1e-8, 1e-7, 1e-6, 1e-4, 1e-2, 1]);
+  const notes = [1e-8, 5e-8, 8.5e-7, 1e-4, 0.5].map((time) => model.nodesNote({ dataset: set, time }));
+  const nodes = (time: string) => `nodes of t = ${time}`;
+  expect(notes).toEqual(["", nodes("1·10⁻⁸"), nodes("1·10⁻⁶"), "", nodes("0.01")]);
+});
+
+it("names nodes that densities leave out, missing and infinite ones", () => {
+  const moments = { mean: 1, variance: 1, skewness: 0, flatness: 3, missing: 7, infinite: 1024 };
+  const histogram = { edges: [0, 1, 2], weights: [1, 1], weight: 2 };
+  const { rows } = pdf.facts(setOf("walls", [0]), "p", [[0, { results: [histogram, moments] }, null]]);
+  expect(rows.slice(-2)).toEqual([
+    ["Missing, not counted", "7 nodes"],
+    ["Infinite, not counted", "1024 nodes"],
+  ]);
+});
+
 it("stops at each stored time, however short an interval is beside others", () => {
   const times = [0, 1000, 1000.0004, 1000.0008, 2000];
   show(setOf("bursts", times), {});
