@@ -131,10 +131,10 @@ function profileTable({ coordinates, beside, ...result }: AnswerMembers): Analys
   return { ...table, plot: { x: axis, along: [title], title, y: y.filter((column) => column !== title), log: false } };
 }
 
-/** Rows of several reductions, each with its number and, if it is of one quantity, the name of that. */
+/** Rows of several reductions, each with its number and its quantities. */
 function joinedTable(results: readonly AnswerMembers[]): AnalysisTable {
   const tables = results.map(resultTable);
-  const names = results.map(({ of }) => (typeof of === "string" ? of : ""));
+  const names = results.map(({ of }) => [of ?? ""].flat().join(", "));
   const own = tables.flatMap((table) => table.columns);
   const columns = [...new Set(names.some((name) => name !== "") ? ["reduction", "of", ...own] : ["reduction", ...own])];
   const rows = tables.flatMap((table, number) =>

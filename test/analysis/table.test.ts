@@ -79,6 +79,11 @@ describe("tables of answers", () => {
     expect(textOf(both)).toBe("x,y,mean\n1,5,3\n2,5,4\n");
     const two = analysisTable({ results: [...PROFILE.results, { ...PROFILE.results[0], of: "uy" }] });
     expect(tableText(two)).toBe("reduction,of,y,mean,count\n0,ux,0,2,4\n0,ux,1,3,4\n1,uy,0,2,4\n1,uy,1,3,4\n");
+    const pair = { of: ["ux", "p"], coordinates: { y: [0] }, matrix: [[5]] };
+    const last = tableText(analysisTable({ results: [...PROFILE.results, pair] }))
+      .split("\n")
+      .at(-2);
+    expect(last).toMatch(/^1,"ux, p",0,/);
     expect(analysisPlot(two, "").match(/>mean u[xy]</g)).toEqual([">mean ux<", ">mean uy<"]);
   });
 
