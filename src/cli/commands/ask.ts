@@ -127,7 +127,7 @@ function isSource(points: string): boolean {
   throw new MisuseError(`--points ${points}: there is no such file; text is 1,2,3;4,5,6`);
 }
 
-/** Form of a file by its ending; `svg` is drawn of a table or a line. */
+/** Form of a file by its ending; `svg`, written after the others, is drawn of a table or a line. */
 function formOf(call: CallName, file: string): Format | "svg" {
   const ending = /\.zarr\.zip$/i.test(file) ? ".zarr" : extname(file).toLowerCase();
   if (endingsOf(call).includes(ending)) return ending.slice(1) as Format | "svg";
@@ -171,7 +171,7 @@ async function run(call: CallName, dataset: string, what: string | undefined, fl
         // On a terminal and in pipes, lines of CSV end as other lines do.
         process.stdout.write(form === "csv" ? answer.toString("latin1").replaceAll("\r\n", "\n") : answer, "latin1");
       }
-      for (const [file, form] of forms)
+      for (const [file, form] of forms.toSorted(([, a], [, b]) => Number(a === "svg") - Number(b === "svg")))
         if (form === "svg") writeWhole(file, plotOf(JSON.parse(String(await get("json"))), call));
         else writeWhole(file, form === "xmf" ? referring(await get(form), file, forms) : await get(form));
     });

@@ -148,23 +148,16 @@ describe("the commands of the calls", () => {
 
   it("write a file in each form that --out names, and print in the form of --format", async () => {
     const line = ["grid", "isotropic32", "u, p", "--y", "1", "--z", "2", "--time", "0.5"];
-    const { status, stdout, stderr } = await ask(
-      ...line,
-      "--out",
-      "l.csv",
-      "--out",
-      "l.svg",
-      "--out",
-      "l.nc",
-      "--out",
-      "l.JSON",
-    );
+    const files = "--out l.csv --out l.svg --out l.nc --out l.JSON";
+    const { status, stdout, stderr } = await ask(...line, ...files.split(" "));
     expect([status, stdout, stderr]).toEqual([0, "", ""]);
     expect(readFileSync(at("l.csv"), "utf8").split("\r\n")[0]).toBe("x,u.x,u.y,u.z,p");
     expect(readFileSync(at("l.svg"), "utf8").match(/<polyline/g)).toHaveLength(4);
     expect(readFileSync(at("l.nc")).subarray(0, 3).toString()).toMatch(/^CDF|^.HD/);
     expect(Object.keys(JSON.parse(readFileSync(at("l.JSON"), "utf8")).data)).toEqual(["u", "p"]);
     expect((await ask("spectrum", "isotropic32", "--time", "0.6", "--out", "e.svg", "--out", "e.csv")).stderr).toBe("");
+    const figure = await ask("statistics", "isotropic32", "p", "--time", "0.6", "--out", "s.svg", "--out", "s.npz");
+    expect([figure.stderr, existsSync(at("s.npz"))]).toEqual([expect.stringContaining("no curve to plot"), true]);
     const [curve] = /points="[^"]*"/.exec(readFileSync(at("e.svg"), "utf8")) as RegExpExecArray;
     expect(curve.split(" ")).toHaveLength(16);
     expect(
