@@ -216,7 +216,7 @@ async function record(): Promise<void> {
   let own = before;
   const n = isOfTime ? set.times.length : 90;
   const text = (): string => (own.show === "3d" ? `t = ${timeText(set, own.time ?? 0)}` : sidesOf(own));
-  let drawn = 0;
+  let [drawn, why] = [0, ""];
   try {
     for (let i = 0; i < n && recording.peek() !== null; i++) {
       recording.value = i / n;
@@ -224,6 +224,8 @@ async function record(): Promise<void> {
       else change({ camera: [before.camera[0] + (360 * i) / n, before.camera[1], before.camera[2]] }, "part");
       own = view.peek();
       await settled();
+      why = refusals(set, own)[0]?.[1].error.message ?? "";
+      if (why !== "") break;
       const picture = pictureOf();
       const scale = Math.min(1920 / picture.width, 1080 / picture.height);
       const [w, h] = [picture.width * scale, picture.height * scale];
@@ -243,7 +245,8 @@ async function record(): Promise<void> {
       change({ camera: before.camera, time: before.time }, null);
   }
   if (drawn > 0) save(await movie.end(), `${before.dataset}${movie.ending}`);
-  say(drawn > 0 ? `Movie of ${drawn} pictures saved` : "No picture was drawn: there is no movie.");
+  const end = drawn > 0 ? `Movie of ${drawn} pictures saved` : "No picture was drawn: there is no movie";
+  say([end, why].filter(Boolean).join(". "));
 }
 
 /** Saves the surface of the time shown, once it has arrived. Flow maps, of which each value is a path, are interpolated, and values where the service takes positions too coarsely. */

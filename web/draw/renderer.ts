@@ -167,10 +167,7 @@ export class Renderer {
     const canvas = gl.canvas as HTMLCanvasElement;
     const [w, h] = [width, height].map((side) => Math.max(1, Math.round(side * this.#ratio)));
     const isResized = canvas.width !== w || canvas.height !== h;
-    if (isResized) {
-      canvas.width = w;
-      canvas.height = h;
-    }
+    if (isResized) Object.assign(canvas, { width: w, height: h });
     if (!isResized && !isNew) return false;
     this.#clearedAt = this.#frame;
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
