@@ -6,7 +6,7 @@ import { into, oneOf, select, setting } from "../controls.js";
 import { PLANE_NAMES } from "../draw/layout.js";
 import { copy } from "../notify.js";
 import { dyeTrails, isolated, trails } from "../stage-state.js";
-import { type Question, rootOf, type Shared } from "../state/ask.js";
+import { type Question, replaced, rootOf, type Shared } from "../state/ask.js";
 import { startJob } from "../state/jobs.js";
 import {
   cross,
@@ -109,7 +109,7 @@ export function shareDialog(): TemplateResult | typeof nothing {
     <div class="body">
       <section><h3>Link</h3><div class="line"><input class="wide" type="text" readonly aria-label="Link" .value=${location.href} />
         <button class="primary" @click=${() => void copy(location.href, "Link")}>Copy link</button></div>
-        <p class="quiet">It reopens to the same picture and numbers${leftOut()}. Manifest ${set.digest.slice(0, 12)}.</p></section>
+        <p class="quiet">${replaced.value === "" ? `It reopens to the same picture and numbers${leftOut()}.` : "The data were replaced: it opens with the numbers of others."} Manifest ${set.digest.slice(0, 12)}.</p></section>
       <section><h3>Question</h3>${oneOf("Question", Object.fromEntries(questions.map(({ title }) => [title, title])), now.title, into(chosen))}</section>
       ${codeViews(now.question)}
       <section class="line">${select("Form of the result", FORMS, jobForm.value, into(jobForm))}

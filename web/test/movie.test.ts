@@ -1,7 +1,7 @@
-/** Movies end at what the service refuses. */
+/** Movies end at what the service refuses; Share says that data were replaced. */
 import { expect, it, vi } from "vitest";
 import { answering, model, setOf, show } from "./page.js";
-import { buttonsOf } from "./template.js";
+import { buttonsOf, textOf } from "./template.js";
 
 const drawn: number[] = [];
 vi.mock("../export/movie.js", () => ({
@@ -12,6 +12,7 @@ vi.mock("../export/movie.js", () => ({
   }),
 }));
 const { exportDialog, openExport } = await import("../export.js");
+const { openShare, shareDialog } = await import("../export/share.js");
 const { message } = await import("../notify.js");
 const { replaced } = await import("../state/ask.js");
 
@@ -37,6 +38,8 @@ it("end with the last picture of data that are replaced meanwhile", async () => 
       : new Float32Array(samples.split(",").reduce((product, n) => product * Number(n), 1)),
   );
   show(setOf("changing", [0, 1, 2, 3]), {});
+  openShare();
+  expect(textOf(shareDialog())).toContain("It reopens to the same picture and numbers. Manifest changing");
   openExport("movie");
   buttonsOf(exportDialog()).get("Time")?.();
   buttonsOf(exportDialog()).get("Record")?.();
@@ -44,4 +47,5 @@ it("end with the last picture of data that are replaced meanwhile", async () => 
   expect(drawn).toEqual([0, 1]);
   expect(message.value).toBe(`Movie of 2 pictures saved. ${replaced.value}`);
   expect(replaced.value).toContain("changing was replaced by other data");
+  expect(textOf(shareDialog())).toContain("The data were replaced: it opens with the numbers of others. Manifest");
 });
