@@ -6,7 +6,7 @@ import { nested } from "../../../analysis/nested.js";
 import type { GroupAnswer } from "../../../analysis/reductions.js";
 import type { Analysis } from "./analysis.js";
 import { whereHolds } from "./conditions.js";
-import { coordinatesOf, type Row } from "./reductions.js";
+import { coordinatesOf, type ReductionRequest } from "./reductions.js";
 
 /** Bits of the digits: few large ones, or small ones for more than `MOST_OF_FEW` quantiles of all positions together. */
 const FEW_DIGITS = [18, 14, 16, 16];
@@ -18,7 +18,7 @@ const ROUNDING = 1e-12;
 
 /** A reduction in terms of others: their rows, and how its result follows from theirs. */
 export interface Expanded {
-  readonly rows: readonly Row[];
+  readonly rows: readonly ReductionRequest[];
   /** Whether the answer names the quantities of the rows, and `finish` reduces them. */
   readonly isOwn?: boolean;
   finish(results: readonly GroupAnswer[], analysis: Analysis, scale: number): GroupAnswer | Promise<GroupAnswer>;
@@ -71,7 +71,7 @@ async function quantilesOf(text: string, at: readonly number[], { nodes, reduce 
 }
 
 /** Moments beyond the fourth from means of powers of fluctuations; null for other reductions. Throws RequestError. */
-export function higherMoments(row: Row, index: number, names: Names, where?: string): Expanded | null {
+export function higherMoments(row: ReductionRequest, index: number, names: Names, where?: string): Expanded | null {
   const { moments, order } = row;
   if (moments === undefined || typeof order !== "number" || order <= 4) return null;
   const powers = Array.from({ length: order - 1 }, (_, n) => n + 2);

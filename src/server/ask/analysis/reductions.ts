@@ -19,7 +19,7 @@ import { numbersOf } from "./analysis-memory.js";
 import { REDUCTIONS, type ReductionKind } from "./reduction-schemas.js";
 import { withErrors } from "./standard-errors.js";
 
-export type Row = Readonly<Record<string, unknown>>;
+export type ReductionRequest = Readonly<Record<string, unknown>>;
 
 export class Columns {
   readonly texts: string[] = [];
@@ -43,8 +43,8 @@ export class Columns {
 }
 
 /** A reduction whose range may have to be found first. */
-interface Pending {
-  readonly question: Row;
+interface ReadReduction {
+  readonly question: ReductionRequest;
   readonly kind: ReductionKind & AnyReduction["kind"];
   readonly of: readonly number[];
   readonly ranged: readonly number[];
@@ -56,16 +56,16 @@ export interface ReductionOptions {
   readonly by?: number | undefined;
   /** The axis whose halves are folded, and the signs of quantities; null: no folding. */
   readonly fold: { readonly axis: 0 | 1 | 2; signsOf(text: string): readonly number[] } | null;
-  readonly named: ReadonlySet<Row>;
+  readonly named: ReadonlySet<ReductionRequest>;
   /** The member that holds each row. */
   readonly members: readonly string[];
 }
 
 const KINDS = Object.keys(REDUCTIONS) as readonly ReductionKind[];
-const kindOf = (row: Row) => KINDS.find((name) => Object.hasOwn(row, name));
+const kindOf = (row: ReductionRequest) => KINDS.find((name) => Object.hasOwn(row, name));
 
 /** @throws RequestError for a row that is no reduction */
-export function checkReduction(row: Row, member: string): void {
+export function checkReduction(row: ReductionRequest, member: string): void {
   const kind = kindOf(row);
   if (kind === undefined) throw wrong(member, `expected one of ${KINDS.join(", ")}`);
   checkSchema(REDUCTIONS[kind], row, member);
@@ -78,7 +78,7 @@ const KINDS_OF = {
 };
 
 /** @throws RequestError for standard errors and folding where there are none */
-export function checkKinds(rows: readonly Row[], question: MemberValues, { base }: AnalysedNodes): void {
+export function checkKinds(rows: readonly ReductionRequest[], question: MemberValues, { base }: AnalysedNodes): void {
   for (const name of ["by", "fold"] as const) {
     const other = rows.map(kindOf).find((kind = "budget") => !KINDS_OF[name].includes(kind));
     if (question[name] !== undefined && other !== undefined)
@@ -91,8 +91,8 @@ export function checkKinds(rows: readonly Row[], question: MemberValues, { base 
 }
 
 /** Computes reductions over the nodes of an analysis, or over its points. */
-export async function reduceRows(
-  rows: readonly Row[],
+export async function computeReductions(
+  rows: readonly ReductionRequest[],
   analysis: Analysis,
   { by, fold, named, members }: ReductionOptions,
 ): Promise<GroupAnswer> {
@@ -138,8 +138,8 @@ function byComponent(parts: readonly GroupAnswer[]): GroupAnswer {
   return Object.fromEntries(Object.keys(first).map((name) => [name, member(name)]));
 }
 
-function readReduction(question: Row, prefix: string, columns: Columns): Pending {
-  const kind = kindOf(question) as Pending["kind"];
+function readReduction(question: ReductionRequest, prefix: string, columns: Columns): ReadReduction {
+  const kind = kindOf(question) as ReadReduction["kind"];
   const texts = [question[kind]].flat();
   const member = `${prefix}.${kind}`;
   const hasComponents = kind === "moments" || kind === "covariance";
@@ -164,7 +164,7 @@ function readReduction(question: Row, prefix: string, columns: Columns): Pending
 
 /** Finds the ranges of columns without one, in a separate pass. */
 async function findRanges(
-  pending: readonly Pending[],
+  pending: readonly ReadReduction[],
   { texts }: Columns,
   analysis: Analysis,
 ): Promise<ReadonlyMap<number, BinRange>> {
@@ -224,7 +224,7 @@ const MOST_COVARIED = 16;
 
 /** The reductions of a row: moments have one per component. */
 function reductionsFor(
-  { question, kind, of, ranged, ranges }: Pending,
+  { question, kind, of, ranged, ranges }: ReadReduction,
   rangeOf: (column: number) => BinRange,
 ): readonly AnyReduction[] {
   const found = ranges ?? (question.bins === undefined ? [] : ranged.map(rangeOf));

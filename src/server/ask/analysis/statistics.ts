@@ -13,7 +13,7 @@ import { type Expanded, higherMoments, quantiles } from "./distributions.js";
 import { signsOf, symmetryOf } from "./fold.js";
 import { renamed } from "./given-names.js";
 import { courantOf, withMeans } from "./means.js";
-import { aboutTexts, checkKinds, checkReduction, type Row, reduceRows } from "./reductions.js";
+import { aboutTexts, checkKinds, checkReduction, computeReductions, type ReductionRequest } from "./reductions.js";
 import { wallUnitsOf } from "./wall-units.js";
 
 /** Members of reductions that hold quantities. */
@@ -58,7 +58,11 @@ export async function statistics(context: Context, question: MemberValues): Prom
   const beside = { where, ...about, held: count, left_out: leftOut, ...courant };
   const own = new Set(expanded.flatMap((one) => (one.isOwn ? one.rows : [])));
   const members = expanded.flatMap((one, i) => one.rows.map(() => `reduce[${i}]`));
-  const reduced = await reduceRows(held?.rows ?? rows, { ...analysis, nodes }, { by, fold, named: own, members });
+  const reduced = await computeReductions(
+    held?.rows ?? rows,
+    { ...analysis, nodes },
+    { by, fold, named: own, members },
+  );
   const found = reduced.results as GroupAnswer[];
   const scale = wall === null ? 1 : wall.nu / wall.u_tau ** 4;
   const results: GroupAnswer[] = [];
@@ -79,7 +83,12 @@ export async function statistics(context: Context, question: MemberValues): Prom
 }
 
 /** The reductions that a row needs, and how its result follows from theirs. Throws RequestError. */
-function expand(row: Row, index: number, { over = DIRECTIONS, where }: MemberValues, nodes: AnalysedNodes): Expanded {
+function expand(
+  row: ReductionRequest,
+  index: number,
+  { over = DIRECTIONS, where }: MemberValues,
+  nodes: AnalysedNodes,
+): Expanded {
   const { base, transforms, publicFrames } = nodes;
   checkReduction(row, `reduce[${index}]`);
   if (row.quantiles !== undefined) return quantiles(row.quantiles as string, row.at as readonly number[]);
@@ -89,7 +98,7 @@ function expand(row: Row, index: number, { over = DIRECTIONS, where }: MemberVal
 }
 
 /** The quantities of a reduction. */
-function quantitiesIn(row: Row): readonly string[] {
+function quantitiesIn(row: ReductionRequest): readonly string[] {
   const named = Object.entries(row).filter(([name]) => QUANTITIES_OF.includes(name));
   return named.flatMap(([, value]) => [value].flat().filter((one) => typeof one === "string"));
 }
@@ -105,10 +114,10 @@ function memberOf(text: string, { reduce, where }: MemberValues): string {
 
 /** The reductions restricted to a condition, and their columns without it. Throws RequestError. */
 function whereHeld(
-  rows: readonly Row[],
+  rows: readonly ReductionRequest[],
   condition: string,
   { base }: AnalysedNodes,
-): { readonly rows: readonly Row[]; readonly names: ReadonlyMap<string, string> } {
+): { readonly rows: readonly ReductionRequest[]; readonly names: ReadonlyMap<string, string> } {
   const names = new Map<string, string>();
   const one = (value: unknown, hasComponents: boolean): string => {
     const text = String(value);
@@ -119,13 +128,13 @@ function whereHeld(
     for (const [i, component] of componentsIn(held, shape).entries()) names.set(component, components[i]);
     return held;
   };
-  const held = rows.map((row): Row => {
+  const held = rows.map((row): ReductionRequest => {
     const entries = Object.entries(row).map(([name, value]) => {
       if (!QUANTITIES_OF.includes(name)) return [name, value];
       const hasComponents = name === "moments" || name === "covariance";
       return [name, Array.isArray(value) ? value.map((text) => one(text, hasComponents)) : one(value, hasComponents)];
     });
-    return Object.fromEntries(entries) as Row;
+    return Object.fromEntries(entries) as ReductionRequest;
   });
   return { rows: held, names };
 }

@@ -4,7 +4,7 @@ import { Merged, type PartBox, reducePart } from "../../../../src/analysis/plan.
 import type { Dataset } from "../../../../src/engine/contract/dataset.js";
 import { keptAxes, reductionOf, regionNodes, regrouped } from "../../../../src/server/ask/analysis/analysed-nodes.js";
 import type { Analysis } from "../../../../src/server/ask/analysis/analysis.js";
-import { reduceRows } from "../../../../src/server/ask/analysis/reductions.js";
+import { computeReductions } from "../../../../src/server/ask/analysis/reductions.js";
 import { randomNumbers } from "../../../support/simd-memory.js";
 
 const N = 24;
@@ -54,7 +54,7 @@ async function extremes(
   const nodes = regrouped(regionNodes({}, dataset, [0]), keptAxes(over, 1));
   const analysis = { reduce, slices, nodes, dataset, most: 1e6 } as unknown as Analysis;
   const plainly = { fold: null, named: new Set<never>(), members: [] };
-  const { results } = await reduceRows([{ extremes: "x", ...asked }], analysis, plainly);
+  const { results } = await computeReductions([{ extremes: "x", ...asked }], analysis, plainly);
   const [{ highest, lowest }] = results as [{ highest: Found[]; lowest: Found[] }];
   return { highest, lowest, passes };
 }
