@@ -11,7 +11,7 @@ import type { MemberValues } from "../question/member-values.js";
 import { usualWhat, whatText } from "../question/what.js";
 import { type AxisNumber, type Direction, framesIn, keptAxes, LETTERS, regrouped } from "./analysed-nodes.js";
 import { analysisOf, type Tabled, tabled } from "./analysis.js";
-import { whereHolds } from "./conditions.js";
+import { nanUnless } from "./conditions.js";
 import { eventsOf, extremeNodes, groupsOfEvents, meansAtEvents } from "./events.js";
 import { withMeans } from "./means.js";
 import { EVENTS } from "./reduction-schemas.js";
@@ -42,7 +42,7 @@ export async function around(context: Context, question: MemberValues): Promise<
   const count = lags.reduce((product, n) => product * (2 * n + 1), quantities.length);
   if (count > MOST_OFFSETS)
     throw wrong("lag", `all offsets of all components are ${count}; at most ${MOST_OFFSETS} are answered`);
-  const column = where === undefined ? (extreme ?? "1") : whereHolds(where, extreme ?? "1");
+  const column = where === undefined ? (extreme ?? "1") : nanUnless(where, extreme ?? "1");
   // The means of centres are those of structures.
   const meant = events === "centres" ? texts : [...texts, column];
   const { analysis, about: means } = await withMeans(plain, meant, over ?? LETTERS, "where");

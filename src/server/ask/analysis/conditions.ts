@@ -3,7 +3,7 @@ import { type AnalysedNodes, pooled } from "./analysed-nodes.js";
 import { type Analysis, momentsOf } from "./analysis.js";
 
 /** An expression whose values are NaN where the condition fails. */
-export function whereHolds(condition: string, text: string): string {
+export function nanUnless(condition: string, text: string): string {
   return `(${condition}) ? (${text}) : (0/0)`;
 }
 
@@ -13,6 +13,6 @@ export async function countsOf(
   nodes: AnalysedNodes,
   conditions: readonly string[],
 ): Promise<readonly number[]> {
-  const columns = conditions.map((condition) => whereHolds(condition, "1"));
+  const columns = conditions.map((condition) => nanUnless(condition, "1"));
   return (await momentsOf(analysis, pooled(nodes), columns)).map(([one]) => one?.count as number);
 }

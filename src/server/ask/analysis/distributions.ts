@@ -5,7 +5,7 @@ import type { Names } from "../../../analysis/names.js";
 import { nested } from "../../../analysis/nested.js";
 import type { GroupAnswer } from "../../../analysis/reductions.js";
 import type { Analysis } from "./analysis.js";
-import { whereHolds } from "./conditions.js";
+import { nanUnless } from "./conditions.js";
 import { coordinatesOf, type ReductionRequest } from "./reductions.js";
 
 /** Bits of the digits: few large ones, or small ones for more than `MOST_OF_FEW` quantiles of all positions together. */
@@ -77,7 +77,7 @@ export function higherMoments(row: ReductionRequest, index: number, names: Names
   const powers = Array.from({ length: order - 1 }, (_, n) => n + 2);
   const text = String(moments);
   const { shape } = compileExpression(text, names, `reduce[${index}].moments`);
-  const components = componentsIn(text, shape).map((one) => (where === undefined ? one : whereHolds(where, one)));
+  const components = componentsIn(text, shape).map((one) => (where === undefined ? one : nanUnless(where, one)));
   const ofPowers = powers.flatMap((n) => components.map((one) => ({ moments: `fluc(${one})^${n}`, order: 1 })));
   return {
     rows: [{ ...row, order: 4 }, ...ofPowers],

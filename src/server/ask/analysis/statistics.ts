@@ -8,7 +8,7 @@ import { checkFilterUsed, compileWhat, namesOf, pointDerivatives, usualWhat, wha
 import { type AnalysedNodes, DIRECTIONS, keptAxes, regrouped } from "./analysed-nodes.js";
 import { analysisOf, analysisOfPoints, type Tabled, tabled } from "./analysis.js";
 import { budgetOf } from "./budgets.js";
-import { countsOf, whereHolds } from "./conditions.js";
+import { countsOf, nanUnless } from "./conditions.js";
 import { type Expanded, higherMoments, quantiles } from "./distributions.js";
 import { signsOf, symmetryOf } from "./fold.js";
 import { renamed } from "./given-names.js";
@@ -43,7 +43,7 @@ export async function statistics(context: Context, question: MemberValues): Prom
   const kept = keptAxes(over, plain.nodes.publicFrames.length);
   checkKinds(wanted, question, regrouped(plain.nodes, kept));
   for (const text of texts) compileExpression(text, plain.nodes.base.names, memberOf(text, question));
-  const held = where === undefined ? null : whereHeld(rows, where, plain.nodes);
+  const held = where === undefined ? null : maskReductions(rows, where, plain.nodes);
   if (held === null && question.reduce === undefined)
     checkFilterUsed(question, compileWhat(what, namesOf(question, dataset)));
   const wall = units === "plus" ? await wallUnitsOf(plain) : null;
@@ -113,7 +113,7 @@ function memberOf(text: string, { reduce, where }: MemberValues): string {
 }
 
 /** The reductions restricted to a condition, and their columns without it. Throws RequestError. */
-function whereHeld(
+function maskReductions(
   rows: readonly ReductionRequest[],
   condition: string,
   { base }: AnalysedNodes,
@@ -123,7 +123,7 @@ function whereHeld(
     const text = String(value);
     const { shape } = compileExpression(text, base.names, "reduce");
     if (shape !== "scalar" && !hasComponents) throw wrong("where", `${text} is a ${shape}; ask components, or norm`);
-    const held = shape === "scalar" ? whereHolds(condition, text) : `(${whereHolds(condition, "1")}) * (${text})`;
+    const held = shape === "scalar" ? nanUnless(condition, text) : `(${nanUnless(condition, "1")}) * (${text})`;
     const components = componentsIn(text, shape);
     for (const [i, component] of componentsIn(held, shape).entries()) names.set(component, components[i]);
     return held;

@@ -7,7 +7,7 @@ import type { Four } from "../../../analysis/plan.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { LETTERS } from "../analysis/analysed-nodes.js";
 import { analysisOf } from "../analysis/analysis.js";
-import { whereHolds } from "../analysis/conditions.js";
+import { nanUnless } from "../analysis/conditions.js";
 import { withMeans } from "../analysis/means.js";
 import { type CallAnswer, columnOf, type RowsAnswer } from "../answer.js";
 import { answered, type Context } from "../context.js";
@@ -36,11 +36,11 @@ export async function find(context: Context, question: MemberValues): Promise<Ca
   const texts = [...(where === undefined ? [] : [where]), ...what.map(({ text }) => text)];
   const { analysis, about } = await withMeans(plain, texts, over, "where");
   const { nodes, reduce } = analysis;
-  const key = where === undefined ? (first as Quantity).text : whereHolds(where, first?.text ?? "1");
+  const key = where === undefined ? (first as Quantity).text : nanUnless(where, first?.text ?? "1");
   const compiled = compileScalar(key, nodes.base.names, "where");
   checkFilterUsed(question, [...quantities, { expressions: [compiled] }]);
   // Nodes where the condition holds count even where the first quantity has no value.
-  const counted = [key, where === undefined ? key : whereHolds(where, "1")];
+  const counted = [key, where === undefined ? key : nanUnless(where, "1")];
   const ofNodes = quantities.filter(isAtNodes).flatMap(({ components }) => components);
   const columns = [...counted, ...ofNodes];
   const reductions = [
