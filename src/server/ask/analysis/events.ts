@@ -11,7 +11,7 @@ import { pointOptions } from "../question/what.js";
 import { type AnalysedNodes, DIRECTIONS, nodesOfFrame, pooled } from "./analysed-nodes.js";
 import type { Analysis } from "./analysis.js";
 import { countsOf } from "./conditions.js";
-import { pickAll } from "./reductions.js";
+import { pickGroupExtremes } from "./reductions.js";
 import { finderOf } from "./structures.js";
 
 /** Most nodes of a condition whose axes are found together. */
@@ -82,7 +82,7 @@ export async function extremeNodes(
   const reduction = { kind: "extremes", of: 0, count, apart, from, also: also.map((_, c) => c + 1) } as const;
   const reducing = { columns: [column, ...also], reductions: [reduction] };
   const found = (await reduce(all, reducing)).states(0) as readonly Extremes[];
-  const [picked] = await pickAll(reduction, found, { ...all.base, ...reducing }, all, analysis);
+  const [picked] = await pickGroupExtremes(reduction, found, { ...all.base, ...reducing }, all, analysis);
   return picked?.[side] ?? [];
 }
 

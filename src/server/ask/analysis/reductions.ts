@@ -21,7 +21,7 @@ import { withErrors } from "./standard-errors.js";
 
 export type ReductionRequest = Readonly<Record<string, unknown>>;
 
-export class Columns {
+export class ColumnTable {
   readonly texts: string[] = [];
   readonly #nodes: AnalysedNodes["base"];
 
@@ -30,7 +30,7 @@ export class Columns {
   }
 
   /** The number of the column of a scalar. Throws RequestError that names the member and the column of the text. */
-  of(text: unknown, member: string): number {
+  numberOf(text: unknown, member: string): number {
     compileScalar(text as string, this.#nodes.names, member);
     const known = this.texts.indexOf(text as string);
     return known >= 0 ? known : this.texts.push(text as string) - 1;
@@ -38,7 +38,7 @@ export class Columns {
 
   componentsOf(text: string, member: string): readonly number[] {
     const { shape } = compileExpression(text, this.#nodes.names, member);
-    return componentsIn(text, shape).map((one) => this.of(one, member));
+    return componentsIn(text, shape).map((one) => this.numberOf(one, member));
   }
 }
 
@@ -56,7 +56,7 @@ export interface ReductionOptions {
   readonly by?: number | undefined;
   /** The axis whose halves are folded, and the signs of quantities; null: no folding. */
   readonly fold: { readonly axis: 0 | 1 | 2; signsOf(text: string): readonly number[] } | null;
-  readonly named: ReadonlySet<ReductionRequest>;
+  readonly onlyNamed: ReadonlySet<ReductionRequest>;
   /** The member that holds each row. */
   readonly members: readonly string[];
 }
@@ -94,10 +94,10 @@ export function checkKinds(rows: readonly ReductionRequest[], question: MemberVa
 export async function computeReductions(
   rows: readonly ReductionRequest[],
   analysis: Analysis,
-  { by, fold, named, members }: ReductionOptions,
+  { by, fold, onlyNamed: named, members }: ReductionOptions,
 ): Promise<GroupAnswer> {
   const { nodes, most } = analysis;
-  const columns = new Columns(nodes);
+  const columns = new ColumnTable(nodes);
   const pending = rows.map((one, i) => readReduction(one, members[i] as string, columns));
   const known = await findRanges(pending, columns, analysis);
   const groups = pending.map((one) =>
@@ -107,23 +107,23 @@ export async function computeReductions(
   checkSize(reductions, nodes.base, most);
   const { kept } = nodes.base;
   // Blocks consist of frames, so frames are reduced separately.
-  const reduced = by === undefined ? nodes : regrouped(nodes, [kept[0], kept[1], kept[2], true]);
+  const frameNodes = by === undefined ? nodes : regrouped(nodes, [kept[0], kept[1], kept[2], true]);
   const { texts } = columns;
-  const plan: ReductionPlan = { ...reduced.base, columns: texts, reductions };
+  const plan: ReductionPlan = { ...frameNodes.base, columns: texts, reductions };
   const signs = reductions.map(({ of }) => [of].flat().map((column) => fold?.signsOf(texts[column] as string)[0] ?? 1));
-  const merged = reductions.length === 0 ? null : await analysis.reduce(reduced, { columns: texts, reductions });
-  const described = fold === null ? { ...plan, kept } : halfOf({ ...plan, kept }, fold.axis);
+  const merged = reductions.length === 0 ? null : await analysis.reduce(frameNodes, { columns: texts, reductions });
+  const foldedPlan = fold === null ? { ...plan, kept } : halfOf({ ...plan, kept }, fold.axis);
   const answers: GroupAnswer[] = [];
   for (const [i, reduction] of reductions.entries()) {
     await analysis.slices.pause();
     const states = (merged as Merged).states(i);
     const found =
       reduction.kind === "extremes"
-        ? await pickAll(reduction, states as readonly Extremes[], plan, reduced, analysis)
+        ? await pickGroupExtremes(reduction, states as readonly Extremes[], plan, frameNodes, analysis)
         : fold === null
           ? states
           : foldStates(reduction, states, groupExtent(plan), fold.axis, signs[i] as readonly number[]);
-    answers.push(await describeResult(reduction, found, described, texts, by, analysis.slices));
+    answers.push(await describeResult(reduction, found, foldedPlan, texts, by, analysis.slices));
   }
   const results = groups.map(({ length }) => byComponent(answers.splice(0, length)));
   const weights = nodes.base.points === undefined ? nodes.weights : "points";
@@ -138,18 +138,18 @@ function byComponent(parts: readonly GroupAnswer[]): GroupAnswer {
   return Object.fromEntries(Object.keys(first).map((name) => [name, member(name)]));
 }
 
-function readReduction(question: ReductionRequest, prefix: string, columns: Columns): ReadReduction {
+function readReduction(question: ReductionRequest, prefix: string, columns: ColumnTable): ReadReduction {
   const kind = kindOf(question) as ReadReduction["kind"];
   const texts = [question[kind]].flat();
   const member = `${prefix}.${kind}`;
   const hasComponents = kind === "moments" || kind === "covariance";
   const of = texts.flatMap((text) =>
-    hasComponents ? columns.componentsOf(text as string, member) : columns.of(text, member),
+    hasComponents ? columns.componentsOf(text as string, member) : columns.numberOf(text, member),
   );
-  if (kind === "covariance" && of.length > MOST_COVARIED)
-    throw wrong(member, `${of.length} components; at most ${MOST_COVARIED} have covariances`);
+  if (kind === "covariance" && of.length > MAX_COVARIED)
+    throw wrong(member, `${of.length} components; at most ${MAX_COVARIED} have covariances`);
   const on = [question.on ?? []].flat();
-  const ranged = kind === "conditional" ? on.map((text) => columns.of(text, `${prefix}.on`)) : of;
+  const ranged = kind === "conditional" ? on.map((text) => columns.numberOf(text, `${prefix}.on`)) : of;
   if (kind === "conditional" && [question.bins].flat().length !== on.length)
     throw wrong(`${prefix}.bins`, "expected a number for each of on");
   const { range } = question as { range?: "auto" | BinRange | readonly BinRange[] };
@@ -165,7 +165,7 @@ function readReduction(question: ReductionRequest, prefix: string, columns: Colu
 /** Finds the ranges of columns without one, in a separate pass. */
 async function findRanges(
   pending: readonly ReadReduction[],
-  { texts }: Columns,
+  { texts }: ColumnTable,
   analysis: Analysis,
 ): Promise<ReadonlyMap<number, BinRange>> {
   const open = pending.filter(({ question, ranges }) => question.bins !== undefined && ranges === null);
@@ -183,7 +183,7 @@ async function findRanges(
 }
 
 /** Picks the extremes of groups, 16 candidates between looks at the clock. If a pass is too short, another follows. */
-export async function pickAll(
+export async function pickGroupExtremes(
   reduction: AnyReduction & ExtremesOptions,
   found: readonly Extremes[],
   plan: ReductionPlan,
@@ -191,7 +191,7 @@ export async function pickAll(
   { reduce, slices }: Analysis,
 ): Promise<readonly Extremes[]> {
   const distance2 = distanceIn(plan);
-  const picked = found.map((state) => ({ ...state, highest: NONE, lowest: NONE }));
+  const picked = found.map((state) => ({ ...state, highest: NO_EXTREMES, lowest: NO_EXTREMES }));
   for (let pass = found; ; ) {
     for (const [g, state] of picked.entries())
       for (const side of SIDES) {
@@ -215,12 +215,12 @@ export async function pickAll(
   }
 }
 
-const NONE: readonly Extreme[] = [];
+const NO_EXTREMES: readonly Extreme[] = [];
 type Slices = Analysis["slices"];
 /** Groups described between two checks of the clock. */
-const DESCRIBED = 256;
+const GROUPS_PER_SLICE = 256;
 /** Components whose covariances are computed together. */
-const MOST_COVARIED = 16;
+const MAX_COVARIED = 16;
 
 /** The reductions of a row: moments have one per component. */
 function reductionsFor(
@@ -268,17 +268,17 @@ async function describeResult(
   const place = ({ node, frame }: Extreme) => ({ at: placeIn(plan, node), time: plan.times[frame] });
   const finish = (state: ReductionState) => finishState(reduction, state, place, plan.cell);
   // The states of the groups of a frame follow one another.
-  const number = states.length / plan.times.length;
+  const groupsPerFrame = states.length / plan.times.length;
   const describe = (g: number): GroupAnswer => {
     if (by === undefined) return finish(states[g] as ReductionState);
-    const series = plan.times.map((_, f) => states[f * number + g] as ReductionState);
+    const series = plan.times.map((_, f) => states[f * groupsPerFrame + g] as ReductionState);
     return withErrors(series, by, (a, b) => mergeStates(reduction, a, b), finish);
   };
   const groups: GroupAnswer[] = [];
   const add = (from: number, to: number): void => {
     for (let g = from; g < to; g++) groups.push(describe(g));
   };
-  await slices.each(by === undefined ? states.length : number, add, DESCRIBED);
+  await slices.each(by === undefined ? states.length : groupsPerFrame, add, GROUPS_PER_SLICE);
   return { ...headOf(reduction, texts), ...coordinatesOf(plan), ...(await nest(groups, plan, slices)) };
 }
 
@@ -291,7 +291,7 @@ function halfOf(plan: ReductionPlan, axis: 0 | 1 | 2): ReductionPlan {
 
 function headOf(reduction: AnyReduction, texts: readonly string[]): GroupAnswer {
   const textOf = (column: number) => texts[column];
-  const one = (list: readonly unknown[]) => (list.length === 1 ? list[0] : list);
+  const single = (list: readonly unknown[]) => (list.length === 1 ? list[0] : list);
   const { of, on, bins, range } = reduction as {
     readonly of: number | readonly number[];
     readonly on?: readonly number[];
@@ -301,8 +301,8 @@ function headOf(reduction: AnyReduction, texts: readonly string[]): GroupAnswer 
   const head = { of: typeof of === "number" ? textOf(of) : of.map(textOf) };
   if (range === undefined || bins === undefined) return head;
   const ranges = (typeof range[0] === "number" ? [range] : range) as readonly BinRange[];
-  const edges = one(ranges.map((ends, i) => edgesOf(ends, [bins].flat()[i] as number)));
-  return { ...head, ...(on === undefined ? {} : { on: one(on.map(textOf)) }), edges };
+  const edges = single(ranges.map((ends, i) => edgesOf(ends, [bins].flat()[i] as number)));
+  return { ...head, ...(on === undefined ? {} : { on: single(on.map(textOf)) }), edges };
 }
 
 /** Coordinates of the groups of a plan: time first, then z, y, x. */

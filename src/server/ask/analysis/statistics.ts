@@ -61,7 +61,7 @@ export async function statistics(context: Context, question: MemberValues): Prom
   const reduced = await computeReductions(
     held?.rows ?? rows,
     { ...analysis, nodes },
-    { by, fold, named: own, members },
+    { by, fold, onlyNamed: own, members },
   );
   const found = reduced.results as GroupAnswer[];
   const scale = wall === null ? 1 : wall.nu / wall.u_tau ** 4;

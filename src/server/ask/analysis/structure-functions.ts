@@ -15,7 +15,7 @@ import { boxIn, boxOfAll } from "../question/where.js";
 import { type AxisNumber, framesIn, LETTERS, pointNodes, regionNodes, requireEveryNode } from "./analysed-nodes.js";
 import { type Analysis, analysisOf, type Tabled, tabled } from "./analysis.js";
 import { withMeans } from "./means.js";
-import { aboutTexts, Columns, checkNumbers } from "./reductions.js";
+import { aboutTexts, ColumnTable, checkNumbers } from "./reductions.js";
 import { AGAINST, withSlopes } from "./self-similarity.js";
 import { onlyWhat } from "./spectra/spectral-quantities.js";
 
@@ -121,8 +121,8 @@ async function overNodes(
   const [count, letter] = [nodes.base.extent[axis], LETTERS[axis]];
   if (separations.nodes.some((separation) => separation >= count))
     throw wrong("separations", `the region has ${count} nodes along ${letter}`);
-  const columns = new Columns(nodes);
-  const of = texts.map((column) => columns.of(column, "what"));
+  const columns = new ColumnTable(nodes);
+  const of = texts.map((column) => columns.numberOf(column, "what"));
   const along = { axis, separations: separations.nodes, orders, absolute, histogram, periodic: nodes.wraps[axis] };
   const reduction: Increment = { kind: "increments", of, ...along };
   const ordered = [axis, ...[0, 1, 2].filter((c) => c !== axis)].map((c) => of[c]); // Longitudinal first.

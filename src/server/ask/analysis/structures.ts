@@ -14,7 +14,7 @@ import { compileWhat } from "../question/what.js";
 import { type AnalysedNodes, DIRECTIONS, framesIn, LETTERS, requireEveryNode } from "./analysed-nodes.js";
 import { type Analysis, analysisOf, type Tabled, tabled } from "./analysis.js";
 import { withMeans } from "./means.js";
-import { aboutTexts, Columns } from "./reductions.js";
+import { aboutTexts, ColumnTable } from "./reductions.js";
 import { type FrameStructures, trackedStructures } from "./tracked-structures.js";
 
 /** Structures described between two checks of the clock. */
@@ -59,8 +59,8 @@ export async function finderOf(context: Context, question: MemberValues, plain: 
   const quantities = compileWhat(what, nodes.base.names);
   requireEveryNode(nodes);
   const properties = quantities.flatMap(({ components }) => components);
-  const columns = new Columns(nodes);
-  const of = columns.of(where, "where");
+  const columns = new ColumnTable(nodes);
+  const of = columns.numberOf(where, "where");
   const extent = nodes.base.extent.slice(0, 3);
   const count = extent.reduce((product, n) => product * n, 1);
   if (labels && count > NODES_PER_NUMBER * most)
@@ -68,7 +68,7 @@ export async function finderOf(context: Context, question: MemberValues, plain: 
   const reduction: AnyReduction & { kind: "structures" } = {
     ...{ kind: "structures", of, side: "above", threshold: 0.5, most, labels, wraps: nodes.wraps },
     connectivity: Number(connectivity) as 6 | 18 | 26,
-    properties: properties.map((property) => columns.of(property, "what")),
+    properties: properties.map((property) => columns.numberOf(property, "what")),
   };
   const skipped = await skipOf(context, question, where, nodes.frames, 0);
   let total = 0;
