@@ -6,7 +6,6 @@ import type { ApiExample, ApiGroup } from "../http/reference-page.js";
 
 const DATASET = "isotropic32";
 
-/** A member of a call as a parameter. */
 function parameterOf(name: MemberName, call: CallName): TSchema {
   const choices = memberOf(name).type === "choice" ? choicesOf(name, call) : [];
   const { example } = callOf(call);

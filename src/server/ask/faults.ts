@@ -38,7 +38,6 @@ export class Faults {
       });
   }
 
-  /** Runs a step and keeps its fault. */
   try<T>(member: MemberName | "question", step: () => T): T | undefined {
     try {
       return step();

@@ -3,7 +3,6 @@ import { Type } from "@sinclair/typebox";
 import { CALLER_CODES, SERVER_CODES } from "../../shared/errors.js";
 import { PROBLEM_TYPE } from "../http/problem.js";
 
-/** A member that is one of a list of names. */
 export const oneOf = <const T extends readonly string[]>(values: T, description?: string) =>
   Type.Unsafe<T[number]>({ type: "string", enum: [...values], ...(description === undefined ? {} : { description }) });
 
@@ -54,7 +53,6 @@ const AXIS = Type.Object({
 
 const NAMES = { name: Type.String(), title: Type.String(), aliases: Type.Array(Type.String()) };
 
-/** A dataset in a list. */
 const SUMMARY = Type.Object({
   ...NAMES,
   nodes: Type.Array(Type.Integer()),

@@ -45,7 +45,6 @@ import { restate } from "./restate.js";
 export const MOST_QUESTIONS = 64;
 const FEW_QUESTIONS = 8;
 
-/** Answers one call. */
 type CallHandler = (context: Context, question: MemberValues) => Promise<CallAnswer>;
 
 /** What the calls need from the plug-in. */

@@ -49,7 +49,6 @@ export function coordinatesOf(axis: Axis, { from, count, stride }: StridedRange)
   });
 }
 
-/** Rounds to the nearest integer, ties to even. */
 function roundToEven(value: number): number {
   const floor = Math.floor(value);
   const rest = value - floor;

@@ -55,7 +55,6 @@ export function pooled(nodes: AnalysedNodes): AnalysedNodes {
   return regrouped(nodes, [false, false, false, false]);
 }
 
-/** The nodes of one frame. */
 export function nodesOfFrame({ base, frames, publicFrames, ...nodes }: AnalysedNodes, k: number): AnalysedNodes {
   const [nx, ny, nz] = base.extent;
   const own = { ...base, extent: [nx, ny, nz, 1] as const, times: [base.times[k]] };

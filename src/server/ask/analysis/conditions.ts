@@ -7,8 +7,7 @@ export function nanUnless(condition: string, text: string): string {
   return `(${condition}) ? (${text}) : (0/0)`;
 }
 
-/** Counts the nodes at which each condition holds. */
-export async function countsOf(
+export async function countNodesWhere(
   analysis: Pick<Analysis, "reduce">,
   nodes: AnalysedNodes,
   conditions: readonly string[],

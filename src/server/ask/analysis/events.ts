@@ -10,7 +10,7 @@ import { pointsOf } from "../question/points.js";
 import { pointOptions } from "../question/what.js";
 import { type AnalysedNodes, DIRECTIONS, nodesOfFrame, pooled } from "./analysed-nodes.js";
 import type { Analysis } from "./analysis.js";
-import { countsOf } from "./conditions.js";
+import { countNodesWhere } from "./conditions.js";
 import { pickGroupExtremes } from "./reductions.js";
 import { finderOf } from "./structures.js";
 
@@ -73,7 +73,7 @@ export async function extremeNodes(
   const { question, nodes, reduce } = analysis;
   const all = pooled(nodes);
   const named = typeof question.events === "object" ? question.events : null;
-  const [known = 0] = named === null ? await countsOf(analysis, all, [column]) : [];
+  const [known = 0] = named === null ? await countNodesWhere(analysis, all, [column]) : [];
   if (known > MOST_EVENTS)
     throw new LimitError("analysis.numbers", `where: ${known} nodes are events; at most ${MOST_EVENTS} are turned.`);
   const { count = Math.max(1, known), apart = 0 } = named ?? {};

@@ -19,6 +19,14 @@ import { numbersOf } from "./analysis-memory.js";
 import { REDUCTIONS, type ReductionKind } from "./reduction-schemas.js";
 import { withErrors } from "./standard-errors.js";
 
+const NO_EXTREMES: readonly Extreme[] = [];
+type Slices = Analysis["slices"];
+/** Groups described between two checks of the clock. */
+const GROUPS_PER_SLICE = 256;
+/** Components whose covariances are computed together. */
+const MAX_COVARIED = 16;
+
+/** The JSON of a reduction in a question. */
 export type ReductionRequest = Readonly<Record<string, unknown>>;
 
 export class ColumnTable {
@@ -42,7 +50,7 @@ export class ColumnTable {
   }
 }
 
-/** A reduction whose range may have to be found first. */
+/** A reduction with the numbers of its columns; `ranged`: the columns with bins, whose ranges may have to be found. */
 interface ReadReduction {
   readonly question: ReductionRequest;
   readonly kind: ReductionKind & AnyReduction["kind"];
@@ -56,6 +64,7 @@ export interface ReductionOptions {
   readonly by?: number | undefined;
   /** The axis whose halves are folded, and the signs of quantities; null: no folding. */
   readonly fold: { readonly axis: 0 | 1 | 2; signsOf(text: string): readonly number[] } | null;
+  /** Reductions whose quantities are only named in the answer. */
   readonly onlyNamed: ReadonlySet<ReductionRequest>;
   /** The member that holds each row. */
   readonly members: readonly string[];
@@ -94,14 +103,14 @@ export function checkKinds(rows: readonly ReductionRequest[], question: MemberVa
 export async function computeReductions(
   rows: readonly ReductionRequest[],
   analysis: Analysis,
-  { by, fold, onlyNamed: named, members }: ReductionOptions,
+  { by, fold, onlyNamed, members }: ReductionOptions,
 ): Promise<GroupAnswer> {
   const { nodes, most } = analysis;
   const columns = new ColumnTable(nodes);
   const pending = rows.map((one, i) => readReduction(one, members[i] as string, columns));
   const known = await findRanges(pending, columns, analysis);
   const groups = pending.map((one) =>
-    named.has(one.question) ? [] : reductionsFor(one, (column) => known.get(column) as BinRange),
+    onlyNamed.has(one.question) ? [] : reductionsFor(one, (column) => known.get(column) as BinRange),
   );
   const reductions = groups.flat();
   checkSize(reductions, nodes.base, most);
@@ -116,14 +125,12 @@ export async function computeReductions(
   const answers: GroupAnswer[] = [];
   for (const [i, reduction] of reductions.entries()) {
     await analysis.slices.pause();
-    const states = (merged as Merged).states(i);
-    const found =
-      reduction.kind === "extremes"
-        ? await pickGroupExtremes(reduction, states as readonly Extremes[], plan, frameNodes, analysis)
-        : fold === null
-          ? states
-          : foldStates(reduction, states, groupExtent(plan), fold.axis, signs[i] as readonly number[]);
-    answers.push(await describeResult(reduction, found, foldedPlan, texts, by, analysis.slices));
+    let states = (merged as Merged).states(i);
+    if (reduction.kind === "extremes")
+      states = await pickGroupExtremes(reduction, states as readonly Extremes[], plan, frameNodes, analysis);
+    else if (fold !== null)
+      states = foldStates(reduction, states, groupExtent(plan), fold.axis, signs[i] as readonly number[]);
+    answers.push(await describeResult(reduction, states, foldedPlan, analysis.slices, by));
   }
   const results = groups.map(({ length }) => byComponent(answers.splice(0, length)));
   const weights = nodes.base.points === undefined ? nodes.weights : "points";
@@ -215,13 +222,6 @@ export async function pickGroupExtremes(
   }
 }
 
-const NO_EXTREMES: readonly Extreme[] = [];
-type Slices = Analysis["slices"];
-/** Groups described between two checks of the clock. */
-const GROUPS_PER_SLICE = 256;
-/** Components whose covariances are computed together. */
-const MAX_COVARIED = 16;
-
 /** The reductions of a row: moments have one per component. */
 function reductionsFor(
   { question, kind, of, ranged, ranges }: ReadReduction,
@@ -261,9 +261,8 @@ async function describeResult(
   reduction: AnyReduction,
   states: readonly ReductionState[],
   plan: ReductionPlan,
-  texts: readonly string[],
-  by: number | undefined,
   slices: Slices,
+  by: number | undefined,
 ): Promise<GroupAnswer> {
   const place = ({ node, frame }: Extreme) => ({ at: placeIn(plan, node), time: plan.times[frame] });
   const finish = (state: ReductionState) => finishState(reduction, state, place, plan.cell);
@@ -279,7 +278,7 @@ async function describeResult(
     for (let g = from; g < to; g++) groups.push(describe(g));
   };
   await slices.each(by === undefined ? states.length : groupsPerFrame, add, GROUPS_PER_SLICE);
-  return { ...headOf(reduction, texts), ...coordinatesOf(plan), ...(await nest(groups, plan, slices)) };
+  return { ...headOf(reduction, plan.columns), ...coordinatesOf(plan), ...(await nest(groups, plan, slices)) };
 }
 
 function halfOf(plan: ReductionPlan, axis: 0 | 1 | 2): ReductionPlan {
@@ -306,11 +305,8 @@ function headOf(reduction: AnyReduction, texts: readonly string[]): GroupAnswer 
 }
 
 /** Coordinates of the groups of a plan: time first, then z, y, x. */
-export function coordinatesOf({
-  kept,
-  coordinates,
-  times,
-}: Pick<ReductionPlan, "coordinates" | "times"> & { readonly kept: readonly boolean[] }): GroupAnswer {
+export function coordinatesOf(plan: Pick<ReductionPlan, "coordinates" | "times"> & { kept: readonly boolean[] }) {
+  const { kept, coordinates, times } = plan;
   const axes = DIRECTIONS.flatMap((name, a) =>
     kept[a] ? [[name, a === 3 ? [...times] : [...coordinates[a as 0]]] as const] : [],
   );
@@ -321,14 +317,12 @@ export function coordinatesOf({
 async function nest(groups: readonly GroupAnswer[], plan: ReductionPlan, slices: Slices): Promise<GroupAnswer> {
   const [first] = groups;
   if (first === undefined || !plan.kept.includes(true)) return first ?? {};
-  const lengths = groupExtent(plan)
-    .filter((_, a) => plan.kept[a as 0])
-    .toReversed();
+  const lengths = groupExtent(plan).filter((_, a) => plan.kept[a as 0]);
   const members: Record<string, unknown> = {};
   for (const name of Object.keys(first)) {
     await slices.pause();
     const values = groups.map((group) => group[name]);
-    members[name] = nested(values, lengths);
+    members[name] = nested(values, lengths.toReversed());
   }
   return members;
 }

@@ -60,7 +60,7 @@ export function withErrors<State>(
     );
     const effective = whole.map((list) => (list === null ? 0 : effectiveNumber(list)));
     if (name === "mean" || name === "means")
-      return [name, effective.map((n, i) => (n < LEAST ? null : spread(whole[i] as number[]) / Math.sqrt(n)))];
+      return [name, effective.map((n, i) => (n < LEAST ? null : sampleDeviation(whole[i] as number[]) / Math.sqrt(n)))];
     const known = effective.filter((n) => n >= LEAST);
     if (known.length === 0) return [name, effective.map(() => null)];
     const some = cut(blocks, Math.ceil(blocks.length / Math.min(...known)));
@@ -73,8 +73,7 @@ export function withErrors<State>(
   return { ...answer, ...Object.fromEntries(shaped), blocks: blocks.length, ...(least ? { se_reason: reason } : {}) };
 }
 
-/** The standard deviation of a sample. */
-function spread(list: readonly number[]): number {
+function sampleDeviation(list: readonly number[]): number {
   const mean = meanOf(list);
   return Math.sqrt(list.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (list.length - 1));
 }
@@ -82,7 +81,7 @@ function spread(list: readonly number[]): number {
 /** The jackknife error of estimates that each leave out one block. */
 function jackknifed(list: Leaves): number | null {
   if (list.length < 2 || list.includes(null)) return null;
-  return (spread(list as number[]) * (list.length - 1)) / Math.sqrt(list.length);
+  return (sampleDeviation(list as number[]) * (list.length - 1)) / Math.sqrt(list.length);
 }
 
 /** Arranges a list of numbers in the nested lists of `value`. */

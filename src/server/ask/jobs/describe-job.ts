@@ -7,7 +7,6 @@ import { oneOf } from "../schemas.js";
 const nullable = (description: string) => Type.Union([Type.String({ description }), Type.Null()]);
 const count = (description: string) => Type.Integer({ description });
 
-/** A job as its owner sees it. */
 export const JOB = Type.Object({
   id: Type.String(),
   state: oneOf(JOB_STATES),
@@ -52,7 +51,6 @@ export function describeJob(job: Job, now: number, base: string): Static<typeof 
   };
 }
 
-/** An input as its owner sees it. */
 export const INPUT = Type.Object({
   id: Type.String(),
   complete: Type.Boolean({ description: "Whether all of it has been received." }),

@@ -18,7 +18,6 @@ import { runQuery } from "../run-query.js";
 /** Values of a level read at a time. */
 const GROUP_VALUES = 2 ** 21;
 
-/** The largest spacing between two coordinates. */
 function largestSpacing(axis: Axis, from: number, to: number): number {
   const { coordinates, nodes, spacing } = axis;
   if (coordinates === null) return spacing;

@@ -134,7 +134,6 @@ function wavesOf(plan: SpectrumPlan): readonly { readonly axis: 0 | 1 | 2; reado
   });
 }
 
-/** Answers a spectrum of lines or modes. */
 export async function lineSpectrum(context: Context, question: MemberValues, kind: "line" | "modes"): Promise<Tabled> {
   const { dataset } = context;
   const analysis = analysisOf(context, question);
