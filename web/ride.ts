@@ -67,7 +67,11 @@ effect(() => {
   const set = dataset.value;
   const { time } = view.value;
   if (set === null || time === null || mounted.value === null) return;
-  const place = placeAt(pathOf(set), time);
+  const path = pathOf(set);
+  const isWhole = questionsOf(set).every((question) => store.entry<Rows>(keyOf(set, question)).answer !== null);
+  const [[first] = [time], [last] = [time]] = [path[0], path.at(-1)];
+  // At times beyond the ends of its path a particle is at the nearer end, whichever time was shown before.
+  const place = placeAt(path, isWhole ? Math.min(last, Math.max(first, time)) : time);
   if (place === null) return;
   const at = placeIn(set, place);
   if (String(cross.peek()) === String(at)) return;

@@ -1,8 +1,9 @@
 /** Where a particle is between the records of its path, and that the crosshair comes to rest there. */
-import { expect, it } from "vitest";
-import { axisOf, model, setOf, show } from "./page.js";
+import { expect, it, vi } from "vitest";
+import { answering, axisOf, model, setOf, show } from "./page.js";
+import { buttonsOf } from "./template.js";
 
-const { placeAt } = await import("../ride.js");
+const { placeAt, ridePart } = await import("../ride.js");
 
 it("follows a circle between records by their velocities, and has no place beyond them", () => {
   const path = [0, 0.3, 0.6, 0.9].map((t) => [t, Math.cos(t), Math.sin(t), 0.5, 0, -Math.sin(t), Math.cos(t), 0]);
@@ -38,4 +39,29 @@ it.each([
       for (const [a, one] of parts.entries()) expect(Math.abs(place[a as 0] - first - one)).toBeLessThan(slack);
     }
   }
+});
+
+it("stays at the end of a path that is lost, whichever time was shown before", async () => {
+  // It is lost after t = 1.2.
+  const rows = [0, 0.4, 0.8, 1.2].map((t) => [0, t, 1 + t, 1, 1, null, 7, 1, 0, 0]);
+  const lost = [1.6, 2].map((t) => [0, t, null, null, null, null, null, null, null, null]);
+  answering((call) =>
+    call === "paths"
+      ? { rows: [...rows, ...lost] }
+      : call === "values"
+        ? { rows: [[1, 1, 1, 0]] }
+        : new Float32Array(64),
+  );
+  const set = setOf("lost", [0, 1, 2, 3]);
+  show(set, {});
+  buttonsOf(ridePart(set)).get("Ride the particle at the crosshair")?.();
+  const at = async (time: number, x: number) => {
+    model.change({ time });
+    await vi.waitFor(() => expect(model.cross.peek()[0]).toBeCloseTo(x, 7));
+  };
+  await at(1, 2);
+  await at(3, 2.2);
+  await at(0.4, 1.4);
+  await at(3, 2.2);
+  buttonsOf(ridePart(set)).get("Get off")?.();
 });
