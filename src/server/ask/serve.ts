@@ -92,7 +92,10 @@ async function runCall(context: Context, call: CallName, question: MemberValues,
   const complete: CompleteQuestion = { dataset: dataset.name, call, ...Object.fromEntries(members) };
   const taken = call === "grid" && Number(complete.level) > 0 ? levelIn(Number(complete.level)) : source;
   const isSaid = levelNumber(taken) > 0 || level !== 0;
-  const about = isSaid ? aboutLevel(taken, formatted, (complete.what ?? []) as string[]) : {};
+  // Those of flow maps are no expressions.
+  const texts = call === "flow_map" ? [] : ((complete.what ?? []) as string[]);
+  const reduced = answer.kind === "table" ? Object.keys((answer.body.formulas ?? {}) as object) : [];
+  const about = isSaid ? aboutLevel(taken, formatted, texts, reduced) : {};
   return { answer, question: complete, dataset, level: about, others };
 }
 

@@ -203,15 +203,12 @@ describe("a grid by levels", () => {
     const speed = meansOf((n) => Math.hypot(u[n] as number, v[n] as number, w[n] as number));
     const [ux, ps] = [meansOf((n) => u[n] as number), meansOf((n) => p[n] as number)];
     const flux = meansOf((n) => (p[n] as number) * (u[n] as number));
-    const members = {
-      what: ["norm(velocity)", "1 - 2*(p * u.x)", "p*2*u.x", "q = u.x >= 0 ? p : 1", "omega.x"],
-      level: 2,
-    };
+    const what = ["norm(velocity)", "1 - 2*(p * u.x)", "p*2*u.x", "q = u.x >= 0 ? p : 1", "omega.x"];
     const chosen = meansOf((n) => ((u[n] as number) >= 0 ? (p[n] as number) : 1));
     const expected = [speed, flux.map((one) => 1 - 2 * one), ux.map((one, c) => 2 * one * (ps[c] as number)), chosen];
     const level_of = ["mean", "of means", "of means", "mean", "mean"];
     const of = async (call: string, more: object = {}): Promise<AnyAnswer> =>
-      jsonOf(await ask(service, { ...common, ...members, call, ...more }));
+      jsonOf(await ask(service, { ...common, what, level: 2, call, ...more }));
     for (const more of [{}, { level: 0, dataset: `${NAME}@2` }]) {
       const { data, ...said } = await of("nodes", more);
       const found: number[][] = Object.values(data).map((one) => (one as number[][][]).flat(2));
@@ -227,6 +224,12 @@ describe("a grid by levels", () => {
     const where = { what: "norm(u)", where: `norm(u) > ${speed.toSorted((a, b) => a - b)[460]}` };
     const [{ total, ...said }, { held }] = [await of("find", where), await of("statistics", where)];
     expect([total, held, said.level_of, grid.level_of]).toEqual([51, 51, ["mean"], level_of]);
+    const { results, ...told } = await of("statistics", { what: undefined, reduce: { moments: "norm(u)" } });
+    const mean = expect.closeTo(speed.reduce((sum, one) => sum + one, 0) / 512, 5);
+    expect([results[0].mean, told.level_of]).toEqual([mean, { "norm(u)": "mean" }]);
+    expect(await of("find", { ...where, what: undefined })).toMatchObject({ total: 51, level: 2 });
+    const map = { dataset: NAME, call: "flow_map", what: "map", time: "0:0.1", z: 1, samples: 2, level: 2 };
+    expect(await jsonOf(await ask(service, map))).toMatchObject({ level: 2, dims: ["y", "x"] });
   });
 
   it("draws a picture of a level, and repeats its question", async () => {

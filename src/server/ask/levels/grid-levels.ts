@@ -73,7 +73,8 @@ export function levelOf(
   if (wanted === 0) return null;
   const set = service.engine.levels(dataset);
   const inputs = used.flatMap(({ expressions }) => expressions.flatMap((one) => one.inputs));
-  const apart = inputs.map((key) => key.split(":")[1]).find((field) => field !== undefined && !hasField(set, field));
+  const known = [undefined, ...(set?.quantities.map(({ text }) => text) ?? [])];
+  const apart = inputs.map((key) => key.split(":")[1]).find((field) => !known.includes(field));
   const jumping = inputs.find((key) => dataset.axes["xyz".indexOf(key)]?.periodic);
   const isRefused = question.filter !== undefined || apart !== undefined || jumping !== undefined;
   if (wanted === "auto" && (set === null || isRefused)) return null;
@@ -86,9 +87,6 @@ export function levelOf(
   return { level, set: set as LevelSet, dataset: found, quantities: compileWhat(what, namesOf(question, found)) };
 }
 
-const hasField = (set: LevelSet | null, name: string): boolean =>
-  set?.quantities.some(({ text }) => text === name) ?? false;
-
 /** A level as a dataset. Throws RequestError if there is none. */
 export function requireLevel(set: LevelSet | null, { name }: Dataset, level: number): Dataset {
   const found = set?.datasets[level - 1];
@@ -98,21 +96,22 @@ export function requireLevel(set: LevelSet | null, { name }: Dataset, level: num
   throw new RequestError("OutOfRange", `level: "${name}" has ${own}.`, { member: "level" });
 }
 
-/** What an answer says about the level that it is of. @param what the texts of its quantities */
-export function aboutLevel(dataset: Dataset, question: MemberValues, what: readonly string[]) {
-  const level = levelNumber(dataset);
-  const isMean = ({ field }: Expression): boolean => field !== null && Object.hasOwn(dataset.fields, field);
-  const of = level === 0 ? [] : compileWhat(readWhat(what), namesOf(question, dataset));
-  const means = of.map(({ expressions }) => (expressions.every(isMean) ? "mean" : "of means"));
-  const spacing = dataset.axes.map(({ coordinates, spacing: d }) => (coordinates === null ? d : null));
-  return { level, spacing, ...(level === 0 ? {} : { level_of: means.length === 0 ? "of means" : means }) };
+/** What an answer says about its level. @param what texts of quantities, `others` of those of `reduce` */
+export function aboutLevel(set: Dataset, question: MemberValues, what: readonly string[], others: readonly string[]) {
+  const about = { level: levelNumber(set), spacing: set.axes.map((one) => (one.coordinates ? null : one.spacing)) };
+  const texts = what.length === 0 ? others : what;
+  if (about.level === 0 || texts.length === 0) return about;
+  const isMean = ({ field }: Expression): boolean => field !== null && Object.hasOwn(set.fields, field);
+  const compiled = compileWhat(readWhat(texts), namesOf(question, set));
+  const kinds = compiled.map(({ expressions }) => (expressions.every(isMean) ? "mean" : "of means"));
+  return { ...about, level_of: what.length > 0 ? kinds : Object.fromEntries(kinds.map((kind, q) => [texts[q], kind])) };
 }
 
 /** Of a plane, what the cubes across it average over. */
 export function thicknessOf(level: number, samples: Samples, dataset: Dataset): { readonly thickness?: number } {
-  const across = [0, 1, 2].filter((a) => !samples.axes.includes(samples.grid[2 - a] as SampleGrid[0]));
-  const [a] = across.length === 1 ? across : [];
-  return a === undefined ? {} : { thickness: 2 ** level * (spacingsIn(samples, dataset)[a] as number) };
+  const [a, ...others] = [0, 1, 2].filter((a) => !samples.axes.includes(samples.grid[2 - a] as SampleGrid[0]));
+  if (a === undefined || others.length > 0) return {};
+  return { thickness: 2 ** level * (spacingsIn(samples, dataset)[a] as number) };
 }
 
 /** The position of the samples of an axis between the positions of a level. */
