@@ -1,16 +1,16 @@
 /** Numbers of nodes for which Fourier transforms are available. */
 
 /** Whether a length can be transformed: 2^a 3^b 5^c. */
-export function isTransformable(n: number): boolean {
+export function isFftLength(n: number): boolean {
   let rest = n;
   for (const prime of [2, 3, 5]) while (rest % prime === 0 && rest > 0) rest /= prime;
   return rest === 1;
 }
 
 /** The nearest lengths below and above a length that can be transformed. */
-export function nearestLengths(n: number): readonly [below: number, above: number] {
+export function nearestFftLengths(n: number): readonly [below: number, above: number] {
   let [below, above] = [n, n];
-  while (!isTransformable(below)) below--;
-  while (!isTransformable(above)) above++;
+  while (!isFftLength(below)) below--;
+  while (!isFftLength(above)) above++;
   return [below, above];
 }

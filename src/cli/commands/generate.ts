@@ -7,7 +7,7 @@ import { type CubeKind, type CubeOptions, writeCube } from "#tools/generate/cube
 import { type FrameReport, writeIsotropic } from "#tools/generate/isotropic.js";
 import { spectrumPlot } from "#tools/generate/spectrum-plot.js";
 import { meanSpectrum } from "#tools/generate/turbulence-statistics.js";
-import { isTransformable } from "../../analysis/lengths.js";
+import { isFftLength } from "../../analysis/lengths.js";
 import type { Manifest } from "../../storage/catalog/manifest.js";
 import type { Triple } from "../../storage/dataset/dataset.js";
 import { NAME_PATTERN } from "../../storage/dataset/descriptor.js";
@@ -24,7 +24,7 @@ const checked =
     throw new InvalidArgumentError(`${needed} is needed.`);
   };
 const powerOfTwo = checked(wholeNumber(8, 256), (n) => Number.isInteger(Math.log2(n)), "a power of two from 8 to 256");
-const isSimulated = (nodes: number) => nodes % 2 === 0 && isTransformable(nodes);
+const isSimulated = (nodes: number) => nodes % 2 === 0 && isFftLength(nodes);
 const simulatedNodes = checked(wholeNumber(8, 512), isSimulated, "an even number 2^a 3^b 5^c from 8 to 512");
 const numberIn = (text: string) => (NUMBER.test(text.trim()) ? Number(text) : Number.NaN);
 const positive = checked(numberIn, (value) => value > 0 && Number.isFinite(value), "a positive number");

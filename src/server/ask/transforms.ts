@@ -1,7 +1,7 @@
 /** Filtered fields and spectral derivatives: inputs that transforms of whole frames provide. */
 import type { DerivativeScheme, DerivedPlan, FieldFilter } from "../../analysis/derived.js";
 import { actsAlong, boxNodes, derivedPlan, filterOf } from "../../analysis/derived.js";
-import { isTransformable, nearestLengths } from "../../analysis/lengths.js";
+import { isFftLength, nearestFftLengths } from "../../analysis/lengths.js";
 import { type InputKey, type Names, otherDataset, partsOfInput } from "../../analysis/names.js";
 import type { OfAxes } from "../../analysis/spectrum.js";
 import type { Axis, Dataset } from "../../engine/contract/dataset.js";
@@ -84,8 +84,8 @@ export function checkTransforms({ axes, name }: Dataset, transformed: OfAxes<boo
     const letter = "xyz"[a];
     const unsupported = (text: string) => new RequestError("Unsupported", text, { member });
     if (!periodic) throw unsupported(`Transforms along ${letter} need a periodic axis, and that of "${name}" is not.`);
-    if (isTransformable(nodes)) return;
+    if (isFftLength(nodes)) return;
     const text = `Transforms take 2^a 3^b 5^c nodes, and ${letter} of "${name}" has ${nodes}`;
-    throw unsupported(`${text}; the nearest are ${nearestLengths(nodes).join(" and ")}.`);
+    throw unsupported(`${text}; the nearest are ${nearestFftLengths(nodes).join(" and ")}.`);
   });
 }

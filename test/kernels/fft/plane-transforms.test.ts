@@ -1,7 +1,7 @@
 /** The transforms agree with sums over the definition, for every radix, and undo each other. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { isTransformable, nearestLengths } from "../../../src/analysis/lengths.js";
+import { isFftLength, nearestFftLengths } from "../../../src/analysis/lengths.js";
 import { halfOf, PlaneTransforms } from "../../../src/kernels/fft/plane-transforms.js";
 
 const WASM = readFileSync("dist/kernels/fft/fft.wasm");
@@ -71,7 +71,7 @@ describe.each(LENGTHS)("transforms of %i numbers", (n) => {
 });
 
 it("names the nearest lengths of the form 2^a 3^b 5^c", () => {
-  expect([1, 30, 96, 125, 4096].every(isTransformable)).toBe(true);
-  expect([7, 70, 77, 121].some(isTransformable)).toBe(false);
-  expect(nearestLengths(70)).toEqual([64, 72]);
+  expect([1, 30, 96, 125, 4096].every(isFftLength)).toBe(true);
+  expect([7, 70, 77, 121].some(isFftLength)).toBe(false);
+  expect(nearestFftLengths(70)).toEqual([64, 72]);
 });
