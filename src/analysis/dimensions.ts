@@ -16,7 +16,7 @@ const LENGTHS: Readonly<Record<InputKind, number>> = {
 };
 
 /** The dimension of a product of powers of a dataset's units. */
-export function measured(units: Units, powers: Readonly<Record<string, number>>): UnitPowers {
+export function dimensionOfPowers(units: Units, powers: Readonly<Record<string, number>>): UnitPowers {
   const product = new Map<string, number>();
   for (const [base, power] of Object.entries(powers)) multiplyUnit(product, units[base] ?? `?${base}`, power);
   return product;
@@ -24,21 +24,21 @@ export function measured(units: Units, powers: Readonly<Record<string, number>>)
 
 /** The dimension of an input. */
 export function dimensionOfInput(key: InputKey, units: Units): UnitPowers {
-  if (key === "t") return measured(units, { time: 1 });
-  if (key === "x" || key === "y" || key === "z") return measured(units, { length: 1 });
+  if (key === "t") return dimensionOfPowers(units, { time: 1 });
+  if (key === "x" || key === "y" || key === "z") return dimensionOfPowers(units, { length: 1 });
   const [kind, field] = key.split(":") as [InputKind, FieldName];
-  const of = measured(
+  const of = dimensionOfPowers(
     units,
     field === "force" && units.force === undefined ? { velocity: 1, time: -1 } : { [field]: 1 },
   );
   const power = kind === "filteredProducts" || kind === "filteredStress" ? 2 : 1;
-  return productOf(powerOf(of, power), measured(units, { length: -LENGTHS[kind] }));
+  return productOf(powerOf(of, power), dimensionOfPowers(units, { length: -LENGTHS[kind] }));
 }
 
 /** The dimension of a derivative of an expression. `length`: order in space. `time`: order in time. */
 export function dimensionOfDerivative(of: UnitPowers, units: Units, length: number, time = 0): UnitPowers {
   if (of === "number") return length === 0 && time === 0 ? of : dimensionOfDerivative(new Map(), units, length, time);
-  return productOf(of, measured(units, { length: -length, time: -time }));
+  return productOf(of, dimensionOfPowers(units, { length: -length, time: -time }));
 }
 
 /** The dimension of `a * b^power`. */

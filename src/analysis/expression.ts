@@ -18,8 +18,8 @@ import {
   commonOf,
   dimensionOfDerivative,
   dimensionOfInput,
+  dimensionOfPowers,
   dimensionText,
-  measured,
   powerOf,
   productOf,
   type UnitPowers,
@@ -207,7 +207,7 @@ class ExpressionCompiler {
       throw this.#refuse(`nothing has the name ${excerpt(name)}; write ${present}`, column, present);
     if (name === "tau") return this.#stress(column);
     if (name === "nu" && viscosity !== undefined)
-      return { ...constantPart(viscosity), dimension: measured(units, { velocity: 1, length: 1 }) };
+      return { ...constantPart(viscosity), dimension: dimensionOfPowers(units, { velocity: 1, length: 1 }) };
     const components = Object.hasOwn(this.#names.fields, name) ? this.#names.fields[name] : null;
     const key = COORDINATES.find((one) => one === name) ?? (components === null ? null : (`value:${name}` as const));
     if (key === null) {

@@ -130,7 +130,7 @@ export class SpectrumRows {
   /** Weighted |U|^2 of the row, set by `energy` and used by `gradients`, which follows it in `terms`. */
   readonly #squares: Float64Array;
   /** For lines and modes: sums of a component; else 0. */
-  readonly #list: number;
+  readonly #sumsPerComponent: number;
 
   constructor(plan: SpectrumPlan) {
     this.#plan = plan;
@@ -150,14 +150,14 @@ export class SpectrumRows {
       transformed[0] && i > 0 && 2 * i !== nodes[0] ? 2 * scale : scale,
     );
     this.#squares = new Float64Array(length);
-    this.#list = isOfLines ? this.#bins * groupsOf(plan) : 0;
+    this.#sumsPerComponent = isOfLines ? this.#bins * groupsOf(plan) : 0;
     const weights = isOfLines ? new Float64Array(length) : this.#weights;
     this.#row = { length, bins: new Int32Array(length), weights, sign: 1, kx: this.#k[0], ky: 0, kz: 0 };
   }
 
   /** Adds the modes of row (y, z). */
   add(y: number, z: number, columns: ModeRow): void {
-    this.#place(y, z);
+    this.#setRow(y, z);
     const { components, terms } = this.#plan;
     const [own, others] = [columns.slice(0, components), columns.slice(components)];
     for (const [t, term] of terms.entries()) this.#addTerm(term, this.sums[t], own, others, y, z);
@@ -165,19 +165,19 @@ export class SpectrumRows {
 
   #addTerm(term: SpectrumTerm, sums: Float64Array, own: ModeRow, others: ModeRow, y: number, z: number): void {
     const row = this.#row;
-    if (term === "energy" && this.#list > 0)
-      for (const [c, one] of own.entries()) addCross(row, one, one, sums.subarray(c * this.#list));
+    if (term === "energy" && this.#sumsPerComponent > 0)
+      for (const [c, one] of own.entries()) addCross(row, one, one, sums.subarray(c * this.#sumsPerComponent));
     else if (term === "co") addCross(row, own[0], own[1], sums);
     else if (term === "quad") addQuadrature(row, own[0], own[1], sums);
     else if (term === "energy") addEnergies(row, squaresOf(row, own, this.#squares), sums);
     else if (term === "gradients") addGradients(row, this.#squares, sums);
-    else if (term === "helicity") addHelicity(this.#odd(y, z), own, sums);
-    else if (term === "transfer") addTransfer(this.#odd(y, z), own, others.slice(-6), sums);
+    else if (term === "helicity") addHelicity(this.#oddDerivativeRow(y, z), own, sums);
+    else if (term === "transfer") addTransfer(this.#oddDerivativeRow(y, z), own, others.slice(-6), sums);
     else for (const [c, one] of own.entries()) addCross(row, one, others[c], sums);
   }
 
   /** Sets the wavenumbers, bins and weights of row (y, z). */
-  #place(y: number, z: number): void {
+  #setRow(y: number, z: number): void {
     const [{ kind, axis, nodes, transformed }, row, size] = [this.#plan, this.#row, this.#bins];
     const { bins, weights, kx, length } = row;
     row.ky = this.#k[1][y];
@@ -187,7 +187,7 @@ export class SpectrumRows {
       const across = alongY[y] * alongZ[z];
       for (let i = 0; i < length; i++) weights[i] = ofModes[i] * across * (transformed[0] ? 1 : alongX[i]);
     }
-    if (this.#list > 0) {
+    if (this.#sumsPerComponent > 0) {
       // Modes with a negative first wavenumber go to the bins of their conjugates.
       const first = transformed.indexOf(true);
       row.sign = first > 0 && 2 * (first === 1 ? y : z) > nodes[first] ? -1 : 1;
@@ -212,7 +212,7 @@ export class SpectrumRows {
   }
 
   /** The row with the wavenumbers of odd derivatives, which are 0 at the last mode of an even number of nodes. */
-  #odd(y: number, z: number): RowModes {
+  #oddDerivativeRow(y: number, z: number): RowModes {
     const { nodes } = this.#plan;
     const wavenumber = (i: number, a: 0 | 1 | 2) => (2 * i === nodes[a] ? 0 : this.#k[a][i]);
     const { length } = this.#row;

@@ -1,5 +1,5 @@
 /** Writes the table of an analysis as CSV, as NumPy files, or as the columns of a NetCDF file. */
-import { measured, unitIn } from "../../../analysis/dimensions.js";
+import { dimensionOfPowers, unitIn } from "../../../analysis/dimensions.js";
 import type { GroupAnswer } from "../../../analysis/reductions.js";
 import { type AnalysisTable, tableLines } from "../../../analysis/table.js";
 import type { NumberTable, TableColumn } from "../../../engine/cutouts/cutout-thread.js";
@@ -94,7 +94,7 @@ function unitsOf(columns: readonly string[], body: GroupAnswer, { dataset }: Out
   return columns.map((column) => {
     const [, name = "", of = ""] = /^(\w+)(?:\.(.+))?$/.exec(column) ?? [];
     const [, powers] = MEASURED.find(([pattern]) => pattern.test(name)) ?? [];
-    if (powers !== undefined) return unitIn(measured(dataset.units, powers));
+    if (powers !== undefined) return unitIn(dimensionOfPowers(dataset.units, powers));
     if (/^(from|to)$/.test(name)) return common("on");
     return OF_QUANTITIES.test(name) ? (units[of] ?? common("of")) : null;
   });
