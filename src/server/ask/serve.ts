@@ -31,7 +31,7 @@ import { values } from "./calls/values.js";
 import { type Context, type DryRun, EndOfTask, type Part } from "./context.js";
 import { checkAlone, ORDER, withFaults, wrong } from "./faults.js";
 import { jsonOf } from "./forms/text-forms.js";
-import { checkForm, sendAnswer, sendNumbers } from "./forms/write-answer.js";
+import { checkFormat, sendAnswer, sendNumbers } from "./forms/write-answer.js";
 import { startJob } from "./jobs/start-job.js";
 import { aboutLevel, requireLevel } from "./levels/grid-levels.js";
 import type { MemberValues } from "./question/member-values.js";
@@ -67,7 +67,7 @@ const HANDLERS: Readonly<Record<CallName, CallHandler>> = {
 };
 
 /** The format of an answer; `format` overrides `Accept`. Throws NotAcceptableError that lists the formats. */
-function formFor(call: CallName, { format }: MemberValues, accept: string | undefined): Format {
+function formatFor(call: CallName, { format }: MemberValues, accept: string | undefined): Format {
   if (format !== undefined) return format;
   const { formats } = callOf(call);
   const types = formats.map((format) => FORMATS[format].type) as unknown as [string, ...string[]];
@@ -115,7 +115,7 @@ async function runAndSend(
   given: GivenMembers,
 ): Promise<FastifyReply> {
   const { service, life, dataset, thread } = context;
-  const form = formFor(call, question, request.headers.accept);
+  const form = formatFor(call, question, request.headers.accept);
   addVary(reply, "Accept");
   if (request.method !== "POST") {
     const members = [...given].toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -134,7 +134,7 @@ async function runAndSend(
     if (answered.numbers === null) return reply.code(ANOTHER_PASS).send();
     return sendNumbers(answered.numbers, { service, life, reply });
   }
-  checkForm(answered, form);
+  checkFormat(answered, form);
   await life.finishComputing([{ values: [], heldBytes: bytesOf(answered.answer) }]);
   return sendAnswer(answered, form, { service, life, reply, thread, question });
 }
@@ -178,11 +178,11 @@ export function serveCall(
       const part = (life.task?.part ?? null) as Part | null;
       const context: Context = { life, service, thread, jobs, dataset, part };
       if (life.task === null && (isJob || prefersJob(request))) {
-        const format = formFor(call, question, request.headers.accept);
+        const format = formatFor(call, question, request.headers.accept);
         const plan = async (planned: Context): Promise<void> => {
           // In a dry run the call sets `part.work` and computes nothing.
           const answered = await runCall(planned, call, question, format);
-          if ((planned.part as DryRun | null)?.work != null) checkForm(answered, format);
+          if ((planned.part as DryRun | null)?.work != null) checkFormat(answered, format);
         };
         return startJob(context, { call, question, given, format, plan }, reply);
       }

@@ -8,7 +8,7 @@ import type { TimeSlices } from "../../http/policies/time-slices.js";
 import type { GridAnswer } from "../answer.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
-import { skipOf } from "../levels/skip.js";
+import { emptyBoxesOf } from "../levels/skip.js";
 import type { MemberValues } from "../question/member-values.js";
 import { compileWhat } from "../question/what.js";
 import { type AnalysedNodes, DIRECTIONS, framesIn, LETTERS, requireEveryNode } from "./analysed-nodes.js";
@@ -70,7 +70,7 @@ export async function finderOf(context: Context, question: MemberValues, plain: 
     connectivity: Number(connectivity) as 6 | 18 | 26,
     properties: properties.map((property) => columns.numberOf(property, "what")),
   };
-  const skipped = await skipOf(context, question, where, nodes.frames, 0);
+  const skipped = await emptyBoxesOf(context, question, where, nodes.frames, 0);
   let total = 0;
   const structuresOf = async (own: AnalysedNodes): Promise<FrameStructures> => {
     const merged = await reduce(own, { columns: columns.texts, reductions: [reduction], ...skipped });

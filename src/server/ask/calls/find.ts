@@ -12,7 +12,7 @@ import { withMeans } from "../analysis/means.js";
 import { type CallAnswer, columnOf, type RowsAnswer } from "../answer.js";
 import { answered, type Context } from "../context.js";
 import { wrong } from "../faults.js";
-import { skipOf } from "../levels/skip.js";
+import { emptyBoxesOf } from "../levels/skip.js";
 import type { MemberValues } from "../question/member-values.js";
 import { checkFilterUsed, compileWhat, nodeDerivatives, type Quantity } from "../question/what.js";
 import { coordinateOf, type NodeRun, runsIn } from "../question/where.js";
@@ -47,7 +47,7 @@ export async function find(context: Context, question: MemberValues): Promise<Ca
     { kind: "extremes", of: 0, count: limit, apart: 0, also: ofNodes.map((_, c) => counted.length + c) },
     ...[0, 1].map((of) => ({ kind: "moments", of, order: 1 }) as const),
   ] as const;
-  const skipped = await skipOf(context, question, where, nodes.frames, Number.NaN);
+  const skipped = await emptyBoxesOf(context, question, where, nodes.frames, Number.NaN);
   const merged = await reduce(nodes, { columns, reductions, ...skipped });
   const { highest } = merged.states(0)[0] as Extremes;
   const [known, total] = [1, 2].map((n) => (merged.states(n)[0] as Moments).count) as [number, number];

@@ -43,7 +43,7 @@ function ownNames(answered: Outcome, form: Format): readonly string[] {
 }
 
 /** @throws RequestError if a form cannot hold an answer: several quantities, or names that are or become equal */
-export function checkForm(answered: Outcome, form: Format): void {
+export function checkFormat(answered: Outcome, form: Format): void {
   const { answer } = answered;
   if (answer.kind === "table") return;
   if (FORMATS[form].singleQuantity) onlyQuantity(answer, form);

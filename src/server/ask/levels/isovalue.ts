@@ -6,7 +6,7 @@ import { wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
 import type { Quantity } from "../question/what.js";
 import type { NodeRun } from "../question/where.js";
-import { skipOf } from "./skip.js";
+import { emptyBoxesOf } from "./skip.js";
 
 /** Planes of nodes that are divided into parts together, and nodes of a part along x and y. */
 export const PART_PLANES = 8;
@@ -34,7 +34,7 @@ export async function nodesAround(
   const { axes, time } = context.dataset;
   const condition = `(${quantity.text}) >= ${isovalue} && (${quantity.text}) <= ${isovalue}`;
   const stored = (frame: number): number => time.guardBefore + frame;
-  const { skip } = await skipOf(context, question, condition, frames.map(stored), Number.NaN);
+  const { skip } = await emptyBoxesOf(context, question, condition, frames.map(stored), Number.NaN);
   if (skip === undefined) return null;
   return (frame, box) => {
     const { total, part } = divide(box.map(({ count }) => count) as unknown as Three, PART);

@@ -10,7 +10,7 @@ type Skip = NonNullable<ReductionQuery["skip"]>;
 
 /** The level whose extrema bound a condition, and the nodes of its cubes along each axis. */
 const LEVEL = 3;
-const EDGE = 2 ** LEVEL;
+const CUBE_EDGE = 2 ** LEVEL;
 /** Most bytes of extrema that a question reads. */
 const MOST_BYTES = 2 ** 28;
 
@@ -46,7 +46,7 @@ function quantityNamed(
  * @param fill value of skipped nodes: NaN, or 0 if nodes where the condition fails differ from nodes without a value
  * @returns nothing if levels do not bound the condition
  */
-export async function skipOf(
+export async function emptyBoxesOf(
   context: Context,
   question: MemberValues,
   where: string | undefined,
@@ -59,7 +59,7 @@ export async function skipOf(
   const names = namesOf(question, dataset);
   const isFd4 = nodeDerivatives(question) === "None_Fd4";
   const used = new Set<LevelQuantity>();
-  const cubes = dataset.axes.map(({ nodes }) => Math.ceil(nodes / EDGE)) as [number, number, number];
+  const cubes = dataset.axes.map(({ nodes }) => Math.ceil(nodes / CUBE_EDGE)) as [number, number, number];
   const all = cubes[0] * cubes[1] * cubes[2];
   let extrema = new Map<LevelQuantity, LevelExtrema["values"]>();
   const { mayHold, isDefined } = boundCondition(where as string, (text) => {
@@ -90,7 +90,7 @@ export async function skipOf(
     if (mayHoldIn === undefined) return false;
     const [xs, ys, zs] = cubes.map((length, a) => {
       const { nodes } = dataset.axes[a as 0 | 1 | 2];
-      const cubeOf = (i: number): number => Math.floor(((first[a] + i * stride[a]) % nodes) / EDGE) % length;
+      const cubeOf = (i: number): number => Math.floor(((first[a] + i * stride[a]) % nodes) / CUBE_EDGE) % length;
       return [...new Set(Array.from({ length: count[a] }, (_, i) => cubeOf(i)))];
     }) as [number[], number[], number[]];
     return zs.every((z) => ys.every((y) => xs.every((x) => mayHoldIn[(z * cubes[1] + y) * cubes[0] + x] === 0)));
