@@ -8,7 +8,7 @@ export type UnitPowers = ReadonlyMap<string, number> | "number" | null;
 
 export type Units = Readonly<Record<string, string>>;
 
-/** Powers of the unit of length that derivatives divide by, by kind of input. */
+/** For each kind of input, the power of length that it divides by. */
 const LENGTHS: Readonly<Record<InputKind, number>> = {
   ...{ value: 0, gradient: 1, laplacian: 2, hessian: 2 },
   ...{ filtered: 0, filteredGradient: 1, filteredProducts: 0, filteredStress: 0, laplacianOfGradient: 3 },
@@ -22,23 +22,20 @@ export function dimensionOfPowers(units: Units, powers: Readonly<Record<string, 
   return product;
 }
 
-/** The dimension of an input. */
 export function dimensionOfInput(key: InputKey, units: Units): UnitPowers {
   if (key === "t") return dimensionOfPowers(units, { time: 1 });
   if (key === "x" || key === "y" || key === "z") return dimensionOfPowers(units, { length: 1 });
   const [kind, field] = key.split(":") as [InputKind, FieldName];
-  const of = dimensionOfPowers(
-    units,
-    field === "force" && units.force === undefined ? { velocity: 1, time: -1 } : { [field]: 1 },
-  );
+  const isAcceleration = field === "force" && units.force === undefined;
+  const ofField = dimensionOfPowers(units, isAcceleration ? { velocity: 1, time: -1 } : { [field]: 1 });
   const power = kind === "filteredProducts" || kind === "filteredStress" ? 2 : 1;
-  return productOf(powerOf(of, power), dimensionOfPowers(units, { length: -LENGTHS[kind] }));
+  return productOf(powerOf(ofField, power), dimensionOfPowers(units, { length: -LENGTHS[kind] }));
 }
 
 /** The dimension of a derivative of an expression. `length`: order in space. `time`: order in time. */
-export function dimensionOfDerivative(of: UnitPowers, units: Units, length: number, time = 0): UnitPowers {
-  if (of === "number") return length === 0 && time === 0 ? of : dimensionOfDerivative(new Map(), units, length, time);
-  return productOf(of, dimensionOfPowers(units, { length: -length, time: -time }));
+export function dimensionOfDerivative(value: UnitPowers, units: Units, length: number, time = 0): UnitPowers {
+  if (value === "number" && length === 0 && time === 0) return value;
+  return productOf(value === "number" ? new Map() : value, dimensionOfPowers(units, { length: -length, time: -time }));
 }
 
 /** The dimension of `a * b^power`. */
@@ -46,7 +43,7 @@ export function productOf(a: UnitPowers, b: UnitPowers, power = 1): UnitPowers {
   if (a === null || b === null) return null;
   if (a === "number" && b === "number") return "number";
   const product = new Map(a === "number" ? [] : a);
-  if (b !== "number") for (const [unit, of] of b) product.set(unit, (product.get(unit) ?? 0) + power * of);
+  if (b !== "number") for (const [unit, own] of b) product.set(unit, (product.get(unit) ?? 0) + power * own);
   return product;
 }
 
@@ -59,7 +56,7 @@ export function powerOf(a: UnitPowers, power: number): UnitPowers {
 export function commonOf(parts: readonly UnitPowers[]): UnitPowers | undefined {
   const pairs = parts.flatMap((a, i) => parts.slice(0, i).map((b) => isSame(a, b)));
   if (pairs.includes(false)) return undefined;
-  const [common = "number"] = parts.filter((one) => one !== "number").toReversed();
+  const [common = "number"] = parts.filter((part) => part !== "number").toReversed();
   return pairs.includes(null) ? null : common;
 }
 
@@ -93,7 +90,6 @@ export function unitIn(dimension: UnitPowers): string | null {
   return dimension !== null && unitsOf(dimension).every(isStated) ? unitText(dimension) || "1" : null;
 }
 
-/** A dimension as text. */
 export function dimensionText(dimension: UnitPowers): string {
   if (dimension === null || dimension === "number") return "a number";
   return unitText(dimension).replaceAll("?", "") || "a number without unit";

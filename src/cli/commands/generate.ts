@@ -7,7 +7,7 @@ import { type CubeKind, type CubeOptions, writeCube } from "#tools/generate/cube
 import { type FrameReport, writeIsotropic } from "#tools/generate/isotropic.js";
 import { spectrumPlot } from "#tools/generate/spectrum-plot.js";
 import { meanSpectrum } from "#tools/generate/turbulence-statistics.js";
-import { isFftLength } from "../../analysis/lengths.js";
+import { isFftLength } from "../../analysis/fft-lengths.js";
 import type { Manifest } from "../../storage/catalog/manifest.js";
 import type { Triple } from "../../storage/dataset/dataset.js";
 import { NAME_PATTERN } from "../../storage/dataset/descriptor.js";

@@ -1,7 +1,7 @@
 /** Filtered fields and spectral derivatives: inputs that transforms of whole frames provide. */
 import type { DerivativeScheme, DerivedPlan, FieldFilter } from "../../analysis/derived.js";
 import { actsAlong, boxNodes, derivedPlan, filterOf } from "../../analysis/derived.js";
-import { isFftLength, nearestFftLengths } from "../../analysis/lengths.js";
+import { isFftLength, nearestFftLengths } from "../../analysis/fft-lengths.js";
 import { type InputKey, type Names, otherDataset, partsOfInput } from "../../analysis/names.js";
 import type { OfAxes } from "../../analysis/spectrum.js";
 import type { Axis, Dataset } from "../../engine/contract/dataset.js";

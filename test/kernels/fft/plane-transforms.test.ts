@@ -1,7 +1,7 @@
 /** The transforms agree with sums over the definition, for every radix, and undo each other. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { isFftLength, nearestFftLengths } from "../../../src/analysis/lengths.js";
+import { isFftLength, nearestFftLengths } from "../../../src/analysis/fft-lengths.js";
 import { halfOf, PlaneTransforms } from "../../../src/kernels/fft/plane-transforms.js";
 
 const WASM = readFileSync("dist/kernels/fft/fft.wasm");

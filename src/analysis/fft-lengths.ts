@@ -7,7 +7,7 @@ export function isFftLength(n: number): boolean {
   return rest === 1;
 }
 
-/** The nearest lengths below and above a length that can be transformed. */
+/** The nearest FFT lengths at or below `n`, which is at least 1, and at or above it. */
 export function nearestFftLengths(n: number): readonly [below: number, above: number] {
   let [below, above] = [n, n];
   while (!isFftLength(below)) below--;

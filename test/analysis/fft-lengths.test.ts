@@ -1,6 +1,6 @@
 /** The lengths of transforms are products of 2, 3 and 5. */
 import { expect, it } from "vitest";
-import { isFftLength, nearestFftLengths } from "../../src/analysis/lengths.js";
+import { isFftLength, nearestFftLengths } from "../../src/analysis/fft-lengths.js";
 
 it("are exactly the products of 2, 3 and 5", () => {
   const products = new Set<number>();
