@@ -157,6 +157,7 @@ it("have the same bits whatever the other particles are, and with starts of thei
   for (const i of [1, 3]) expect(apart.slice(6 * i, 6 * i + 6)).toEqual(together.slice(6 * i, 6 * i + 6));
 });
 
+const FOLDED = { dataset: "shore", call: "statistics", what: "u.x", time: 0, points: undefined };
 it.each([
   [{ diffusivity: -1 }, "diffusivity: expected a number above 0, not -1"],
   [{ seed: 4 }, "seed: it is of random displacements, which diffusivity states"],
@@ -165,10 +166,9 @@ it.each([
   [{ diffusivity: 1, integrator: "dopri5" }, "diffusivity: random displacements are of equal steps"],
   [{ diffusivity: 1, drag: 1 }, "diffusivity: particles with drag have no random displacements"],
   [{ walls: "stop", open_faces: "fail" }, "open_faces: fail is not for walls that stop particles"],
+  [{ ...FOLDED, fold: "y:mirror", over: "x,z" }, "fold: one end of y alone is a wall"],
 ])("refuses %j in one line", async (members, words) => {
   const response = await ask(one, { dataset: "slab", call: "paths", points: "1,2,3", time: "0:1", ...members });
-  expect([response.status, ((await response.json()) as { detail: string }).detail]).toEqual([
-    400,
-    expect.stringContaining(words),
-  ]);
+  const { detail } = (await response.json()) as { detail: string };
+  expect([response.status, detail]).toEqual([400, expect.stringContaining(words)]);
 });

@@ -19,11 +19,11 @@ export function symmetryOf({ fold, odd = [], over = [] }: MemberValues, dataset:
   if (over.length === 0 || over.includes(letter))
     throw wrong("fold", `profiles along ${letter} are folded: over without it`);
   if (along.periodic) throw wrong("fold", `${letter} is periodic: walls or open ends have a middle between them`);
+  if (dataset.walls[axis][0] !== dataset.walls[axis][1]) throw wrong("fold", `one end of ${letter} alone is a wall`);
   const at = (a: 0 | 1 | 2, i: number): number => coordinateOf(dataset.axes[a], i);
   const middle = ([0, 1, 2] as const).map((a) => (at(a, 0) + at(a, dataset.axes[a].nodes - 1)) / 2);
-  const half = (at(axis, along.nodes - 1) - at(axis, 0)) / 2;
   for (let i = 0; i < along.nodes; i++)
-    if (Math.abs(at(axis, i) + at(axis, along.nodes - 1 - i) - 2 * middle[axis]) > NEAR * half)
+    if (Math.abs(at(axis, i) + at(axis, along.nodes - 1 - i) - 2 * middle[axis]) > NEAR * (middle[axis] - at(axis, 0)))
       throw wrong("fold", `the nodes along ${letter} are not symmetric: node ${i} to ${NEAR} of half the length`);
   const about = axis === 2 ? 1 : 2;
   const signs = [0, 1, 2].map((a) => ((by === "mirror" ? a === axis : a !== about) ? -1 : 1));
