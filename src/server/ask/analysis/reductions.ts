@@ -95,8 +95,9 @@ export function checkKinds(rows: readonly ReductionRequest[], question: MemberVa
   }
   const { by } = question;
   if (by !== undefined && base.kept[3]) throw wrong("by", "standard errors are of means over time: put t into over");
-  if (by !== undefined && 2 * by > base.times.length)
-    throw wrong("by", `there are ${base.times.length} frames; expected at least two blocks`);
+  const isSeries = base.times.every((time, i) => i === 0 || time > base.times[i - 1]);
+  if (by !== undefined && !(isSeries && 2 * by <= base.times.length))
+    throw wrong("by", `there are ${base.times.length} frames; expected at least two blocks, of ascending times`);
 }
 
 /** Computes reductions over the nodes of an analysis, or over its points. */
