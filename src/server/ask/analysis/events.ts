@@ -126,10 +126,11 @@ export async function eventsOf(context: Context, column: string, analysis: Analy
  */
 export function groupsOfEvents(events: readonly PlacedEvent[], base: AnalysedNodes["base"], isAtNodes: boolean) {
   const along = ([3, 2, 1, 0] as const).filter((a) => base.kept[a]);
-  const nearest = (nodes: Float64Array, place: number) =>
-    nodes.reduce((best, one) => (Math.abs(one - place) < Math.abs(best - place) ? one : best));
+  const away = (period: number, d: number) => Math.abs(period > 0 ? d - period * Math.round(d / period) : d);
+  const nearest = (nodes: Float64Array, period: number, place: number) =>
+    nodes.reduce((best, one) => (away(period, one - place) < away(period, best - place) ? one : best));
   const placeAt = ({ at, frame }: PlacedEvent, a: 0 | 1 | 2 | 3): number =>
-    a === 3 ? base.times[frame] : isAtNodes ? nearest(base.coordinates[a], at[a]) : at[a];
+    a === 3 ? base.times[frame] : isAtNodes ? nearest(base.coordinates[a], base.periods[a], at[a]) : at[a];
   const placesOf = (a: 0 | 1 | 2 | 3) => [...new Set(events.map((one) => placeAt(one, a)))].sort((p, q) => p - q);
   const lists = along.map((a) => (a === 3 ? [...base.times] : placesOf(a)));
   const numbers = lists.map((list) => new Map(list.map((place, i) => [place, i])));
