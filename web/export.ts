@@ -76,7 +76,6 @@ export function openExport(name: Subject): void {
 
 /** The planes in the panes of the stage: a phone shows one of four. */
 const planesInView = () => panes.value.flatMap((pane) => (pane.kind === "plane" ? [pane.plane] : []));
-const hasSpaceInView = () => panes.value.some(({ kind }) => kind === "space");
 
 /** A part of the stage without what is written over it. */
 function cutOf({ x, y, width, height }: Rect): HTMLCanvasElement {
@@ -194,7 +193,7 @@ function captionOf(leftOut: string): string {
   const dimmed = brush === null ? "" : `, faint but for ${brushTitle(brush)}${nodes === "" ? "" : ` by ${nodes}`}`;
   const planes = planesInView().length > 0 ? `${what} in planes through ${at}${dimmed}` : "";
   const within = brush === null ? "" : `region of ${brushTitle(brush)} and, faintly, `;
-  const space = hasSpaceInView()
+  const space = panes.value.some(({ kind }) => kind === "space")
     ? `${[dyeTrails.value.length > 0 ? "dye; " : "", trails.value.length > 0 ? "paths of particles; " : ""].join("")}${within}${surfaceName(`surface of ${quantityOf(surface.what).title} at ${plainNumber(surface.value ?? 0, 9)}`)}, coloured by ${quantityOf(colour).title.toLowerCase()}, ${nodes || when}`
     : "";
   const sets = [...new Set([set, second?.dataset ?? set])].map(

@@ -62,9 +62,19 @@ export function samplesOf(volume: Volume | null): string {
   return `  ·  every ${strides.every((one) => one === strides[0]) ? strides[0] : strides.join(" × ")} nodes`;
 }
 
-export function planeTitle(pane: PlanePane, set: Dataset, volume: Volume | null, place: Vec3): string {
+/** Nodes between two samples or pixels of a picture where these are further apart than nodes; else empty. */
+function apartOf({ columns, rows, box }: Picture, { axes }: Dataset, across: readonly number[], pixel: number): string {
+  const steps = across.map((a, side) => {
+    const step = Math.max(pixel, box[side + 2] / [columns, rows][side]);
+    return axes[a].nodes > 1 ? (step * axes[a].nodes) / axes[a].length : 0;
+  });
+  return Math.max(...steps) > 1.5 ? `  ·  every ${steps.map((one) => plainNumber(one, 2)).join(" × ")} nodes` : "";
+}
+
+export function planeTitle(pane: PlanePane, { dataset: set, volume, picture, scale }: PlaneLayer, place: Vec3): string {
   const a = "xyz".indexOf(pane.plane);
-  return `${PLANE_NAMES[pane.plane]}   ${pane.plane} = ${placeText(set.axes[a], place[a], shortNumber)}${samplesOf(volume)}`;
+  const samples = picture === null ? samplesOf(volume) : apartOf(picture, set, PLANE_AXES[pane.plane], scale);
+  return `${PLANE_NAMES[pane.plane]}   ${pane.plane} = ${placeText(set.axes[a], place[a], shortNumber)}${samples}`;
 }
 
 /** The last volume shown of each role and dataset, which stays until the next one has arrived. */

@@ -421,7 +421,7 @@ export class Stage {
         ? `${side}: ${labelOf(now, pane.second)}`
         : "";
     this.#setTitle(index, {
-      title: planeTitle(pane, layer.dataset, layer.picture === null ? layer.volume : null, cross.value),
+      title: planeTitle(pane, layer, cross.value),
       note: [note, timeNote(pane, now, nextFlow !== null)].filter(Boolean).join(", "),
       isPending,
       isOnLight,

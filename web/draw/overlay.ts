@@ -181,9 +181,8 @@ export function drawAxisNames(
 ): Rect[] {
   const matrix = matrixOf(camera, rect.width / rect.height);
   const project = (p: Vec3): [number, number] => {
-    const [x, y, , w] = [0, 1, 2, 3].map(
-      (r) => matrix[r] * p[0] + matrix[4 + r] * p[1] + matrix[8 + r] * p[2] + matrix[12 + r],
-    );
+    const row = (r: number) => matrix[r] * p[0] + matrix[4 + r] * p[1] + matrix[8 + r] * p[2] + matrix[12 + r];
+    const [x, y, w] = [row(0), row(1), row(3)];
     return [rect.x + ((x / w + 1) / 2) * rect.width, rect.y + ((1 - y / w) / 2) * rect.height];
   };
   const middle = low.map((one, a) => (one + high[a]) / 2) as unknown as Vec3;

@@ -249,14 +249,12 @@ export class Renderer {
     const { gl } = this;
     const ratio = this.#ratio;
     const thick = Math.max(1, Math.round(ratio));
+    const { height } = gl.canvas;
     const { at } = this.#use(COVER, RULE);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     for (const { side, at: place, isSeam } of rules) {
-      const from =
-        side === 0
-          ? Math.round(place * ratio)
-          : (gl.canvas as HTMLCanvasElement).height - Math.round(place * ratio) - thick;
+      const from = side === 0 ? Math.round(place * ratio) : height - Math.round(place * ratio) - thick;
       gl.uniform4f(at("tint"), ...grounds.mark, isSeam ? 0.38 : 0.78);
       gl.uniform2f(at("dash"), isSeam ? 6 * ratio : 0, 1 / 3);
       gl.uniform1f(at("side"), side);
@@ -275,10 +273,8 @@ export class Renderer {
   /** The middle of the device pixel that the crosshair is in, on which its lines are sharp. */
   #middle(rect: Rect, point: readonly [number, number]): [number, number] {
     const [left, bottom, w] = this.#size(rect);
-    return [
-      left + Math.floor((point[0] * w) / rect.width + 1e-3),
-      bottom + Math.floor((point[1] * w) / rect.width + 1e-3),
-    ];
+    const [x, y] = point.map((one) => Math.floor((one * w) / rect.width + 1e-3));
+    return [left + x, bottom + y];
   }
 
   /** Boxes in device pixels that the crosshair fills: its ring and its four lines. */

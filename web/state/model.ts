@@ -386,7 +386,9 @@ export function planOf(now: View, plane: Plane, second = false, at = cross.value
     const isSeen = axis.periodic ? seen >= axis.length * 0.999 : low <= axis.first && high >= axis.last;
     const isWhole = isSeen || !(high > low);
     if (isWhole && axes === null) {
-      const n = Math.max(2, Math.min(Math.round((axis.length / scale) * 1.0), pixels, 4 * axis.nodes));
+      // A side of few pixels has samples for values between them.
+      const least = durationOf(what) === null ? Math.max(2, Math.min(48, 2 * axis.nodes)) : 2;
+      const n = Math.max(least, Math.min(Math.round(axis.length / scale), pixels, 4 * axis.nodes));
       counts[AXIS_NAMES[a]] = n;
       const step = axis.length / (axis.periodic ? n : n - 1);
       box[side] = axis.periodic ? axis.first : axis.first - step / 2;

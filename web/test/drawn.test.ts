@@ -5,7 +5,7 @@ import type { Axis, Dataset } from "../state/dataset.js";
 import { readLink } from "../state/link.js";
 import { answering, axisOf, type Members, model, setOf, show } from "./page.js";
 
-const { flowOf, planeLayer, surfaceLayer, timeNote } = await import("../stage-layers.js");
+const { flowOf, planeLayer, planeTitle, surfaceLayer, timeNote } = await import("../stage-layers.js");
 const { isolated, panes } = await import("../stage-state.js");
 const { budget } = await import("../cards/budget.js");
 const { rulesOf } = await import("../draw/overlay.js");
@@ -103,6 +103,21 @@ it("marks planes of another time or quantity, and what is of nodes over a pictur
   pass();
   await vi.waitFor(() => expect(note()).toBe("brush by nodes of t = 0"));
   expect(note(true)).toBe("brush and streaks by nodes of t = 0");
+});
+
+it.each([
+  [0.01, ""],
+  [3, "  ·  every 3 × 3 nodes"],
+  [40, "  ·  every 40 × 40 nodes"],
+])("says how far apart pixels of %d are in nodes, and has samples between them", async (pixel, said) => {
+  answering((call, members) => (call === "values" ? { rows: [[1, 1, 1, 0]] } : filled(members, 2)));
+  show(setOf(`pixels${pixel}`, [0]), {});
+  model.pixel.value = pixel;
+  const layer = () => planeLayer(panes.value[0] as PlanePane, model.view.value, false)?.layer;
+  await vi.waitFor(() => expect(layer()?.picture).toBeTruthy());
+  const found = layer() as NonNullable<ReturnType<typeof layer>>;
+  expect(planeTitle(panes.value[0] as PlanePane, found, [1, 1, 1])).toBe(`xy   z = 1.000${said}`);
+  expect(found.picture?.columns).toBeGreaterThanOrEqual(8);
 });
 
 it("shows a structure at an open end without what touches the other end", async () => {
