@@ -1,6 +1,6 @@
 /** Flow maps as a quantity: `ftle(T)`, the stretching of particles over a time T, backwards if it is negative. */
 import type { Question } from "./ask.js";
-import type { Dataset } from "./dataset.js";
+import { type Dataset, shortestOf } from "./dataset.js";
 import { exactNumber } from "./format.js";
 
 /** The duration of a quantity that is a flow map; null for other quantities. */
@@ -9,7 +9,7 @@ export function durationOf(what: string): number | null {
   return text === undefined ? null : Number(text);
 }
 
-const STEPS = 4;
+const [STEPS, MOST_STEPS] = [4, 200];
 
 /** Samples along the longest axis of boxes of flow maps, coarse and fine: each is the path of a particle. */
 export const PATH_SAMPLES = [16, 32] as const;
@@ -32,14 +32,14 @@ export function asFlowMap(
   const duration = durationOf(String(Array.isArray(requested.what) ? requested.what[0] : requested.what));
   if (duration === null) return requested;
   const { time, points, samples, method, x, y, z } = requested;
-  const [first, last] = [times[0], times.at(-1) as number];
-  const end = Number(time) + duration;
-  const step = Number(((last - first) / (times.length - 1) / STEPS).toPrecision(6));
+  const mean = ((times.at(-1) as number) - times[0]) / (times.length - 1);
+  // Steps are parts of the shortest interval, unless these are very many; no longer than those of the mean one.
+  const step = Math.min(mean / STEPS, Math.max(shortestOf(times) / STEPS, Math.abs(duration) / MOST_STEPS));
   const at = Array.isArray(points) ? (points[0] as readonly number[]) : null;
   const places = at === null ? { x, y, z } : { x: at[0], y: at[1], z: at[2] };
   const given = Object.entries({ ...places, samples }).filter(([, value]) => value !== undefined);
   return {
     ...{ dataset, call: "flow_map", what: "ftle", ...Object.fromEntries(given) },
-    ...{ time: `${Number(time)}:${exactNumber(end)}`, step, method },
+    ...{ time: `${Number(time)}:${exactNumber(Number(time) + duration)}`, step: Number(step.toPrecision(6)), method },
   };
 }

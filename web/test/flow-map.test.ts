@@ -25,6 +25,15 @@ it("asks the whole interval from the time shown, also beyond the stored times", 
   expect(asFlowMap(SET, { ...plane, what: "ftle(-3)" }).time).toBe("1:-2");
 });
 
+it.each([
+  [[0, 0.1, 0.2, 1, 5], 2, 0.025],
+  [[0, 0.001, 1, 2], 2, 0.01],
+  [[0, 0.001, 1, 2], 200, 0.166667],
+])("steps by parts of the shortest interval of %o over %d", (times, duration, step) => {
+  const plane = { dataset: "a", call: "grid", what: `ftle(${duration})`, time: 0 };
+  expect(asFlowMap({ dataset: "a", times }, plane).step).toBe(step);
+});
+
 it("names flow maps by their duration", () => {
   expect(["ftle(0.4)", "ftle(-0.4)", "ftle(0.123456)"].map((what) => quantityOf(what).symbol)).toEqual([
     ...["FTLE +0.4", "FTLE −0.4", "FTLE +0.123456"],
