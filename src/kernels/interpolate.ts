@@ -154,10 +154,10 @@ export function createInterpolation(axes: Axes, order: Order, sizes: readonly nu
   const node = Int32Array.from({ length: order }, (_, i) => i);
   const [x, y, z] = weights.map(({ weight }) => ({ count: order, node, weight })) as [Taps, Taps, Taps];
   const components = sizes.reduce((sum, size) => sum + size, 0);
-  const everything = (1 << order) - 1;
+  const allNodes = (1 << order) - 1;
   reader.box.length.fill(order);
 
-  const locate = (positions: Float64Array, at: number) => {
+  const moveBox = (positions: Float64Array, at: number) => {
     for (let a = 0; a < 3; a++) {
       weights[a].locate(positions[at + a]);
       reader.box.start[a] = weights[a].start;
@@ -169,9 +169,9 @@ export function createInterpolation(axes: Axes, order: Order, sizes: readonly nu
     cover(bricking, positions, first, count, marks, list, length) {
       let end = length;
       for (let i = first; i < first + count; i++) {
-        locate(positions, 3 * i);
+        moveBox(positions, 3 * i);
         if (!reader.isInOneBrick(bricking)) {
-          end = markBricks(bricking, reader.runs, everything, everything, everything, marks, list, end);
+          end = markBricks(bricking, reader.runs, allNodes, allNodes, allNodes, marks, list, end);
         } else if (marks[reader.onlyBrick] === 0) {
           marks[reader.onlyBrick] = 1;
           list[end++] = reader.onlyBrick;
@@ -181,7 +181,7 @@ export function createInterpolation(axes: Axes, order: Order, sizes: readonly nu
     },
     ...evaluateBlocks(axes, reader, sizes, components, {
       locate(positions, at) {
-        locate(positions, at);
+        moveBox(positions, at);
         for (let a = 0; a < 3; a++) weights[a].weigh();
       },
       sum: (block, size, out, at) => contract(block, size, x, y, z, 1, out, at, 1),

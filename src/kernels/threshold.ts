@@ -142,8 +142,8 @@ export function createThresholdSearch(axes: Axes, quantity: ThresholdQuantity): 
       ? null
       : axes.map((axis) => differenceRows(axis, quantity.order, 1, FIRST_DIFFERENCES[quantity.order]));
   /** Longest edge of the dense box: a tile, and the nodes that differences reach on both sides. */
-  const most = TILE_EDGE + (quantity.kind === "norm" ? 0 : 2 * (quantity.order + 1));
-  const nodes = new Float32Array(size * most ** 3);
+  const maxEdge = TILE_EDGE + (quantity.kind === "norm" ? 0 : 2 * (quantity.order + 1));
+  const nodeValues = new Float32Array(size * maxEdge ** 3);
   const low = new Int32Array(3);
   const span = new Int32Array(3);
 
@@ -155,13 +155,13 @@ export function createThresholdSearch(axes: Axes, quantity: ThresholdQuantity): 
           low[a] = first[a] - below;
           span[a] = count[a] + below + above;
         });
-        gatherBox(reader, axes, frame, low, span, nodes);
+        gatherBox(reader, axes, frame, low, span, nodeValues);
         const inner = first.map((node, a) => node - low[a]) as unknown as Triple;
         const differences =
           tables === null
             ? null
             : tables.map((table, a) => tileDifferences(table, first[a], count[a], size * strideOf(span, a)));
-        searchTile(quantity.kind, nodes, span, inner, first, count, differences, size, threshold, hits);
+        searchTile(quantity.kind, nodeValues, span, inner, first, count, differences, size, threshold, hits);
       };
       for (let z = 0; z < length[2]; z += TILE_EDGE) {
         for (let y = 0; y < length[1]; y += TILE_EDGE) {
@@ -194,10 +194,10 @@ export function reachOf(
   let lowest = first;
   let highest = first + count - 1;
   for (let node = first; node < first + count; node++) {
-    const r = table.shared ? 0 : node;
-    lowest = Math.min(lowest, node + table.offset[r]);
+    const row = table.shared ? 0 : node;
+    lowest = Math.min(lowest, node + table.offset[row]);
     // The highest bit of `support` is the last node of the stencil.
-    highest = Math.max(highest, node + table.offset[r] + 31 - Math.clz32(table.support[r]));
+    highest = Math.max(highest, node + table.offset[row] + 31 - Math.clz32(table.support[row]));
   }
   if (!axis.periodic && (lowest < 0 || highest >= axis.nodes)) throw new RangeError("the box leaves the grid");
   return { below: first - lowest, above: highest - first - count + 1 };
@@ -213,12 +213,12 @@ export function tileDifferences(table: DifferenceRows, first: number, count: num
     weight: new Float64Array(count * width),
   };
   for (let n = 0; n < count; n++) {
-    const r = table.shared ? 0 : first + n;
+    const row = table.shared ? 0 : first + n;
     for (let t = 0; t < width; t++) {
-      if ((table.support[r] & (1 << t)) === 0) continue;
+      if ((table.support[row] & (1 << t)) === 0) continue;
       const at = n * width + out.count[n]++;
-      out.offset[at] = (table.offset[r] + t) * step;
-      out.weight[at] = table.weight[r * width + t];
+      out.offset[at] = (table.offset[row] + t) * step;
+      out.weight[at] = table.weight[row * width + t];
     }
   }
   return out;
