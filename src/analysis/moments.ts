@@ -13,6 +13,7 @@ export function isKnown(
   node: number,
   leftOut: { -readonly [K in keyof LeftOut]: number },
 ): boolean {
+  // 0 * x is 0 for finite values, and NaN for others.
   let sum = 0;
   for (let c = 0; c < columns.length; c++) sum += 0 * columns[c][node];
   if (sum === 0) return true;
@@ -150,7 +151,7 @@ export function mergeMoments(a: Moments, b: Moments): Moments {
 }
 
 /** Returns variance, skewness and flatness of a population; NaN without values or without variance. */
-export function shapeOf(m: Moments): { variance: number; skewness: number; flatness: number } {
+export function scaledMoments(m: Moments): { variance: number; skewness: number; flatness: number } {
   const variance = m.m2 / m.weight;
   return { variance, skewness: m.m3 / m.weight / variance ** 1.5, flatness: m.m4 / m.weight / variance ** 2 };
 }

@@ -12,7 +12,7 @@ import { fragmentsOf, type MarkedBox, PART, type PartFragments, type StructureOp
 import { type Frequencies, type FrequencyOptions, frequenciesOf } from "./frequencies.js";
 import { type Binned, binned, binOf, edgeOf } from "./histogram.js";
 import { type IncrementOptions, type Increments, incrementsOf } from "./increments.js";
-import { isKnown, type LeftOut, type Moments, mergeMoments, momentsOf, NO_MOMENTS, shapeOf } from "./moments.js";
+import { isKnown, type LeftOut, type Moments, mergeMoments, momentsOf, NO_MOMENTS, scaledMoments } from "./moments.js";
 import { nested } from "./nested.js";
 import { JoinedFragments } from "./structures.js";
 
@@ -288,7 +288,7 @@ export function finishState(
     case "moments": {
       const moments = state as Moments;
       const { mean, min, max, count } = moments;
-      const all = [{ mean }, ...Object.entries(shapeOf(moments)).map(([name, value]) => ({ [name]: value }))];
+      const all = [{ mean }, ...Object.entries(scaledMoments(moments)).map(([name, value]) => ({ [name]: value }))];
       const known = { ...Object.assign({}, ...all.slice(0, reduction.order)), min, max };
       const nulls = Object.fromEntries(Object.keys(known).map((name) => [name, null]));
       return { ...(count === 0 ? nulls : known), count, missing, infinite };

@@ -35,7 +35,7 @@ export interface RowsAnswer {
   readonly shape: readonly number[];
   /** Members next to the rows. */
   readonly more?: Readonly<Record<string, unknown>>;
-  /** The numbers of forms that hold one quantity, if the question names none. */
+  /** Written by formats for one quantity when the question names none. */
   readonly positions?: AnsweredQuantity;
   /** Paths: their layout in NetCDF. */
   readonly paths?: { readonly records: PathRecords; readonly starts: Float64Array | null } | undefined;
@@ -88,7 +88,7 @@ export interface Outcome {
   readonly answer: Answer;
   readonly question: CompleteQuestion;
   readonly dataset: Dataset;
-  /** What it says of the level that it is of. */
+  /** Members that name the level from which it was computed. */
   readonly level: Restated;
   readonly others: MemberValues["others"];
 }
@@ -96,7 +96,6 @@ export interface Outcome {
 /** The number of a level that is asked as a dataset (`NAME@3`); 0 for other datasets. */
 export const levelNumber = ({ name }: Dataset): number => Number(/@(\d+)$/.exec(name)?.[1] ?? 0);
 
-/** A column of numbers side by side. */
 export function columnOf(name: string, values: Values, unit: string | null = null, stride = 1, offset = 0): Column {
   return { name, unit, values, stride, offset };
 }

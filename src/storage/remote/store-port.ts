@@ -1,7 +1,7 @@
 /** Types of the connection through which the store thread answers another thread. */
 import type { MessagePort } from "node:worker_threads";
 
-/** The value of the word once the store thread has ended. */
+/** Value of `StorePort.signal` once the store thread has ended. */
 export const ENDED = -1;
 
 export interface StorePort {

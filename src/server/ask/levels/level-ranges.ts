@@ -4,16 +4,16 @@ import type { Engine, Histogram, LevelSet } from "../../../engine/contract/query
 import { wrong } from "../faults.js";
 
 /** Fraction of the volume whose values lie within a colour range. */
-const CENTRAL = 0.999;
+const CENTRAL_FRACTION = 0.999;
 /** Fractions of the volume for which thresholds are reported. */
 const FRACTIONS = [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5] as const;
 
 /** The value below which a fraction of the weight lies, linear within its bin. */
-function valueAt({ edges: [low, width], weights }: Histogram, part: number): number | null {
-  let left = part * weights.reduce((sum, weight) => sum + weight, 0);
+function valueAt({ edges: [low, width], weights }: Histogram, fraction: number): number | null {
+  let remaining = fraction * weights.reduce((sum, weight) => sum + weight, 0);
   for (const [i, weight] of weights.entries()) {
-    if (weight > 0 && left <= weight) return low + (i + left / weight) * width;
-    left -= weight;
+    if (weight > 0 && remaining <= weight) return low + (i + remaining / weight) * width;
+    remaining -= weight;
   }
   const last = weights.findLastIndex((weight) => weight > 0);
   return last < 0 ? null : low + (last + 1) * width;
@@ -34,7 +34,7 @@ export async function levelRanges(engine: Engine, dataset: Dataset, set: LevelSe
   const histograms = await engine.levelHistograms(set, quantity, guardBefore + frame);
   return histograms.map((one, c) => ({
     name: quantity.components === 1 ? text : `${text}.${"xyz"[c]}`,
-    central: [valueAt(one, (1 - CENTRAL) / 2), valueAt(one, (1 + CENTRAL) / 2)],
+    central: [valueAt(one, (1 - CENTRAL_FRACTION) / 2), valueAt(one, (1 + CENTRAL_FRACTION) / 2)],
     above: FRACTIONS.map((fraction) => ({ fraction, value: valueAt(one, 1 - fraction) })),
     bin: one.edges[1],
   }));

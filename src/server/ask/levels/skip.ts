@@ -32,18 +32,19 @@ function quantityNamed(
   names: Names,
   isFd4: boolean,
 ): readonly [LevelQuantity, number | null] | null {
-  const expression = set.quantities.find((one) => one.text.replaceAll(" ", "") === text && one.array !== one.text);
+  const isExpression = ({ array, text: name }: LevelQuantity) => array !== name;
+  const expression = set.quantities.find((one) => one.text.replaceAll(" ", "") === text && isExpression(one));
   // The extrema of expressions were made with Fd4.
   if (expression !== undefined) return isFd4 ? [expression, null] : null;
   const [, name = "", letter] = /^(\w+)(?:\.([xyz]))?$/.exec(text) ?? [];
-  const field = set.quantities.find((one) => one.array === one.text && one.text === fieldOfName(name, names));
+  const field = set.quantities.find((one) => !isExpression(one) && one.text === fieldOfName(name, names));
   if (field === undefined || (letter !== undefined && field.components !== 3)) return null;
   return [field, letter === undefined ? null : "xyz".indexOf(letter)];
 }
 
 /**
  * The boxes that a reduction may skip, since a condition holds nowhere in them.
- * @param fill value of skipped nodes: NaN, or 0 if nodes where the condition fails differ from nodes without a value
+ * @param fill value of skipped nodes: NaN; or 0, if the caller must tell failing nodes from nodes without a value
  * @returns nothing if levels do not bound the condition
  */
 export async function emptyBoxesOf(
@@ -61,6 +62,7 @@ export async function emptyBoxesOf(
   const used = new Set<LevelQuantity>();
   const cubes = dataset.axes.map(({ nodes }) => Math.ceil(nodes / CUBE_EDGE)) as [number, number, number];
   const all = cubes[0] * cubes[1] * cubes[2];
+  /** Extrema of the frame that is being judged: `mayHold` reads them here. */
   let extrema = new Map<LevelQuantity, LevelExtrema["values"]>();
   const { mayHold, isDefined } = boundCondition(where as string, (text) => {
     const [quantity, component] = quantityNamed(text, set, names, isFd4) ?? [];
@@ -73,13 +75,13 @@ export async function emptyBoxesOf(
       return wanted.map((c): Interval => [values[2 * n * cube + c], values[2 * n * cube + n + c]]);
     };
   });
-  const components = [...used].reduce((sum, one) => sum + one.components, 0);
+  const components = [...used].reduce((sum, quantity) => sum + quantity.components, 0);
   if (components === 0 || (fill === 0 && !isDefined) || 8 * components * all > MOST_BYTES) return {};
   /** By frame, whether the condition can hold in each cube. */
   const byFrame = new Map<number, Uint8Array>();
   for (const frame of frames) {
-    const wholes = fill === 0 ? [...used].map((one) => hasAllValues(context, set, one, frame)) : [];
-    if ((await Promise.all(wholes)).includes(false)) continue;
+    const checks = fill === 0 ? [...used].map((one) => hasAllValues(context, set, one, frame)) : [];
+    if ((await Promise.all(checks)).includes(false)) continue;
     extrema = new Map();
     for (const one of used) extrema.set(one, (await service.engine.levelExtrema(set, one, frame)).values);
     const mayHoldIn = Uint8Array.from({ length: all }, (_, cube) => (mayHold(cube) ? 1 : 0));
