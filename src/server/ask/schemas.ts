@@ -6,7 +6,6 @@ import { PROBLEM_TYPE } from "../http/problem.js";
 export const oneOf = <const T extends readonly string[]>(values: T, description?: string) =>
   Type.Unsafe<T[number]>({ type: "string", enum: [...values], ...(description === undefined ? {} : { description }) });
 
-/** An object of any members. */
 export const anyObject = (description: string) => Type.Object({}, { additionalProperties: true, description });
 
 /** The dataset in an address. */

@@ -84,18 +84,18 @@ async function runCall(context: Context, call: CallName, question: MemberValues,
   const others = othersOf(question, source, (name) => life.dataset(name));
   const formatted = { ...question, format, others };
   if (callOf(call).kind !== "table") checkAlone(question.what?.length ?? 1, format);
-  const { answer: own, found } = await HANDLERS[call]({ ...context, dataset: source }, formatted);
-  const answer = own.kind === "table" ? { ...own, body: withGivenNames(own.body, formatted, source) } : own;
+  const { answer: result, found: restatements } = await HANDLERS[call]({ ...context, dataset: source }, formatted);
+  const answer = result.kind === "table" ? { ...result, body: withGivenNames(result.body, formatted, source) } : result;
   // The answer repeats the question with its defaults filled in.
-  const restated = { ...restate(call, formatted, found), ...(await statedPoints(context, question)), format };
+  const restated = { ...restate(call, formatted, restatements), ...(await statedPoints(context, question)), format };
   const members = Object.entries(restated).toSorted(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b));
   const complete: CompleteQuestion = { dataset: dataset.name, call, ...Object.fromEntries(members) };
   const taken = call === "grid" && Number(complete.level) > 0 ? levelIn(Number(complete.level)) : source;
-  const isSaid = levelNumber(taken) > 0 || level !== 0;
+  const isLevelStated = levelNumber(taken) > 0 || level !== 0;
   // Those of flow maps are no expressions.
   const texts = call === "flow_map" ? [] : ((complete.what ?? []) as string[]);
   const reduced = answer.kind === "table" ? Object.keys((answer.body.formulas ?? {}) as object) : [];
-  const about = isSaid ? aboutLevel(taken, formatted, texts, reduced) : {};
+  const about = isLevelStated ? aboutLevel(taken, formatted, texts, reduced) : {};
   return { answer, question: complete, dataset, level: about, others };
 }
 
@@ -115,18 +115,18 @@ async function runAndSend(
   given: GivenMembers,
 ): Promise<FastifyReply> {
   const { service, life, dataset, thread } = context;
-  const form = formatFor(call, question, request.headers.accept);
+  const format = formatFor(call, question, request.headers.accept);
   addVary(reply, "Accept");
   if (request.method !== "POST") {
     const members = [...given].toSorted(([a], [b]) => (a < b ? -1 : 1));
     // The tag changes when levels are added.
     if (question.level !== undefined) members.push(["level", service.engine.levels(dataset)?.datasets[0]?.digest]);
     for (const name of namesOfOthers(question)) members.push([name, life.dataset(name).digest]);
-    const tag = service.tags.of(dataset, [call, form, members]);
+    const tag = service.tags.of(dataset, [call, format, members]);
     if (isFresh(request, reply, service.config, tag)) return reply.code(304).send();
   }
   reply.header("fieldprobe-manifest", dataset.digest);
-  const answered = await runCall(context, call, question, form).catch((error: unknown) => {
+  const answered = await runCall(context, call, question, format).catch((error: unknown) => {
     if (error instanceof EndOfTask) return error;
     throw error;
   });
@@ -134,9 +134,9 @@ async function runAndSend(
     if (answered.numbers === null) return reply.code(ANOTHER_PASS).send();
     return sendNumbers(answered.numbers, { service, life, reply });
   }
-  checkFormat(answered, form);
+  checkFormat(answered, format);
   await life.finishComputing([{ values: [], heldBytes: bytesOf(answered.answer) }]);
-  return sendAnswer(answered, form, { service, life, reply, thread, question });
+  return sendAnswer(answered, format, { service, life, reply, thread, question });
 }
 
 async function withFaultList<T>(steps: () => Promise<T>): Promise<T> {
