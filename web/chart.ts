@@ -1,6 +1,6 @@
 /** Draws charts. The only file that imports Observable Plot; loaded when a card is first shown. */
 import { dot, line, plot, raster, rectY, ruleX, ruleY, text } from "@observablehq/plot";
-import { plainNumber, superscript } from "./state/format.js";
+import { plainNumber, superscript, ticksOf } from "./state/format.js";
 
 export interface Curve {
   readonly label: string;
@@ -176,9 +176,9 @@ export function drawChart(
 
 function decades([low, high]: readonly [number, number]): number[] {
   const [from, to] = [Math.ceil(Math.log10(low)), Math.floor(Math.log10(high))];
-  const every = Math.max(1, Math.ceil((to - from) / 7));
-  return Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)
-    .filter((p) => p % every === 0)
+  if (to <= from) return ticksOf(low, high, 4);
+  return Array.from({ length: to - from + 1 }, (_, i) => from + i)
+    .filter((p) => p % Math.ceil((to - from) / 7) === 0)
     .map((p) => 10 ** p);
 }
 
@@ -196,7 +196,7 @@ function decadeFormat(curves: readonly Curve[]): (value: number) => string {
 
 function powerOfTen(value: number): string {
   const power = Math.round(Math.log10(value));
-  return Math.abs(Math.log10(value) - power) > 1e-9 ? "" : `10${superscript(power)}`;
+  return Math.abs(Math.log10(value) - power) > 1e-9 ? plainNumber(value) : `10${superscript(power)}`;
 }
 
 function listenForBrush(

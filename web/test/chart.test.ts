@@ -51,6 +51,28 @@ it.each([1_700_000_000, 0.1, 3e-7, 1e12])("tells the ticks of an axis apart that
   expect(x.tickFormat(0.1 + 0.2)).toBe("0.3");
 });
 
+it.each([
+  [2.2, 4.4],
+  [0.3, 2],
+  [1, 1000],
+])("writes numbers beside a logarithmic axis from %d to %d", (low, high) => {
+  const chart = chartOf({
+    label: "p",
+    points: [
+      [1, low],
+      [2, high],
+    ],
+  });
+  const [plot] = marksOf({ ...chart, y: { label: "y", isLog: true } }, "plot");
+  const { ticks, tickFormat } = (plot as (typeof drawn)[0]).options.y as {
+    readonly ticks: readonly number[];
+    tickFormat(value: number): string;
+  };
+  const texts = ticks.map(tickFormat);
+  expect(new Set(texts).size).toBeGreaterThan(1);
+  expect(texts).not.toContain("");
+});
+
 it("draws the dots of short curves in the colour of their curve", () => {
   const curve = (n: number) => ({
     label: `${n}`,
