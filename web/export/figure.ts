@@ -170,7 +170,7 @@ function barPart(
     group.append(element("line", { x1: x + text, x2: x + 1.3 * text, y1: p, y2: p, stroke: INK, "stroke-width": 0.5 }));
     group.append(label(number, x + 1.6 * text, p + 0.35 * text, text));
   }
-  group.append(label(name, x, y - 0.5 * text, text));
+  group.append(label(name, x, y - 1.1 * text, text));
   return group;
 }
 
