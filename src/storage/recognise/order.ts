@@ -52,6 +52,7 @@ export function orderOf(
   const [noRoles, vectorOnly] = [shape.map(() => null), new Map<Role, number[]>([["c", [3]]])];
   const roles = fromUser === null ? labels.roles : noRoles;
   const orders = fromUser === null ? ordersOf(tables, labels) : [fromUser];
+  // By all evidence; without lengths; without labels and stated orders. The first that fits anything is taken.
   const optionLists = [
     assignments(shape, isVector, { labels: roles, lengths: lengthsOf(tables, facts, shape), orders }),
     assignments(shape, isVector, { labels: roles, lengths: vectorOnly, orders }),
