@@ -1,13 +1,17 @@
 """Points, coordinates and times of numpy, pandas, xarray and netCDF4: read by their labels, in the dataset's units, or refused."""
 
+import inspect
+import re
 from collections import UserList, deque, namedtuple
 
 import numpy as np
 import pytest
 
 from fieldprobe import giverny
-from fieldprobe.labelled import contradicts, points_of
+from fieldprobe.calls import Calls
+from fieldprobe.labelled import points_of
 from fieldprobe.pyjhtdb import libJHTDB
+from fieldprobe.units import contradicts
 
 #: Three, so that an array that is taken for its transpose has the same shape.
 POINTS = np.array([[1.0, 2.0, 3.0], [2.5, 1.5, 0.5], [3.0, 3.5, 2.0]])
@@ -118,8 +122,11 @@ def test_points_that_are_not_finite_are_refused(dataset):
 def test_units_are_compared_by_their_powers():
     for stated in ("m s-1", "m s**-1", "m*s-1", "m.s-1", "meters/second", "metre / s"):
         assert not contradicts(stated, "m/s")
-    for stated, own in (("mm/s", "m/s"), ("m", "m/s"), ("m s", "m/s"), ("10 m", "m"), ("m2", "m"), ("m/s", None)):
+    for stated, own in (("mm/s", "m/s"), ("m", "m/s"), ("m s", "m/s"), ("10 m", "m"), ("m2", "m"), ("m/s", None), ("(m", "m")):
         assert contradicts(stated, own)
+    for stated in ("kg/(m s2)", "kg / (m s**2)", "kg m-1 s-2", "kg/m/s^2", "kilo gram", "kg m^-1 s⁻²", "kg m/(m s)^2"):
+        assert contradicts(stated, "kg/(m s²)") == (stated == "kilo gram")
+    assert not contradicts("meter ** 2 / second ** 2", "m²/s²")
     assert not contradicts("mins", "min") and not contradicts("kg m-3", "kg/m3")
 
 
@@ -250,12 +257,100 @@ def test_units_are_those_of_the_dataset(named):
         ("paths", {"points": {"pairs": 2, "distance": in_mm}}, 'mm is stated, and lengths of "named" are in m'),
         ("structure_functions", {"what": "sgsenergy", "separations": {"lengths": Quantity([0.5], "mm"), "pairs": 9}}, "mm is stated, and lengths"),
         ("statistics", {"reduce": {"extremes": "sgsenergy", "apart": in_mm}}, "mm is stated, and lengths"),
-        ("statistics", {"reduce": {"histogram": "heatflux.x", "bins": 2, "range": Quantity([0, 1], "mm")}}, "mm is stated, and numbers of a quantity"),
+        ("statistics", {"reduce": {"histogram": "heatflux.x", "bins": 2, "range": Quantity([0, 1], "mm")}}, "mm is stated, and numbers of heatflux.x"),
         ("nodes", {"what": "sgsenergy", "isovalue": Quantity(1.5, "J")}, "J is stated, and numbers of sgsenergy"),
     ):
         with pytest.raises(ValueError, match=text):
             named.ask(call, **members)
     assert [contradicts(one, own) for one, own in (("m", None), ("1", None), ("", "m"), ("1", "m"), ("µm", "um"))] == [True, False, False, True, False]
+
+
+#: Numbers of nodes with names.
+Lag = namedtuple("Lag", "x y z")
+
+
+#: Members that take numbers in units, by what the units are.
+WITH_UNITS = {
+    "length": {"points", "x", "y", "z", "tolerance"},
+    "time": {"time", "mean_time", "step", "drag"},
+    "velocity": {"u_tau"},
+    "diffusivity": {"diffusivity"},
+    "quantity": {"isovalue", "range"},
+}
+
+
+def test_members_without_a_unit_refuse_units(named):
+    methods = {name: one for name, one in vars(Calls).items() if not name.startswith("_")}
+    members = sorted({name for one in methods.values() for name in inspect.signature(one).parameters} - {"self", "progress"})
+    assert set.union(*WITH_UNITS.values()) < set(members)
+    for name in members:
+        for stated in (Quantity(1, "K"), Quantity([[1, 2, 3]], "K")):
+            of = "are in" if any(name in some for some in WITH_UNITS.values()) else f"and {name} has no unit"
+            with pytest.raises(ValueError, match=f"^K is stated, .*{of}"):
+                named.ask("nodes", **{"what": "sgsenergy", name: stated})
+        if name not in {*WITH_UNITS["length"], "what", "reduce", "events", "separations", "residence", "exit_from"}:
+            with pytest.raises(ValueError, match="K is stated"):
+                named.ask("nodes", **{"what": "sgsenergy", name: [Quantity(1, "K"), 2]})
+    for outer, inner in (
+        ("points", {"random": Quantity(9, "m")}),
+        ("points", {"pairs": 2, "distance": 1, "seed": Quantity(1, "m")}),
+        ("separations", {"lengths": 1, "pairs": Quantity(2, "m")}),
+        ("events", {"highest": "sgsenergy", "count": Quantity(2, "m")}),
+        ("reduce", [{"histogram": "sgsenergy", "bins": Quantity(2, "m")}]),
+        ("lag", Lag(Quantity(1, "m"), 0, 0)),
+        ("residence", {"x": slice(0, Quantity(2, "s"))}),
+    ):
+        with pytest.raises(ValueError, match="[ms] is stated, and"):
+            named.ask("nodes", **{outer: inner})
+
+
+def test_units_of_quantities_are_those_that_the_service_knows(monkeypatch, named):
+    what = [
+        {"name": "u", "shape": "vector", "formula": "velocity"},
+        {"name": "p", "shape": "scalar", "formula": "pressure", "unit": "m²/s²"},
+        {"name": "omega", "shape": "vector", "unit": "1/s"},
+        {"name": "c", "shape": "scalar"},
+        {"name": "velocity", "shape": "vector"},
+        {"name": "speed", "shape": "scalar", "formula": "norm(u)"},
+        {"name": "Q", "shape": "scalar"},
+        {"name": "x", "shape": "scalar", "unit": "m"},
+    ]
+    for units, ratio in (({"length": "m", "time": "s"}, ""), ({"length": "m", "time": "s", "velocity": "mm/s"}, "m")):
+        described = {**named.description, "units": units, "what": what}
+        described["fields"] = [{"name": "velocity"}, {"name": "pressure"}, {"name": "c"}]
+        monkeypatch.setattr(type(named), "description", described)
+        speed = f"{ratio}m/s"
+        taken = (
+            ("p", "m2/s2"), ("q = p", "m^2 s-2"), (["p"], "m2/s2"), (" pressure ", "(m/s)^2"), ("u[0]", speed), ("u.x", speed),
+            ("velocity.y", speed), ("norm(u)", speed), (None, speed), ("omega.z", "1/s"), ("c", "1"), ("c", ""),
+        )
+        for asked, unit in taken:
+            assert named._given({"what": asked, "isovalue": Quantity(0.5, unit)}) == {**({"what": asked} if asked else {}), "isovalue": 0.5}
+        for members, text in (
+            ({"what": "p", "isovalue": Quantity(1, "m/s")}, 'm/s is stated, and numbers of p of "named" are in m²/s²'),
+            ({"what": "u[0]", "range": Quantity([0, 1], "m")}, f'm is stated, and numbers of u[0] of "named" are in {speed}'),
+            ({"what": "p, omega", "range": Quantity([0, 1], "m2/s2")}, 'm2/s2 is stated, and numbers of omega of "named" are in 1/s'),
+            ({"what": "c", "isovalue": Quantity(1, "K")}, 'K is stated, and numbers of c of "named" are in no stated unit'),
+            ({"what": "norm(u)*2", "isovalue": Quantity(1, "m/s")}, "m/s is stated, and the unit of norm(u)*2 is not known to the package; give a number"),
+            ({"what": "Q", "isovalue": Quantity(1, "1/s2")}, "1/s2 is stated, and the unit of Q is not known to the package; give a number"),
+            ({"what": "q = ddot(A,A)", "isovalue": Quantity(1, "1")}, "1 is stated, and the unit of ddot(A,A) is not known to the package; give a number"),
+            ({"u_tau": Quantity(30, "cm/s")}, f'cm/s is stated, and velocities of "named" are in {speed}'),
+            ({"diffusivity": Quantity(1, "cm^2/s")}, 'cm^2/s is stated, and diffusivities of "named" are in m^2/s'),
+        ):
+            with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+                named._given(members)
+        named._given({"u_tau": Quantity(30, speed), "diffusivity": Quantity(1, "m2 s-1"), "step": Quantity(1, "s")})
+        ranges = [[0, 1], Quantity([0, 1], "1/s")]
+        named._given({"reduce": [{"joint": ["p", "omega.z"], "bins": [2, 2], "range": ranges}]})
+        named._given({"reduce": {"conditional": "p", "on": "omega.x", "bins": 2, "range": ranges[1]}})
+        for of in ({"joint": ["omega.z", "p"], "range": ranges}, {"conditional": "omega.z", "on": "p", "range": ranges[1]}):
+            with pytest.raises(ValueError, match="1/s is stated, and numbers of p"):
+                named._given({"reduce": of})
+        named._given({"range": Quantity([0, 1], "m")}, "dispersion")
+    monkeypatch.setattr(type(named), "description", {**described, "units": {}})
+    with pytest.raises(ValueError, match=r"m is stated, and numbers of norm\(u\) of \"named\" are in no stated unit"):
+        named._given({"what": "norm(u)", "isovalue": Quantity(1, "m")})
+    named._given({"what": "norm(u)", "isovalue": Quantity(1, "1")})
 
 
 def test_datasets_of_a_file_are_columns_by_their_names(tmp_path):

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import DatasetReplaced, FieldprobeError
-from .labelled import CheckUnit, array_of, contradicts, has_names, is_rows, points_of
+from .labelled import CheckUnit, array_of, has_names, is_rows, points_of
 from .transport import Answer, Transport
+from .units import Kind, Of, kind_of
 
 What = Union[str, Sequence[str]]
 Progress = Union[bool, Callable[[int, int], None]]
@@ -30,26 +31,31 @@ _FEW = 1000
 #: Times that go into an address.
 _TIMES = 150
 _PARTS = re.compile(r"(\.[xyz]|(\[\d\])+)$")
-#: Members that are lengths, times, or numbers of the quantity, for the units of what states one.
-_KINDS = {
-    **dict.fromkeys(("x", "y", "z", "tolerance", "distance", "lengths", "apart"), "length"),
-    **dict.fromkeys(("isovalue", "range"), "quantity"),
-    **dict.fromkeys(("t", "time", "mean_time", "step", "drag"), "time"),
-}
 
 
-def plain(value: Any, check: Optional[CheckUnit] = None, kind: str = "") -> Any:
-    """A value as JSON holds it: slices as ranges, arrays and ranges as lists, numpy scalars as numbers."""
+def plain(value: Any, check: Optional[CheckUnit] = None, kind: Kind = "") -> Any:
+    """A value as JSON holds it: slices as ranges, arrays and ranges as lists, numpy scalars as numbers.
+
+    Raises ValueError for units that `check` refuses.
+    """
     if isinstance(value, slice):
         parts = [value.start, value.stop] + ([] if value.step is None else [value.step])
         return ":".join("" if part is None else str(plain(part, check, kind)) for part in parts)
     if hasattr(value, "__array__") and not isinstance(value, (str, bytes)):
         return array_of(value, check, kind).tolist()
     if isinstance(value, Mapping):
-        return {key: plain(one, check, _KINDS.get(key, kind)) for key, one in value.items() if one is not None}
+        return {key: plain(one, check, kind_of(key, value)) for key, one in value.items() if one is not None}
     if isinstance(value, (list, tuple, range)):
-        return [plain(one, check, kind) for one in value]
+        return [plain(one, check, of) for one, of in zip(value, _kinds_of(value, kind))]
     return value
+
+
+def _kinds_of(values: Sequence[Any], kind: Kind) -> List[Kind]:
+    """What the numbers of items are: of a list of ranges for a list of quantities, each those of its own."""
+    if isinstance(kind, Of) and isinstance(kind.what, (list, tuple)) and len(kind.what) == len(values):
+        if all(np.ndim(one) == 1 for one in values):
+            return [Of(one) for one in kind.what]
+    return [kind] * len(values)
 
 
 def _is_finite(value: Any) -> bool:
@@ -64,11 +70,12 @@ def _finite(points: NDArray[Any]) -> NDArray[Any]:
     return points
 
 
-def _given(members: Mapping[str, Any], check: CheckUnit) -> Dict[str, Any]:
+def _given(members: Mapping[str, Any], beside: Mapping[str, Any], check: CheckUnit) -> Dict[str, Any]:
     # Numbers along x, y and z.
-    along = {name: points_of(members[name]) for name in ("samples", "lag") if has_names(members.get(name))}
-    members = {**members, **along}
-    given = {name: plain(value, check, _KINDS.get(name, "")) for name, value in members.items() if value is not None}
+    along = {name: members[name] for name in ("samples", "lag") if has_names(members.get(name))}
+    in_order = {name: points_of(value, lambda _, stated, name=name: check(name, stated)) for name, value in along.items()}
+    members = {**members, **in_order}
+    given = {name: plain(value, check, kind_of(name, beside)) for name, value in members.items() if value is not None}
     for name, value in given.items():
         if not _is_finite(value):
             raise ValueError(f"{name} must be finite: JSON has no NaN and no infinity")
@@ -317,25 +324,16 @@ class Asking:
         """The name of the dataset."""
         raise NotImplementedError
 
-    def _units(self) -> Mapping[str, str]:
-        """The units that the dataset states, by measure."""
+    def _check_unit(self, kind: Kind, stated: str) -> None:
+        """Raises ValueError for a unit that numbers of a kind do not have in the dataset."""
         raise NotImplementedError
 
-    def _check_unit(self, kind: str, stated: str, what: Optional[What] = None) -> None:
-        """Raises ValueError for a unit of lengths, times, velocities or the field in `what` that is not that of the dataset."""
-        units = self._units()
-        field = re.sub(r"\.[xyz]$", "", what) if isinstance(what, str) else ""
-        own = units.get(kind if kind != "quantity" else {"u": "velocity", "p": "pressure"}.get(field, field))
-        if kind == "velocity" and own is None and "length" in units and "time" in units:
-            own = f"{units['length']}/{units['time']}"
-        if contradicts(stated, own):
-            many = {"length": "lengths", "time": "times", "velocity": "velocities", "quantity": f"numbers of {field or 'a quantity'}"}[kind]
-            raise ValueError(f'{stated} is stated, and {many} of "{self.name}" are in {own or "no stated unit"}')
-
-    def _given(self, members: Mapping[str, Any]) -> Dict[str, Any]:
+    def _given(self, members: Mapping[str, Any], call: str = "") -> Dict[str, Any]:
         """The members of a question as JSON holds them, but points, as rows, are an array."""
         points, found = members.get("points"), {**members, "points": None}
-        given = _given(found, lambda kind, stated: self._check_unit(kind, stated, members.get("what")))
+        # Bins of dispersion are of displacements unless it says what.
+        beside = {**members, "what": "x"} if call == "dispersion" and members.get("what") is None else members
+        given = _given(found, beside, self._check_unit)
         if is_rows(points):
             array = _finite(points_of(points, self._check_unit))
             return {**given, "points": array.reshape(-1, array.shape[-1])}
@@ -346,7 +344,7 @@ class Asking:
 
     def ask(self, call: str, what: Optional[What] = None, *, format: str = "json", **members: Any) -> bytes:
         """Any call in any of its forms, as the bytes of the file: ``ds.ask("grid", "Q", z=1, time=0.5, format="png")``."""
-        question = {"dataset": self.name, "call": call, **self._given({"what": what, **members}), "format": format}
+        question = {"dataset": self.name, "call": call, **self._given({"what": what, **members}, call), "format": format}
         return self._post(_listed(question), "*/*").body
 
     def submit(self, call: str, what: Optional[What] = None, **members: Any) -> "Any":
@@ -362,7 +360,7 @@ class Asking:
         if call == "values" and is_rows(members.get("points")):
             array = points_of(members["points"], self._check_unit)
             members, shape = {**members, "points": array}, array.shape[:-1]
-        given = self._given({"what": what, **members})
+        given = self._given({"what": what, **members}, call)
         rows = given.get("points")
         path = self._path_of(call)
         if _is_many(given):
@@ -419,7 +417,7 @@ class Asking:
         if call == "values" and is_rows(points):
             return self._values(what, points, members, progress, version or Version())
         accept = JSON if self._kinds.get(call) == "table" else ZARR
-        given = self._given({"what": what, **members})
+        given = self._given({"what": what, **members}, call)
         rows = given.get("points")
         given["format"] = "json" if self._kinds.get(call) == "table" else "zarr"
         if _is_many(given):

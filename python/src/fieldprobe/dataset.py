@@ -14,6 +14,7 @@ from .asking import What
 from .calls import Calls
 from .labelled import array_of, broadcast, check_aligned
 from .transport import Transport
+from .units import Kind, check_unit
 
 #: Points in one request, unless the service takes fewer.
 POINTS_PER_REQUEST = 250_000
@@ -77,9 +78,9 @@ class Dataset(Calls):
         """The stored times."""
         return np.asarray(self.description["times"]["stored"], dtype=np.float64)
 
-    def _units(self) -> Mapping[str, str]:
-        """The units that the dataset states, by measure."""
-        return dict(self.description["units"])
+    def _check_unit(self, kind: Kind, stated: str) -> None:
+        """Raises ValueError for a unit that numbers of a kind do not have in the dataset."""
+        check_unit(self.name, self.description, kind, stated)
 
     def _times_of(self, group: Mapping[str, Any]) -> int:
         """The number of times of a question: of a list, of a range, or of all."""

@@ -8,13 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import MutableSequence
 from itertools import chain
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: Refuses a unit of a kind (length, time, velocity) that is not that of the dataset.
-CheckUnit = Callable[[str, str], None]
+from .units import Kind
+
+#: Refuses a unit that numbers of a kind do not have.
+CheckUnit = Callable[[Kind, str], None]
 
 #: The numbers of a point in their order: place, time, initial velocity.
 _NAMES = ("x", "y", "z", "t", "vx", "vy", "vz")
@@ -26,8 +28,6 @@ _NAME = re.compile(
 #: A unit behind any other name.
 _BRACKET = re.compile(r".*\[([^\]]*)\]\s*")
 _PLAIN = (list, tuple, int, float, bool, str, type(None), np.ndarray)
-_BASES = {"metre": "m", "meter": "m", "second": "s", "sec": "s", "minute": "min", "min": "min", "hour": "h"}
-_PREFIXES = {"nano": "n", "micro": "u", "milli": "m", "centi": "c", "deci": "d", "kilo": "k", "": ""}
 
 
 def is_rows(points: Any) -> bool:
@@ -35,7 +35,7 @@ def is_rows(points: Any) -> bool:
     return points is not None and not isinstance(points, str) and (not isinstance(points, Mapping) or _is_named(points))
 
 
-def array_of(value: Any, check: Optional[CheckUnit] = None, kind: str = "") -> NDArray[Any]:
+def array_of(value: Any, check: Optional[CheckUnit] = None, kind: Kind = "") -> NDArray[Any]:
     """Numbers by their places: a coordinate, times. Raises ValueError for masked numbers, dates and other units."""
     value = _listed(value)
     if isinstance(value, (list, tuple)) and _holds_labels(value):
@@ -208,7 +208,7 @@ def _holds_labels(value: Sequence[Any]) -> bool:
     return False
 
 
-def _check_units(value: Any, check: Optional[CheckUnit], kind: str) -> None:
+def _check_units(value: Any, check: Optional[CheckUnit], kind: Kind) -> None:
     if check is not None and kind:
         for unit in _units_of(value):
             check(kind, unit)
@@ -233,35 +233,3 @@ def _units_of(value: Any) -> List[str]:
     texts = [one.item() if isinstance(one, (np.ndarray, np.generic)) and one.size == 1 else one for one in several]
     texts = [one.decode() if isinstance(one, bytes) else one for one in texts]
     return [str(one).strip() for one in texts if one is not None and not hasattr(one, "__array__")]
-
-
-def contradicts(stated: str, own: Optional[str]) -> bool:
-    """Whether a stated unit is not the own one, which may be None; an empty text states none."""
-    return stated != "" and _factors(stated) != _factors(own or "1")
-
-
-def _factors(unit: str) -> Dict[str, int]:
-    """The symbols of a unit with their powers: ``m s-1``, ``m*s**-1`` and ``meters/second`` are the same."""
-    powers: Dict[str, int] = {}
-    sign = 1
-    for part in re.findall(r"/|[^\s/*.]+(?:\*\*[+-]?\d+)?", unit):
-        found = re.fullmatch(r"(.*?[^\d^*+-])(?:\*\*|\^)?([+-]?\d+)?", part)
-        symbol, power = found.groups() if found else (part, None)
-        name = _symbol(symbol)
-        if part != "/" and name != "1":
-            powers[name] = powers.get(name, 0) + sign * int(power or 1)
-        sign = -1 if part == "/" else 1
-    return {name: power for name, power in powers.items() if power != 0}
-
-
-def _symbol(unit: str) -> str:
-    """A unit by its symbol: ``metres`` is m, and 1 that of a number without dimension."""
-    text = unit.strip().replace("\u00b5", "u").replace("\u03bc", "u")
-    word = text.lower()
-    if word in ("-", "dimensionless", "none"):
-        return "1"
-    word = word[:-1] if len(word) > 2 and word.endswith("s") else word
-    for prefix, before in _PREFIXES.items():
-        if word.startswith(prefix) and word[len(prefix) :] in _BASES:
-            return before + _BASES[word[len(prefix) :]]
-    return text
