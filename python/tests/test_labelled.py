@@ -1,5 +1,6 @@
 """Points, coordinates and times of numpy, pandas, xarray and netCDF4: read by their labels, in the dataset's units, or refused."""
 
+import datetime
 import inspect
 import re
 from collections import UserList, deque, namedtuple
@@ -351,6 +352,17 @@ def test_units_of_quantities_are_those_that_the_service_knows(monkeypatch, named
     with pytest.raises(ValueError, match=r"m is stated, and numbers of norm\(u\) of \"named\" are in no stated unit"):
         named._given({"what": "norm(u)", "isovalue": Quantity(1, "m")})
     named._given({"what": "norm(u)", "isovalue": Quantity(1, "1")})
+
+
+def test_durations_and_objects_are_refused_in_one_line(named):
+    pandas = pytest.importorskip("pandas")
+    second = pandas.Timedelta(1, "s")
+    for stated in (second, [second], slice(0, second), {"x": second}, datetime.timedelta(1)):
+        with pytest.raises(ValueError, match="^[Tt]imedelta is no number: divide it by the unit of time of the dataset$"):
+            named.ask("nodes", time=stated)
+    for stated, name in ((pandas.Timestamp(0), "Timestamp"), ({1}, "set"), (object(), "object")):
+        with pytest.raises(ValueError, match=f"^{name} is neither a number nor a text nor a list of these$"):
+            named.ask("nodes", time=stated)
 
 
 def test_datasets_of_a_file_are_columns_by_their_names(tmp_path):

@@ -36,7 +36,7 @@ _PARTS = re.compile(r"(\.[xyz]|(\[\d\])+)$")
 def plain(value: Any, check: Optional[CheckUnit] = None, kind: Kind = "") -> Any:
     """A value as JSON holds it: slices as ranges, arrays and ranges as lists, numpy scalars as numbers.
 
-    Raises ValueError for units that `check` refuses.
+    Raises ValueError for what JSON does not hold, and for units that `check` refuses.
     """
     if isinstance(value, slice):
         parts = [value.start, value.stop] + ([] if value.step is None else [value.step])
@@ -47,6 +47,10 @@ def plain(value: Any, check: Optional[CheckUnit] = None, kind: Kind = "") -> Any
         return {key: plain(one, check, kind_of(key, value)) for key, one in value.items() if one is not None}
     if isinstance(value, (list, tuple, range)):
         return [plain(one, check, of) for one, of in zip(value, _kinds_of(value, kind))]
+    if hasattr(value, "total_seconds"):
+        raise ValueError(f"{type(value).__name__} is no number: divide it by the unit of time of the dataset")
+    if value is not None and not isinstance(value, (str, int, float)):
+        raise ValueError(f"{type(value).__name__} is neither a number nor a text nor a list of these")
     return value
 
 
