@@ -175,8 +175,8 @@ export class Hdf5File implements StoredFile {
   #netcdfFill(path: string, attributes: Attributes): number | null {
     const { stored, type, fill } = this.#dataset(path);
     if (stored.element !== "float" && stored.element !== "integer") return null;
-    // As netCDF4-python and xarray read them: the default of signed bytes is a value of unsigned ones.
-    if (attributes.has("_Unsigned") && stored.size === 1) return null;
+    // As netCDF4-python and xarray read them: the default of signed integers is a value of unsigned ones.
+    if (attributes.get("_Unsigned") === "true" && stored.signed) return null;
     const isStated = fill.element?.length === stored.size;
     const [stated = null] = isStated ? readNumbers(viewOf(fill.element as Uint8Array), type, 1) : [];
     return netcdfFill(stored, stated, this.attributes("/").has(NETCDF_MARK));

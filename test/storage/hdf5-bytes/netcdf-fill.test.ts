@@ -27,20 +27,22 @@ describe.each([
 
 it("leaves the fill values of other programs alone", () => {
   const stored = { element: "float", size: 4, signed: false } as Parameters<typeof netcdfFill>[0];
-  expect(netcdfFill(stored, 0, false)).toBeNull();
-  expect(netcdfFill(stored, null, false)).toBeNull();
+  for (const stated of [0, null]) expect(netcdfFill(stored, stated, false)).toBeNull();
   expect(netcdfFill(stored, -5, true)).toBe(-5);
 });
 
-it("keeps every number of bytes that are not filled, as netCDF4-python does", async () => {
+it("keeps every number of unfilled bytes and of unsigned ones, as netCDF4-python does", async () => {
   const file = openHdf5(unpackFixture(import.meta.url, "netcdf-bytes-not-filled.nc", SCRATCH));
-  const numbers = ["filled", "i1", "u1", "i2", "unsigned"].map((name) => [...file.numbers(`/${name}`)]);
+  const names = ["filled", "i1", "u1", "i2", "unsigned", "unsigned16", "unsigned32"];
+  const numbers = names.map((name) => [...file.numbers(`/${name}`)]);
   expect(numbers).toEqual([
     [Number.NaN, 1, 2, 3],
     [-127, 1, 2, 3],
     [255, 1, 2, 3],
     [Number.NaN, 1, 2, 3],
     [129, 1, 2, 3],
+    [32_769, 65_535, 1, 2],
+    [2_147_483_649, 4_294_967_295, 1, 2],
   ]);
   file.close();
 });
