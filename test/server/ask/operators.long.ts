@@ -134,17 +134,13 @@ describe.skipIf(NUMPY === undefined)(`operators agree with NumPy${WITHOUT}`, { t
   it("finds nodes by fluctuations, and gives quantities that are known at nodes only", async () => {
     const where = "abs(fluc(u.x)*fluc(u.y)) > 1.75*rms(fluc(u.x))*rms(fluc(u.y))";
     const what = "fluc(u.x)*fluc(u.y), p";
-    const { columns, rows, total, mean_passes } = await question("channel", "find", {
-      where,
-      what,
-      frame: 1,
-      over: "x,z",
-    });
-    const { data } = await question("channel", "nodes", { what, frame: 1, over: "x,z" });
+    const how = { frame: 1, over: "x,z" };
+    const { columns, rows, total, mean_passes } = await question("channel", "find", { where, what, ...how });
+    const { data } = await question("channel", "nodes", { what, ...how });
     expect(columns.map(({ name }: { name: string }) => name).slice(6)).toEqual(["fluc(u.x)*fluc(u.y)", "p"]);
     expect(total).toBeGreaterThan(rows.length > 0 ? 0 : 1);
     expect(mean_passes).toBe(2);
-    const structures = await question("channel", "structures", { where, frame: 1, over: "x,z" });
+    const structures = await question("channel", "structures", { where, ...how });
     expect(structures.nodes).toBe(total);
     for (const [i, j, k, , , , value, p] of rows) {
       expect(value).toBe(data["fluc(u.x)*fluc(u.y)"][k][j][i]);

@@ -49,6 +49,8 @@ it("waves that travel both ways have the signs and the speeds of their ways", as
     for (const [w, one] of row.entries())
       expect(one, `${k} ${w}`).toBeCloseTo(k === 2 && w === 1 ? 1 / 2 : k === 3 && w === 6 ? 1 / 8 : 0, 6);
   expect([c[2], c[3]]).toEqual([expect.closeTo(0.75, 6), expect.closeTo(-1, 6)]);
+  const { results: still } = await question({ call: "spectrum", dataset: "waves", what: "u.x*0", ...how, ...plain });
+  expect(still[0]).toMatchObject({ convection_velocity: c.map(() => null), mean_convection_velocity: null });
   const at = (i: number): Index => ({ x: i % NODES.x, t: Math.floor(i / NODES.x), ...{ y: 0, z: 0, c: 0, n: 0 } });
   const speeds = Array.from({ length: NODES.x * FRAMES }, (_, i) => Math.abs(waves(at(i))[0] as number));
   expect(answer.courant).toBeCloseTo(Math.max(...speeds), 6);

@@ -180,7 +180,8 @@ function frequencyMembers(
 }
 
 /**
- * c(k) = -arg(sum conj(u_k(t)) u_k(t + dt)) / (k dt), null where k max|u| dt >= pi; over all, sum k^2 E c / sum k^2 E.
+ * c(k) = -arg(sum conj(u_k(t)) u_k(t + dt)) / (k dt), null where k max|u| dt >= pi or the sum is 0; over all,
+ * sum k^2 E c / sum k^2 E.
  * Source: del Alamo and Jimenez, Journal of Fluid Mechanics 640 (2009) 5.
  */
 function convection(
@@ -193,14 +194,10 @@ function convection(
   const n = k.length;
   const found = states.map(({ sums }) => {
     const [re, im, energy] = [3, 2, 1].map((list) => sums.subarray(sums.length - list * n));
-    const c = k.map((one, i) =>
-      i === 0 || one * speed * step >= Math.PI ? null : -Math.atan2(im[i], re[i]) / (one * step),
-    );
+    const isKnown = (i: number) => i > 0 && k[i] * speed * step < Math.PI && (re[i] !== 0 || im[i] !== 0);
+    const c = k.map((one, i) => (isKnown(i) ? -Math.atan2(im[i], re[i]) / (one * step) : null));
     const sum = (of: (i: number) => number): number =>
-      k.reduce(
-        (total, one, i) => (c[i] === null ? total : total + one * one * (2 * i === n ? 1 : 2) * energy[i] * of(i)),
-        0,
-      );
+      k.reduce((total, one, i) => total + (isKnown(i) ? one * one * (2 * i === n ? 1 : 2) * energy[i] * of(i) : 0), 0);
     return { c, mean: sum((i) => c[i] as number) / sum(() => 1) };
   });
   const [all, means] = [found.flatMap(({ c }) => c), found.map(({ mean }) => mean)];
