@@ -6,6 +6,7 @@
 import type { Names } from "./names.js";
 
 export type OfAxes<T> = readonly [T, T, T];
+const AXES = [0, 1, 2] as const;
 /** A sum over modes; `gradients` is k^2 |U|^2, the mean square of all first derivatives. */
 export type SpectrumTerm = "energy" | "gradients" | "helicity" | "cross" | "transfer" | "co" | "quad";
 
@@ -45,9 +46,12 @@ const PRODUCTS = [
   [2, 4, 5],
 ] as const;
 
-/** Spacing of the shells in wavenumber. */
-export function firstWavenumber({ transformed, periods }: SpectrumPlan): number {
-  return (2 * Math.PI) / Math.max(...periods.filter((_, a) => transformed[a]));
+/** Spacing of the shells, and the largest wavenumber that all axes resolve. Axes of one node count if no other is. */
+export function rangeOf({ transformed, nodes, periods }: SpectrumPlan) {
+  const several = AXES.filter((a) => transformed[a] && nodes[a] > 1);
+  const axes = several.length === 0 ? AXES.filter((a) => transformed[a]) : several;
+  const spacing = Math.max(...axes.map((a) => periods[a] / nodes[a]));
+  return { unit: (2 * Math.PI) / Math.max(...axes.map((a) => periods[a])), nyquist: Math.PI / spacing };
 }
 
 /** Wavenumbers of the modes 0, 1, ..., -2, -1 of an axis in units of `unit`; 0 for an axis that is not transformed. */
@@ -61,8 +65,7 @@ export function binsOf(plan: SpectrumPlan): number {
   const { kind, axis, nodes } = plan;
   if (kind === "line") return (nodes[axis as 0] >> 1) + 1;
   if (kind === "modes") return modesOf(plan).reduce((product, n) => product * n, 1);
-  const unit = firstWavenumber(plan);
-  const furthest = ([0, 1, 2] as const).map((a) => Math.max(...wavenumbersAlong(plan, a, unit).map(Math.abs)));
+  const furthest = AXES.map((a) => Math.max(...wavenumbersAlong(plan, a, rangeOf(plan).unit).map(Math.abs)));
   return Math.floor(Math.hypot(...furthest) + 0.5) + 1;
 }
 
@@ -135,7 +138,7 @@ export class SpectrumRows {
   constructor(plan: SpectrumPlan) {
     this.#plan = plan;
     this.sums = emptySums(plan);
-    this.#unit = firstWavenumber(plan);
+    this.#unit = rangeOf(plan).unit;
     this.#k = [wavenumbersAlong(plan, 0), wavenumbersAlong(plan, 1), wavenumbersAlong(plan, 2)];
     this.#bins = binsOf(plan);
     this.#modes = modesOf(plan);

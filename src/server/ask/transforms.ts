@@ -3,7 +3,6 @@ import type { DerivativeScheme, DerivedPlan, FieldFilter } from "../../analysis/
 import { actsAlong, boxNodes, derivedPlan, filterOf } from "../../analysis/derived.js";
 import { isFftLength, nearestFftLengths } from "../../analysis/fft-lengths.js";
 import { type InputKey, type Names, otherDataset, partsOfInput } from "../../analysis/names.js";
-import type { OfAxes } from "../../analysis/spectrum.js";
 import type { Axis, Dataset } from "../../engine/contract/dataset.js";
 import { RequestError } from "../../shared/errors.js";
 import { spanOf } from "../http/describe.js";
@@ -78,7 +77,7 @@ export function widthsOf({ kind, width }: FieldFilter, { axes }: Dataset): reado
 }
 
 /** Refuses axes that are not periodic, and numbers of nodes that are not 2^a 3^b 5^c. Throws RequestError. */
-export function checkTransforms({ axes, name }: Dataset, transformed: OfAxes<boolean>, member: string): void {
+export function checkTransforms({ axes, name }: Dataset, transformed: readonly boolean[], member: string): void {
   axes.forEach(({ periodic, nodes }, a) => {
     if (!transformed[a]) return;
     const letter = "xyz"[a];

@@ -18,6 +18,7 @@ async function nodes(component: string): Promise<readonly number[]> {
   return [...new Float32Array(await response.arrayBuffer())];
 }
 
+type Three = [number[], number[], number[]];
 type Row = Readonly<Record<"R_LL" | "R_NN", number>>;
 async function ask(more: object): Promise<readonly Row[]> {
   const question = { dataset: "isotropic32", call: "structure_functions", time: 0.6, axis: ["y"], orders: [2] };
@@ -44,18 +45,14 @@ it("are of fluctuations as their mean is removed", async () => {
 });
 
 it("are without the mean unless it is kept", async () => {
-  const [x, y, z] = (await Promise.all(["u.x", "u.y", "u.z"].map(nodes))) as [number[], number[], number[]];
+  const [x, y, z] = (await Promise.all(["u.x", "u.y", "u.z"].map(nodes))) as Three;
   const shift = [3, -2, 0.5] as const;
   const of = "u + [3, -2, 0.5]";
-  const moved = [x, y, z].map((values, c) => values.map((one) => one + (shift[c] as number))) as [
-    number[],
-    number[],
-    number[],
-  ];
+  const moved = [x, y, z].map((values, c) => values.map((one) => one + (shift[c] as number))) as Three;
   const fluctuations = moved.map((values) => {
     const m = mean(values);
     return values.map((one) => one - m);
-  }) as [number[], number[], number[]];
+  }) as Three;
   for (const [remove, [a, b, c]] of [
     [undefined, fluctuations],
     ["none", moved],

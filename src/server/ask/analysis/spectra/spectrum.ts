@@ -2,7 +2,7 @@
 import { compileExpression, componentsIn } from "../../../../analysis/expression.js";
 import type { GroupAnswer } from "../../../../analysis/reductions.js";
 import type { OfAxes, SpectrumPlan, SpectrumSums, SpectrumTerm } from "../../../../analysis/spectrum.js";
-import { binsOf, firstWavenumber, groupsOf, scalesOf } from "../../../../analysis/spectrum.js";
+import { binsOf, groupsOf, rangeOf, scalesOf } from "../../../../analysis/spectrum.js";
 import type { Dataset } from "../../../../engine/contract/dataset.js";
 import { refuse } from "../../../http/refusal.js";
 import type { Context } from "../../context.js";
@@ -10,7 +10,7 @@ import { wrong } from "../../faults.js";
 import type { MemberValues } from "../../question/member-values.js";
 import { checkFilterUsed, compileWhat, namesOf, whatText } from "../../question/what.js";
 import { checkTransforms } from "../../transforms.js";
-import { type AnalysedNodes, type AxisNumber, derivedOf, framesIn, LETTERS } from "../analysed-nodes.js";
+import { type AnalysedNodes, AXES, type AxisNumber, derivedOf, framesIn, LETTERS } from "../analysed-nodes.js";
 import { analysisOf, type Tabled, tabled } from "../analysis.js";
 import { aboutTexts, checkNumbers, coordinatesOf } from "../reductions.js";
 import { frequencySpectrum } from "./frequencies.js";
@@ -63,7 +63,7 @@ async function spectrumOfFrames(context: Context, question: MemberValues): Promi
   const body = {
     ...{ weights: nodes.weights, frames: framesIn(nodes) },
     ...aboutTexts(cross === undefined ? [what.text] : [what.text, cross], nodes),
-    ...describeSums(plan, sums, terms, firstWavenumber(plan), dataset.viscosity),
+    ...describeSums(plan, sums, terms, dataset.viscosity),
     ...(plan.kind === "plane" ? coordinatesOf({ ...nodes.base, kept: [0, 1, 2, 3].map((a) => a === plan.axis) }) : {}),
   };
   return tabled(body, {
@@ -84,10 +84,9 @@ function planOf(
   const { shape } = compileExpression(text, base.names, "what");
   if (shape === "tensor") throw wrong("what", "spectra are of a vector or a scalar, not of a tensor");
   const axis = axisOf(kind, letter, dataset);
-  const transformed = dataset.axes.map(({ nodes }, a) =>
-    kind === "line" ? a === axis : a !== axis && nodes > 1,
-  ) as unknown as OfAxes<boolean>;
-  checkTransforms(dataset, transformed, "kind");
+  const transformed = AXES.map((a) => (kind === "line") === (a === axis)) as unknown as OfAxes<boolean>;
+  const several = dataset.axes.map(({ nodes }, a) => transformed[a as AxisNumber] && nodes > 1);
+  checkTransforms(dataset, several, "kind");
   const [nx, ny, nz] = base.extent;
   const columns = [...componentsIn(text, shape)];
   const isVelocity = ["u", "velocity"].includes(text.trim());
@@ -137,7 +136,7 @@ function termsOf(
 }
 
 /** Axes that are neither periodic nor of one node, along which fields are constant. */
-const openAxes = (axes: Dataset["axes"]) => ([0, 1, 2] as const).filter((a) => !axes[a].periodic && axes[a].nodes > 1);
+const openAxes = (axes: Dataset["axes"]) => AXES.filter((a) => !axes[a].periodic && axes[a].nodes > 1);
 
 /** The axis of lines or across planes. Throws RequestError if it is missing or does not fit. */
 function axisOf(
@@ -158,7 +157,6 @@ function describeSums(
   plan: SpectrumPlan,
   sums: SpectrumSums,
   more: readonly string[],
-  unit: number,
   nu: number | undefined,
 ): GroupAnswer {
   const bins = binsOf(plan);
@@ -166,8 +164,7 @@ function describeSums(
   const parts = (values: Float64Array) =>
     Array.from({ length: values.length / bins }, (_, g) => [...values.subarray(g * bins, (g + 1) * bins)]);
   const listed = (values: Float64Array) => (plan.kind === "plane" ? parts(values) : [...values]);
-  const spacings = plan.periods.flatMap((period, a) => (plan.transformed[a] ? [period / plan.nodes[a]] : []));
-  const nyquist = Math.PI / Math.max(...spacings);
+  const { unit, nyquist } = rangeOf(plan);
   const energies = plan.kind === "line" ? parts(of("energy")).reduce(sumOf) : listed(of("energy"));
   const transfer = plan.terms.includes("transfer") ? of("transfer") : new Float64Array(0);
   const members: GroupAnswer = {
