@@ -39,6 +39,7 @@ import { namesOfOthers, othersOf } from "./question/other-datasets.js";
 import { JSON_BYTES, JSON_TOO_LARGE, readBodyMembers } from "./question/read-body.js";
 import type { GivenMembers } from "./question/read-question.js";
 import { callNamed, joinMembers, membersOfJson, membersOfQuery, readQuestion } from "./question/read-question.js";
+import { checkFilterUsed } from "./question/what.js";
 import { restate } from "./restate.js";
 
 /** Most questions of a list; lists of more than FEW_QUESTIONS are large requests. */
@@ -84,6 +85,7 @@ async function runCall(context: Context, call: CallName, question: MemberValues,
   const others = othersOf(question, source, (name) => life.dataset(name));
   const formatted = { ...question, format, others };
   if (callOf(call).kind !== "table") checkAlone(question.what?.length ?? 1, format);
+  checkFilterUsed(formatted, source);
   const { answer: result, found: restatements } = await HANDLERS[call]({ ...context, dataset: source }, formatted);
   const answer = result.kind === "table" ? { ...result, body: withGivenNames(result.body, formatted, source) } : result;
   // The answer repeats the question with its defaults filled in.

@@ -4,7 +4,7 @@ import type { GroupAnswer } from "../../../analysis/reductions.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
-import { checkFilterUsed, compileWhat, namesOf, pointDerivatives, usualWhat, whatText } from "../question/what.js";
+import { pointDerivatives, usualWhat, whatText } from "../question/what.js";
 import { type AnalysedNodes, DIRECTIONS, keptAxes, regrouped } from "./analysed-nodes.js";
 import { type Analysis, analysisOf, analysisOfPoints, type Tabled, tabled } from "./analysis.js";
 import { budgetOf } from "./budgets.js";
@@ -75,7 +75,6 @@ async function planStatistics(context: Context, question: MemberValues) {
   checkKinds(requests, question, regrouped(nodes, kept));
   for (const text of texts) compileExpression(text, nodes.base.names, memberOf(text, question));
   const masked = where === undefined ? null : maskReductions(reductions, where, nodes);
-  if (masked === null && reduce === undefined) checkFilterUsed(question, compileWhat(what, namesOf(question, dataset)));
   return { what, withoutMeans, isOverPoints, requests, expanded, reductions, texts, kept, symmetry, masked };
 }
 

@@ -10,7 +10,7 @@ import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import { randomPoints } from "../points/point-columns.js";
 import type { MemberValues, RequestedSeparations } from "../question/member-values.js";
-import { checkFilterUsed, compileWhat, namesOf, pointDerivatives, pointOptions, whatText } from "../question/what.js";
+import { pointDerivatives, pointOptions, whatText } from "../question/what.js";
 import { boxIn, boxOfAll } from "../question/where.js";
 import { type AxisNumber, framesIn, LETTERS, pointNodes, regionNodes, requireEveryNode } from "./analysed-nodes.js";
 import { type Analysis, analysisOf, type Tabled, tabled } from "./analysis.js";
@@ -41,7 +41,6 @@ export async function structure_functions(context: Context, question: MemberValu
   if ((bins === undefined) !== (range === undefined)) throw wrong("bins", "histograms have bins and range");
   const histogram = bins === undefined || range === undefined ? undefined : { bins, range };
   const axis = question.axis ?? LETTERS.filter((_, a) => dataset.axes[a as 0].coordinates === null);
-  checkFilterUsed(question, compileWhat([what], namesOf(question, dataset)));
   const isAtNodes = given === undefined || "nodes" in given;
   if (!isAtNodes && question.weights !== undefined) throw wrong("weights", "they are of nodes; pairs weigh 1 each");
   const plain = analysisOf(context, question, isAtNodes ? regionNodes : pointNodes);

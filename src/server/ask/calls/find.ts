@@ -14,7 +14,7 @@ import { answered, type Context } from "../context.js";
 import { wrong } from "../faults.js";
 import { emptyBoxesOf } from "../levels/skip.js";
 import type { MemberValues } from "../question/member-values.js";
-import { checkFilterUsed, compileWhat, nodeDerivatives, type Quantity } from "../question/what.js";
+import { compileWhat, nodeDerivatives, type Quantity } from "../question/what.js";
 import { coordinateOf, type NodeRun, runsIn } from "../question/where.js";
 import { fillValues, unitOf } from "./values.js";
 
@@ -37,8 +37,7 @@ export async function find(context: Context, question: MemberValues): Promise<Ca
   const { analysis, about } = await withMeans(plain, texts, over, "where");
   const { nodes, reduce } = analysis;
   const key = where === undefined ? (first as Quantity).text : nanUnless(where, first?.text ?? "1");
-  const compiled = compileScalar(key, nodes.base.names, "where");
-  checkFilterUsed(question, [...quantities, { expressions: [compiled] }]);
+  compileScalar(key, nodes.base.names, "where");
   // Nodes where the condition holds count even where the first quantity has no value.
   const counted = [key, where === undefined ? key : nanUnless(where, "1")];
   const ofNodes = quantities.filter(isAtNodes).flatMap(({ components }) => components);

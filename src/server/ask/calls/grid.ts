@@ -8,7 +8,7 @@ import { DRAWN_RECORDS, type PointOptions } from "../points/point-columns.js";
 import type { MemberValues } from "../question/member-values.js";
 import { fillPoints, pointsOf, type SampleAxis } from "../question/sample-grid.js";
 import type { Quantity } from "../question/what.js";
-import { checkFilterUsed, compileWhat, namesOf, pointOptions, usualWhat, whatText } from "../question/what.js";
+import { compileWhat, namesOf, pointOptions, usualWhat, whatText } from "../question/what.js";
 import { timesIn } from "../question/when.js";
 import { type Samples, samplesIn } from "../question/where.js";
 import { timeText } from "../restate.js";
@@ -51,7 +51,6 @@ export async function grid(context: Context, question: MemberValues): Promise<Ca
   const { life, dataset } = context;
   const what = question.what ?? usualWhat(dataset);
   const quantities = compileWhat(what, namesOf(question, dataset));
-  checkFilterUsed(question, quantities);
   const samples = samplesIn(question, dataset);
   const level = levelOf(context, question, what, dataset, samples, quantities);
   const { times, isList } = timesIn(question, dataset);

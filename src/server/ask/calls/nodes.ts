@@ -19,7 +19,7 @@ import { nodesAround, PART_PLANES } from "../levels/isovalue.js";
 import { compute } from "../parts.js";
 import type { MemberValues, RequestedQuantity } from "../question/member-values.js";
 import type { Quantity } from "../question/what.js";
-import { checkFilterUsed, compileWhat, namesOf, nodeDerivatives, usualWhat, whatText } from "../question/what.js";
+import { compileWhat, namesOf, nodeDerivatives, usualWhat, whatText } from "../question/what.js";
 import { storedIn } from "../question/when.js";
 import { coordinateOf, firstNode, isPlace, type NodeRun, partsOf, runsIn } from "../question/where.js";
 import { timeText } from "../restate.js";
@@ -43,7 +43,6 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
   const what = question.what ?? usualWhat(dataset);
   const plainNames = namesOf(question, dataset);
   const quantities = compileWhat(what, plainNames);
-  checkFilterUsed(question, quantities);
   const { frames, isList } = storedIn(question, dataset);
   const fields = what.map((one) => fieldOf(one, dataset));
   const isApart = (name: string | null) => name !== null && (name.includes(".") || isStaggered(dataset, name));

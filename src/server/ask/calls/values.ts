@@ -10,7 +10,7 @@ import { DRAWN_RECORDS, evaluateAt, type PointOptions } from "../points/point-co
 import type { MemberValues } from "../question/member-values.js";
 import { heldPoints, openPoints, type PointSource, sourceOf } from "../question/points.js";
 import type { Quantity } from "../question/what.js";
-import { checkFilterUsed, compileWhat, namesOf, pointOptions, usualWhat, whatText } from "../question/what.js";
+import { compileWhat, namesOf, pointOptions, usualWhat, whatText } from "../question/what.js";
 import { type Times, timesIn } from "../question/when.js";
 import { timeText } from "../restate.js";
 
@@ -48,7 +48,6 @@ export async function values(context: Context, question: MemberValues): Promise<
   if (isEach && time.each !== null) throw wrong("time", "each:D is for paths; values takes each");
   const what = question.what ?? usualWhat(dataset);
   const quantities = compileWhat(what, namesOf(question, dataset));
-  checkFilterUsed(question, quantities);
   const when: Times = isEach ? { times: [], isList: false } : timesIn(question, dataset);
   const timeCount = Math.max(1, when.times.length);
   const opened = await openPoints(context, question, isEach);

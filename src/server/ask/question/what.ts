@@ -2,7 +2,6 @@
 import { compileExpression, componentsIn, type Expression } from "../../../analysis/expression.js";
 import { type Names, namesFor } from "../../../analysis/names.js";
 import { type Dataset, fieldNames } from "../../../engine/contract/dataset.js";
-import { RequestError } from "../../../shared/errors.js";
 import { Faults, wrong } from "../faults.js";
 import type { PointOptions } from "../points/point-columns.js";
 import type { MemberValues, RequestedQuantity } from "./member-values.js";
@@ -68,17 +67,23 @@ export function compileWhat(what: readonly RequestedQuantity[], names: Names): r
   return compiled as readonly Quantity[];
 }
 
-/** Refuses a filter that no quantity uses. Throws RequestError. */
-export function checkFilterUsed(
-  { filter }: MemberValues,
-  quantities: readonly { readonly expressions: readonly Expression[] }[],
-): void {
-  if (filter === undefined) return;
-  const inputs = quantities.flatMap(({ expressions }) => expressions.flatMap((one) => one.reads));
-  if (!inputs.some((key) => key.startsWith("filtered")))
-    throw new RequestError("InvalidRequest", "filter: nothing uses it: write filter(u), tau, Pi, …", {
-      member: "filter",
-    });
+/** Texts in a question: expressions, and words. */
+const textsIn = (value: unknown): string[] =>
+  typeof value === "string" ? [value.replace(/^cross:/, "")] : Object.values(value ?? {}).flatMap(textsIn);
+
+/** Refuses a filter that no expression of a question uses. Throws RequestError. */
+export function checkFilterUsed(question: MemberValues, dataset: Dataset): void {
+  const { filter, points: _, others: __, ...members } = question;
+  const names = namesOf(question, dataset);
+  const isUsedIn = (text: string): boolean => {
+    try {
+      return compileExpression(text, names).reads.some((key) => key.startsWith("filtered"));
+    } catch {
+      return text.includes("filter"); // What is wrong with it is said where it is computed.
+    }
+  };
+  if (filter !== undefined && !textsIn(members).some(isUsedIn))
+    throw wrong("filter", "nothing uses it: write filter(u), tau, Pi, …");
 }
 
 /** Names of files: letters, digits and `_`. Throws RequestError for names that become equal. */
@@ -98,8 +103,7 @@ export function checkApart(names: readonly string[], plain = names): void {
   const other = names[plain.indexOf(plain[clash])];
   const both =
     other === names[clash] ? `two columns are named ${other}` : `${other} and ${names[clash]} are both ${plain[clash]}`;
-  const text = `what: ${both} in this form: name one, as in q = ${names[clash]}.`;
-  throw new RequestError("InvalidRequest", text, { member: "what" });
+  throw wrong("what", `${both} in this form: name one, as in q = ${names[clash]}`);
 }
 
 /** The engine's name of a spatial option. */

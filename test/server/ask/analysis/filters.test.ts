@@ -112,13 +112,26 @@ describe("a tophat", () => {
 });
 
 describe("bad requests", () => {
+  const unused = "filter: nothing uses it: write filter(u), tau, Pi, ….";
+  it.each([
+    ["structures", { where: "p > 1" }, unused],
+    ["around", { what: "p", where: "p > 1", lag: 1 }, unused],
+    ["correlation", { what: "p" }, unused],
+    ["statistics", { what: "p", where: "p > 0" }, unused],
+    ["structures", { where: "filter(p) > 1" }, undefined],
+    ["spectrum", { what: "u", terms: ["cross:filter(u)"] }, undefined],
+  ])("say of %s of %j whether the filter is used", async (call, body, detail) => {
+    expect(await ask(call, { ...body, filter: "gaussian:1.2" })).toEqual(
+      detail === undefined
+        ? expect.not.objectContaining({ code: "InvalidRequest" })
+        : expect.objectContaining({ detail }),
+    );
+  });
+
   it.each([
     [{ derivatives: "Lag8" }, "derivatives: expected one of Fd4, Fd6, Fd8, spectral"],
     [{ reduce: [{ moments: "filter(u)" }] }, "reduce[0].moments: filter(...) needs a filter, such as gaussian:0.8"],
-    [
-      { filter: { kind: "box", width: 1 } },
-      "filter: box is the mean about points; at nodes take gaussian, sharp or tophat.",
-    ],
+    [{ filter: "box:1", reduce: [{ moments: "filter(p)" }] }, "filter: box is the mean about points; at nodes take"],
     [{ filter: { kind: "sharp", width: 0 } }, "filter: the width is above 0."],
     [{ filter: { kind: "sharp", width: 7 }, reduce: [{ moments: "filter(p)" }] }, "the shortest period"],
     [

@@ -8,7 +8,7 @@ import { refuse } from "../../../http/refusal.js";
 import type { Context } from "../../context.js";
 import { wrong } from "../../faults.js";
 import type { MemberValues } from "../../question/member-values.js";
-import { checkFilterUsed, compileWhat, namesOf, whatText } from "../../question/what.js";
+import { whatText } from "../../question/what.js";
 import { checkTransforms } from "../../transforms.js";
 import { type AnalysedNodes, AXES, type AxisNumber, derivedOf, framesIn, LETTERS } from "../analysed-nodes.js";
 import { analysisOf, type Tabled, tabled } from "../analysis.js";
@@ -49,7 +49,6 @@ async function spectrumOfFrames(context: Context, question: MemberValues): Promi
   if (others.length > 0) throw wrong("axis", "a spectrum has one axis");
   const firstPeriodic = LETTERS.find((_, a) => dataset.axes[a as AxisNumber].periodic) ?? "x";
   const axis = kind === "line" ? (given ?? firstPeriodic) : given;
-  checkFilterUsed(question, compileWhat([what], namesOf(question, dataset)));
   const odd = terms.find((term) => !/^(transfer|flux|dissipation|helicity|cross:.+)$/.test(term));
   if (odd !== undefined)
     throw wrong("terms", `expected some of transfer, flux, dissipation, helicity and cross:q, not ${odd}`);
