@@ -99,12 +99,15 @@ export function requireLevel(set: LevelSet | null, { name }: Dataset, level: num
 /** What an answer says about its level. @param what texts of quantities, `others` of those of `reduce` */
 export function aboutLevel(set: Dataset, question: MemberValues, what: readonly string[], others: readonly string[]) {
   const about = { level: levelNumber(set), spacing: set.axes.map((one) => (one.coordinates ? null : one.spacing)) };
-  const texts = what.length === 0 ? others : what;
-  if (about.level === 0 || texts.length === 0) return about;
+  const wanted = what.length > 0 ? readWhat(what) : others.map((text) => ({ name: text, text, isNamed: false }));
+  if (about.level === 0 || wanted.length === 0) return about;
   const isMean = ({ field }: Expression): boolean => field !== null && Object.hasOwn(set.fields, field);
-  const compiled = compileWhat(readWhat(texts), namesOf(question, set));
+  const compiled = compileWhat(wanted, namesOf(question, set));
   const kinds = compiled.map(({ expressions }) => (expressions.every(isMean) ? "mean" : "of means"));
-  return { ...about, level_of: what.length > 0 ? kinds : Object.fromEntries(kinds.map((kind, q) => [texts[q], kind])) };
+  return {
+    ...about,
+    level_of: what.length > 0 ? kinds : Object.fromEntries(kinds.map((kind, q) => [others[q], kind])),
+  };
 }
 
 /** Of a plane, what the cubes across it average over. */
