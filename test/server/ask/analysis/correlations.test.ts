@@ -1,7 +1,7 @@
 /** R_LL and R_NN are <u'(x) u'(x + r)>, summed here over the nodes of a cutout. */
 import { afterAll, expect, it } from "vitest";
 import { serveTestData } from "../../../support/service.js";
-import { ask as askOf, jsonOf } from "../ask.js";
+import { ask as askOf, get, jsonOf } from "../ask.js";
 
 const service = await serveTestData();
 afterAll(() => service.close());
@@ -11,10 +11,8 @@ const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + on
 
 /** Values of a component at all nodes of the frame of time 0.6, x fastest. */
 async function nodes(component: string): Promise<readonly number[]> {
-  const path = `nodes?what=${component}&time=0.6`;
-  const response = await fetch(`${service.url}/api/datasets/isotropic32/${path}`, {
-    headers: { accept: "application/octet-stream" },
-  });
+  const members = { what: component, time: 0.6 };
+  const response = await get(service, "isotropic32", "nodes", members, "application/octet-stream");
   return [...new Float32Array(await response.arrayBuffer())];
 }
 
@@ -25,14 +23,10 @@ async function ask(more: object): Promise<readonly Row[]> {
   return (await jsonOf(await askOf(service, { ...question, ...more }))).separations;
 }
 
-/** <a(x) a(x + s e_y)> over all nodes, the axis taken for its period, or over those pairs that do not cross its end. */
-function correlation(a: readonly number[], s: number, wraps = true): number {
-  const products = a.flatMap((value, i) => {
-    const y = Math.floor(i / N) % N;
-    if (!wraps && y + s >= N) return [];
-    return [value * (a[i + (((y + s) % N) - y) * N] as number)];
-  });
-  return mean(products);
+/** <a(x) a(x + s e_y)> over all nodes, the axis taken for its period. */
+function correlation(a: readonly number[], s: number): number {
+  const steps = (y: number): number => ((y + s) % N) - y;
+  return mean(a.map((value, i) => value * (a[i + N * steps(Math.floor(i / N) % N)] as number)));
 }
 
 it("are of fluctuations as their mean is removed", async () => {

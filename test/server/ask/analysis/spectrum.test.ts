@@ -154,6 +154,11 @@ describe("spectra of a Beltrami flow on axes of 20, 18 and 30 nodes", () => {
   });
 });
 
+it("are followed by no integral length along an axis of one node", async () => {
+  const body = { frame: [0], call: "correlation", what: ["u.x"], axis: ["z"] };
+  expect(await ask(body, "thin")).toMatchObject({ integral_length: null, crossed: false });
+});
+
 describe("bad requests", () => {
   it.each([
     [{ what: ["A"] }, "isotropic32", "what: spectra are of a vector or a scalar, not of a tensor."],

@@ -292,9 +292,10 @@ async function correlationsIn(
 
 const LENGTHS = ["integral_length", "crossed"] as const;
 
-/** The integral of rho to its first zero by trapezes, the zero by a line between nodes; to half the period if it has none. */
+/** The integral of rho by trapezes to its first zero, on a line between nodes, or else to half the period; null of one node. */
 function integralLength(rho: Float64Array, r: readonly number[]) {
   const half = Math.floor(rho.length / 2);
+  if (half === 0) return { integral_length: null, crossed: false };
   let sum = 0;
   for (let i = 0; i < half; i++) {
     const [a, b] = [rho[i], rho[i + 1]];
