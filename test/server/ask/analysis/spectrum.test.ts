@@ -169,6 +169,7 @@ describe("bad requests", () => {
     [{ kind: "line", terms: ["dissipation"] }, "isotropic32", "terms: dissipation is of shells only."],
     [{ kind: "line", axis: "y", terms: ["flux"] }, "channel", "terms: they are of shells, planes and periodic lines."],
     [{ kind: "line", axis: "y", at: "x:0" }, "channel", "at: it is for periodic lines, modes and correlations."],
+    [{ kind: "line", axis: "z" }, "deep", "axis: z has one node."],
     [{ terms: ["energy"] }, "isotropic32", "terms: expected some of transfer, flux"],
     [{ kind: "plane" }, "isotropic32", "axis: the axis across the planes must be given"],
     [{ axis: "x" }, "isotropic32", "axis: shells have none"],

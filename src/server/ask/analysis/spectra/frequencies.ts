@@ -56,6 +56,7 @@ export async function frequencySpectrum(context: Context, question: MemberValues
   const { times } = plain.nodes.base;
   const samples = line === undefined ? times.length : dataset.axes[line].nodes;
   const step = line === undefined ? stepOf(times) : dataset.axes[line].spacing;
+  if (samples < 2) throw wrong("axis", `${LETTERS[line as AxisNumber]} has one node`);
   if (line !== undefined && dataset.axes[line].coordinates !== null)
     throw wrong("axis", `nodes along ${LETTERS[line]} are not evenly spaced`);
   if (along !== null && !dataset.axes[along].periodic) throw wrong("axis", `${LETTERS[along]} is not periodic`);
