@@ -86,7 +86,7 @@ function velocityIn(contents: Contents): (typeof GROUPS)[number] | null {
   const named = (wanted: readonly string[][]) =>
     GROUPS.find(({ name }) => wanted.some((names) => pathsOf(contents, join(ROOT, name), names) !== null));
   const velocities = [...VECTORS.map((name) => [name]), ...TRIPLES.map((names) => [...names])];
-  return named(velocities) ?? named([[...PRESSURES]]) ?? null;
+  return named(velocities) ?? named(PRESSURES.map((name) => [name])) ?? null;
 }
 
 const groupOf = (contents: Contents): (typeof GROUPS)[number] => velocityIn(contents) ?? GROUPS[0];
