@@ -145,13 +145,13 @@ async function run(call: CallName, dataset: string, what: string | undefined, fl
   const { format } = flags;
   const [other] = forms.find(([, form]) => typeof format === "string" && form !== format.toLowerCase()) ?? [];
   if (other !== undefined) throw new MisuseError(`--format ${format} contradicts --out ${basename(other)}`);
-  const [xmf] = forms.find(([, form]) => form === "xmf") ?? [];
-  if (xmf !== undefined && flags.job !== true && !forms.some(([, form]) => form === "h5"))
-    throw new MisuseError(`--out ${xmf}: it describes an HDF5 file; add --out ${xmf.replace(/\.xmf$/i, ".h5")}`);
   const asked = await questionOf(call, what, flags);
   const { job, ...members } = asked.members;
   const question = { ...asked, members };
   if (flags.job === true || job === true) return submit(dataset, question, forms, flags);
+  const [xmf] = forms.find(([, form]) => form === "xmf") ?? [];
+  if (xmf !== undefined && !forms.some(([, form]) => form === "h5"))
+    throw new MisuseError(`--out ${xmf}: it describes an HDF5 file; add --out ${xmf.replace(/\.xmf$/i, ".h5")}`);
   const wait = elapsed(dashed(call));
   try {
     await withService(dataset, flags, async (url, name) => {

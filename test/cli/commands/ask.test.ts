@@ -181,28 +181,21 @@ describe("the commands of the calls", () => {
     const { stdout, stderr } = await ask(...words, "--question", "q.json");
     const { question: complete } = JSON.parse(stdout);
     expect(complete).toMatchObject({ dataset: "isotropic32", call: "statistics", time: expect.closeTo(0.6, 9) });
-    const piped = await program(
-      ["statistics", "isotropic32", "--question", "-", "--url", service.url],
-      JSON.stringify(complete),
-    );
+    const flags = ["statistics", "isotropic32", "--question", "-", "--url", service.url];
+    const piped = await program(flags, JSON.stringify(complete));
     expect([stderr, piped.status]).toEqual(["", 0]);
-    expect(await ask("spectrum", "isotropic32", "--question", "q.json")).toMatchObject({
-      status: 2,
-      stderr: "fieldprobe: --question q.json: it is a question of statistics, not of spectrum\n",
-    });
-    expect(await ask("statistics", "turbulent-channel", "--question", "q.json")).toMatchObject({
-      status: 2,
-      stderr: "fieldprobe: --question: it is a question of Isotropic32, not of turbulent-channel\n",
-    });
     writeFileSync(at("j.json"), '{"job": true, "time": 0.4}');
-    expect((await fieldprobe(...U.slice(0, 3), "--points", "1,2,3", "--question", "j.json")).stderr).toMatch(
-      "--job needs",
-    );
+    const job = await fieldprobe("nodes", "isotropic32", "u", "--question", "j.json", "--out", "a.xmf");
+    expect(job.stderr).toMatch("--job needs");
     writeFileSync(at("twice.json"), '{"time": 0.5, "points": [[1, 2, 3]], "time": 1}');
-    expect(await ask("values", "isotropic32", "--question", "twice.json")).toMatchObject({
-      status: 2,
-      stderr: "fieldprobe: --question twice.json: it gives a member twice\n",
-    });
+    for (const [call, dataset, file, why] of [
+      ["spectrum", "isotropic32", "q.json", " q.json: it is a question of statistics, not of spectrum"],
+      ["statistics", "turbulent-channel", "q.json", ": it is a question of Isotropic32, not of turbulent-channel"],
+      ["values", "isotropic32", "twice.json", " twice.json: it gives a member twice"],
+    ] as const) {
+      const stderr = `fieldprobe: --question${why}\n`;
+      expect(await ask(call, dataset, "--question", file)).toMatchObject({ status: 2, stderr });
+    }
   });
 
   it("write no files of two versions of a dataset", async () => {
