@@ -222,8 +222,8 @@ export class Catalog {
 
 /** The reasons of a refusal that callers may see: those that follow from the content of the files, or from their host. */
 function reasonText(messages: readonly string[]): string {
-  const [host] = /its host tells .*, so a change would go unseen/.exec(messages.join(" ")) ?? [];
-  if (host !== undefined) return `: ${host}`;
+  const hosts = messages.flatMap((message) => /its host tells .*?, so a change would go unseen/.exec(message) ?? []);
+  if (hosts.length > 0) return `: ${hosts[0]}`;
   const questions = messages.filter((message) => BY_CONTENT.test(message));
   if (messages.some((message) => message.startsWith("needs a look")))
     return ": it waits until a person confirms what it is taken for";
