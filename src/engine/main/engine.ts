@@ -51,7 +51,7 @@ export async function openEngine(
   const running = new InProgress<RunningQuery>();
   const catalog = new Catalog(config, pool, log, () => {
     const levels = catalog.datasets.flatMap((one) => catalog.levels.of(one)?.datasets[0] ?? []);
-    const read = [...catalog.datasets, ...levels, ...[...running].flatMap(({ dataset }) => dataset ?? [])];
+    const read = [...catalog.datasets, ...levels, ...[...running].flatMap(({ datasets }) => datasets)];
     // Files in stores have `newestMs`.
     const used = read.flatMap(({ files, location }) =>
       files.flatMap(({ path, newestMs }) => (newestMs === undefined ? [] : [path, location])),
@@ -72,7 +72,8 @@ export async function openEngine(
 
 interface RunningQuery {
   readonly execution: Evaluation;
-  readonly dataset: Dataset | null;
+  /** The datasets that it reads. */
+  readonly datasets: readonly Dataset[];
 }
 
 class FieldEngine implements Engine {
@@ -152,10 +153,9 @@ class FieldEngine implements Engine {
       checked instanceof FieldprobeError || checked.region === null
         ? new Execution(context, checked, life)
         : new RegionExecution(context, checked, checked.region, life, parts);
-    const place = this.#running.add({
-      execution,
-      dataset: checked instanceof FieldprobeError ? null : checked.dataset,
-    });
+    const own = checked instanceof FieldprobeError ? null : checked.dataset;
+    const datasets = own === null ? [] : [own, ...Object.values(query.others ?? {})];
+    const place = this.#running.add({ execution, datasets });
     signal?.addEventListener("abort", abort, { once: true });
     if (signal?.aborted) abort();
     return execution;

@@ -9,7 +9,7 @@ import { loadConfig } from "../../../src/shared/config.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { writeKnownZarr } from "../../support/zarr.js";
 
-it("keeps the stores of its datasets, and those of former ones until the queries that read them have ended", async () => {
+it.each(["gone", "kept"])("keeps the stores of its datasets, and those that a query of %s reads", async (dataset) => {
   const data = scratchFolder();
   const [kept, gone] = ["kept.zarr", "gone.zarr"].map((name) => join(data, name)) as [string, string];
   const values = Float64Array.from({ length: 8 }, (_, i) => i);
@@ -27,8 +27,10 @@ it("keeps the stores of its datasets, and those of former ones until the queries
   const engine = await openEngine(config, log, pool);
   try {
     expect([...stores].sort()).toEqual([data, gone, kept]);
-    const query = { operation: "GetPressure", dataset: "gone", time: 0, spatialInterpolation: "None" } as const;
-    const evaluation = engine.start({ ...query, temporalInterpolation: "None" }, {});
+    const query = { operation: "GetPressure", dataset, time: 0, spatialInterpolation: "None" } as const;
+    const rest = engine.datasets().filter(({ name }) => name !== dataset);
+    const others = Object.fromEntries(rest.map((one) => [one.name, one]));
+    const evaluation = engine.start({ ...query, temporalInterpolation: "None", others }, {});
     rmSync(gone, { recursive: true });
     await engine.reload();
     expect(engine.find("gone")).toBeUndefined();
