@@ -170,6 +170,8 @@ describe("bad requests", () => {
     [{ kind: "line", axis: "y", terms: ["flux"] }, "channel", "terms: they are of shells, planes and periodic lines."],
     [{ kind: "line", axis: "y", at: "x:0" }, "channel", "at: it is for periodic lines, modes and correlations."],
     [{ kind: "line", axis: "z" }, "deep", "axis: z has one node."],
+    [{ kind: "modes", cross: ["u.x+u", "p"] }, "isotropic32", "cross: + joins a scalar and a vector (column 4)."],
+    [{ kind: "frequency", frame: [0, 1], what: ["u.x+u"] }, "thin", "what: + joins a scalar and a vector (column 4)."],
     [{ terms: ["energy"] }, "isotropic32", "terms: expected some of transfer, flux"],
     [{ kind: "plane" }, "isotropic32", "axis: the axis across the planes must be given"],
     [{ axis: "x" }, "isotropic32", "axis: shells have none"],

@@ -63,12 +63,12 @@ export async function frequencySpectrum(context: Context, question: MemberValues
   if (normalise === "wavelength") throw wrong("normalise", "of segments: density or premultiplied");
   // What is transformed is not averaged over.
   const over: readonly Direction[] = [...(question.over ?? periodic).filter((one) => one !== "t"), "t"];
+  const shapes = shapesOf(texts, plain.nodes.base.names, question);
   const fluctuations = fluctuationsOf(texts, question);
   const isRemoved = (one: Direction) => one !== "t" || remove !== "frame";
   const removed = [...over, ...(line === undefined ? [] : [LETTERS[line]])].filter(isRemoved);
   const { analysis, about } = await withMeans(plain, fluctuations, removed);
   const { nodes } = analysis;
-  const shapes = shapesOf(texts, nodes.base.names);
   const series = fluctuations.flatMap((text, i) => componentsIn(text, shapes[i] as "scalar"));
   const atTimes = series.flatMap((text) => nodes.publicFrames.map((frame) => `field(${text}, ${frame})`));
   const columns = line === undefined ? atTimes : series;

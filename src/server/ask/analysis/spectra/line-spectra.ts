@@ -40,11 +40,11 @@ async function sumModes(
   else if (transformedAxes.length > 1 || dataset.axes[open].coordinates !== null)
     throw wrong("axis", "along an open axis, a correlation is along that axis alone, of evenly spaced nodes");
   const resolvedAxes = AXES.map((a) => !transformed[a] && !over.includes(LETTERS[a])) as unknown as OfAxes<boolean>;
+  const shapes = shapesOf(texts, plain.nodes.base.names, question);
   const own = fluctuationsOf(texts, question);
   const ofFrames = question.remove === "frame" ? [] : (["t"] as const);
   const removed = [...LETTERS.filter((_, a) => !resolvedAxes[a]), ...ofFrames];
   const { analysis, about } = await withMeans(plain, own, removed);
-  const shapes = shapesOf(texts, analysis.nodes.base.names);
   const fixed = question.at === undefined ? null : await fixedAt(question.at, own, resolvedAxes, analysis);
   const { nodes, texts: each } = fixed ?? { nodes: analysis.nodes, texts: own };
   const columns = each.flatMap((text, i) => componentsIn(text, shapes[i] as "scalar"));

@@ -53,11 +53,12 @@ export function fluctuationsOf(texts: readonly string[], { remove = "mean" }: Me
   return remove === "none" ? texts : texts.map((text) => `fluc(${text})`);
 }
 
-/** The shapes of quantities. Throws RequestError for tensors, and for vectors in a pair. */
-export function shapesOf(texts: readonly string[], names: Names): readonly ("scalar" | "vector")[] {
-  const shapes = texts.map((text) => compileExpression(text, names, "what").shape);
-  if (shapes.includes("tensor")) throw wrong("what", "spectra are of scalars and vectors, not of tensors");
+/** The shapes of the quantities of a question. Throws RequestError for tensors, and for vectors in a pair. */
+export function shapesOf(texts: readonly string[], names: Names, { cross }: MemberValues) {
+  const member = cross === undefined ? "what" : "cross";
+  const shapes = texts.map((text) => compileExpression(text, names, member).shape);
+  if (shapes.includes("tensor")) throw wrong(member, "spectra are of scalars and vectors, not of tensors");
   if (texts.length === 2 && shapes.some((shape) => shape !== "scalar"))
-    throw wrong("cross", "a pair is of two scalars: name components");
+    throw wrong(member, "a pair is of two scalars: name components");
   return shapes as readonly ("scalar" | "vector")[];
 }
