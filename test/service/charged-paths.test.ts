@@ -2,47 +2,20 @@
  * Paths whose steps meet a seam, a wall, an open face, a hole in the data and a gap between frames, by each integrator,
  * forward and backward, against their closed form.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { ask, jsonOf } from "../server/ask/ask.js";
-import { writeHdf5 } from "../support/cubes.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
+import { writeStream } from "../support/stream.js";
 
 const SCRATCH = scratchFolder();
-const N = 11;
 const TIMES = [0, 0.1, 0.2, 0.3, 0.7, 0.8, 0.9, 1];
 
-/** u = (x, -1/2, 1.3) between x = 1 and 2 (open), y = 0 and 1 (walls), z of period 1.1; nodes beyond `hole` are NaN. */
-async function writeStream(name: string, hole: number): Promise<void> {
-  const folder = join(SCRATCH, name);
-  mkdirSync(folder);
-  const descriptor = {
-    schemaVersion: 1,
-    name,
-    openFaces: "stop",
-    axes: {
-      x: { nodes: N, origin: 1, spacing: 0.1 },
-      y: { nodes: N, origin: 0, spacing: 0.1, faces: "wall" },
-      z: { nodes: N, origin: 0, spacing: 0.1, periodic: true },
-    },
-    time: { values: TIMES },
-    fields: { velocity: { file: "u.h5", path: "/{step:01d}", dimensions: ["z", "y", "x", "c"] } },
-  };
-  await writeHdf5(join(folder, "u.h5"), (file) => {
-    const data = new Float32Array(3 * N * N * N);
-    for (let i = 0; i < N * N * N; i++) {
-      const x = 1 + (i % N) / 10;
-      data.set(x > hole ? [Number.NaN, Number.NaN, Number.NaN] : [x, -0.5, 1.3], 3 * i);
-    }
-    for (const step of TIMES.keys()) file.create_dataset({ name: `${step}`, data, shape: [N, N, N, 3], dtype: "<f" });
-  });
-  writeFileSync(join(folder, "dataset.json"), JSON.stringify(descriptor));
+// In one dataset nodes beyond a place have no velocity.
+for (const [name, hole] of Object.entries({ stream: 9, holed: 1.75 })) {
+  const velocityAt = (x: number) => (x > hole ? Array(3).fill(Number.NaN) : [x, -0.5, 1.3]);
+  await writeStream(SCRATCH, velocityAt, TIMES.length, { name, time: { values: TIMES }, openFaces: "stop" });
 }
-
-await writeStream("stream", 9);
-await writeStream("holed", 1.75);
 const service = await serveTestData([SCRATCH]);
 afterAll(() => service.close());
 

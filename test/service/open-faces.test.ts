@@ -1,48 +1,23 @@
 /** Particles that leave through open faces fail their query by default, or stop and tell when, in every interface. */
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { type ClientError, connect } from "../../src/client/index.js";
 import { ask as askOf } from "../server/ask/ask.js";
-import { writeHdf5 } from "../support/cubes.js";
 import { fieldprobe } from "../support/run-command.js";
-import { folderIn, scratchFolder } from "../support/scratch.js";
+import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
+import { writeStream } from "../support/stream.js";
 
 const SCRATCH = scratchFolder();
-const N = 11;
 const points = [
   [1.25, 0.5, 0.1],
   [1.05, 0.2, 0.3],
 ] as [number, number, number][];
 const EXIT = Math.log(2 / 1.25);
 
-/** u = (x, -1/2, 0) between x = 1 and 2, y = 0 and 1, z periodic; the flow is steady. */
-async function writeStream(name: string, members: object): Promise<void> {
-  const folder = folderIn(SCRATCH, name);
-  const velocity = { file: "u.h5", path: "/{step:01d}", dimensions: ["z", "y", "x", "c"] };
-  const descriptor = {
-    schemaVersion: 1,
-    name,
-    axes: {
-      x: { nodes: N, origin: 1, spacing: 0.1 },
-      y: { nodes: N, origin: 0, spacing: 0.1, faces: "wall" },
-      z: { nodes: N, origin: 0, spacing: 0.1, periodic: true },
-    },
-    time: { origin: 0, step: 1, count: 2 },
-    fields: { velocity },
-    ...members,
-  };
-  await writeHdf5(join(folder, "u.h5"), (file) => {
-    const data = new Float32Array(3 * N * N * N);
-    for (let i = 0; i < N * N * N; i++) data.set([1 + (i % N) / 10, -0.5, 0], 3 * i);
-    for (const step of ["0", "1"]) file.create_dataset({ name: step, data, shape: [N, N, N, 3], dtype: "<f" });
-  });
-  writeFileSync(join(folder, "dataset.json"), JSON.stringify(descriptor));
-}
-
-await writeStream("stream", {});
-await writeStream("stopping", { openFaces: "stop" });
+const time = { origin: 0, step: 1, count: 2 };
+const velocityAt = (x: number) => [x, -0.5, 0];
+await writeStream(SCRATCH, velocityAt, 2, { name: "stream", time });
+await writeStream(SCRATCH, velocityAt, 2, { name: "stopping", time, openFaces: "stop" });
 const service = await serveTestData([SCRATCH]);
 const client = await connect(service.url);
 afterAll(() => service.close());
