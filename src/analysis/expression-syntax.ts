@@ -9,8 +9,7 @@ export const MOST_DEPTH = 32;
 export type SyntaxTree = jsep.Expression & Record<string, unknown> & { column: number };
 
 // Extensions of the library's syntax: a number may have a unit, a filter has a width, and a power binds tighter than a
-// sign before it and is right-associative. A hook reads every number, since `after-token` is not called after numbers that the library reads
-// itself.
+// sign before it and is right-associative. A hook reads every number: `after-token` is not called after the library's.
 jsep.removeBinaryOp("^");
 jsep.hooks.add("gobble-token", function readNumber(env) {
   const number = /[\d.]/.test(this.char) ? this.gobbleNumericLiteral() : undefined;

@@ -45,7 +45,6 @@ import { type BlockInputs, inputPart, partOf, type Subexpression } from "./subex
 const MOST_PARTS = 256;
 const MOST_EXPONENT = 16;
 
-/** A compiled expression. */
 export interface Expression {
   readonly text: string;
   /** The text with names written out: expressions with the same key have the same values. */
@@ -74,17 +73,10 @@ export function compileExpression(text: string, names: Names, member = "expressi
     return new RequestError("InvalidRequest", `${member}: ${message}${column}.`, context);
   };
   const { averaged = [], ...plain } = names;
-  const compiled = (tree: SyntaxTree, of: Names, shared: Compilation): Subexpression =>
-    new ExpressionCompiler(of, shared, refuse).compile(tree);
-  const plainly = (tree: SyntaxTree) => compiled(tree, plain, { inputs: new Set(), reads: new Set(), parts: 0 });
-  const fields = new Map(averaged.map((one) => [plainly(parse(one)).key, one]));
-  const meanOf = (tree: SyntaxTree): Subexpression | null => {
-    const { key, shape, dimension } = plainly(tree);
-    const field = fields.get(key);
-    return field === undefined ? null : inputPart(`value:${field}`, 0, shape, dimension);
-  };
-  const shared: Compilation = { inputs: new Set(), reads: new Set(), parts: 0, ...(averaged.length > 0 && { meanOf }) };
-  const { key, shape, dimension, source, run } = compiled(parse(text, refuse), names, shared);
+  const means = new Map(averaged.map((one) => [compileExpression(one, plain).key, one]));
+  const shared: Compilation = { inputs: new Set(), reads: new Set(), parts: 0, parsedFormulas: new Map(), means };
+  const tree = parse(text, refuse);
+  const { key, shape, dimension, source, run } = new ExpressionCompiler(names, shared, refuse).compile(tree);
   const { kind, field = null } = partsOfInput(source?.key ?? "t") ?? {};
   return {
     ...{ text, key, shape, dimension, unit: unitIn(dimension), field: kind === "value" ? field : null },
@@ -123,10 +115,10 @@ export function componentsIn(text: string, shape: Shape): readonly string[] {
 interface Compilation {
   inputs: Set<InputKey>;
   readonly reads: Set<InputKey>;
-  /** Number of subexpressions of all formulas together. */
   parts: number;
-  /** The mean of an expression that a level has; null for others. Absent: it has none. */
-  readonly meanOf?: (tree: SyntaxTree) => Subexpression | null;
+  readonly parsedFormulas: Map<string, SyntaxTree>;
+  /** The fields of a level that are means of expressions, by the keys of these. */
+  readonly means: ReadonlyMap<string, string>;
 }
 
 /** Compiles the syntax tree of one expression into subexpressions. */
@@ -149,11 +141,17 @@ class ExpressionCompiler {
     if (++this.#partCount > MOST_PARTS || ++this.#shared.parts > 16 * MOST_PARTS)
       throw this.#refuse(`it has more than ${MOST_PARTS} parts`);
     if (depth > MOST_DEPTH) throw this.#refuse(`it is nested deeper than ${MOST_DEPTH}`);
-    const mean = this.#shared.meanOf?.(tree);
-    if (mean?.source !== undefined) {
-      this.#add(mean.source.key);
-      return mean;
-    }
+    const { inputs, reads, means } = this.#shared;
+    const sizes = [inputs.size, reads.size];
+    const part = this.#compilePart(tree, depth);
+    const field = means.size === 0 ? undefined : means.get(part.key);
+    if (field === undefined) return part;
+    // A level reads the mean of the part instead of what the part reads.
+    for (const [i, set] of [inputs, reads].entries()) for (const key of [...set].slice(sizes[i])) set.delete(key);
+    return { ...this.#read(`value:${field}`, 0, part.shape, part.dimension), key: part.key, meanOf: part };
+  }
+
+  #compilePart(tree: SyntaxTree, depth: number): Subexpression {
     const { column } = tree;
     this.#column = column;
     const part = (name: string): Subexpression => this.compile(tree[name] as SyntaxTree, depth + 1);
@@ -216,15 +214,16 @@ class ExpressionCompiler {
       if (formula === undefined) throw this.#unknown(name, column);
       return this.#formula(formula, name, column);
     }
-    this.#add(key);
     const shape = key.includes(":") && components === 3 ? "vector" : "scalar";
-    return inputPart(key, 0, shape, dimensionOfInput(key, units));
+    return this.#read(key, 0, shape, dimensionOfInput(key, units));
   }
 
   /** The subexpression of a formula; its errors are reported at the column of its name. */
   #formula(formula: string, name: string, column: number): Subexpression {
     const refuse: MakeError = (message) => this.#refuse(`${name}: ${message}`, column);
-    return new ExpressionCompiler(this.#names, this.#shared, refuse).compile(parse(formula, refuse));
+    const tree = this.#shared.parsedFormulas.get(formula) ?? parse(formula, refuse);
+    this.#shared.parsedFormulas.set(formula, tree);
+    return new ExpressionCompiler(this.#names, this.#shared, refuse).compile(tree);
   }
 
   /** The stress of a filter; that of a box is an input of its own. */
@@ -235,17 +234,18 @@ class ExpressionCompiler {
     return this.#binary("-", products, this.#formula(means, "tau", column), column);
   }
 
-  #add(key: InputKey): void {
+  /** Components of an input, which is read. */
+  #read(...[key, ...more]: Parameters<typeof inputPart>): Subexpression {
     this.#shared.inputs.add(key);
     this.#shared.reads.add(key);
+    return inputPart(key, ...more);
   }
 
   /** An input derived from a field: its components from number `from` on. */
   #input(kind: string, field: string, shape: Shape, from = 0, step = 1): Subexpression {
     if (!Object.hasOwn(this.#names.fields, field)) throw this.#refuse(`the dataset has no ${field}`, this.#column);
     const key = `${kind}:${field}` as InputKey;
-    this.#add(key);
-    return inputPart(key, from, shape, dimensionOfInput(key, this.#names.units ?? {}), step);
+    return this.#read(key, from, shape, dimensionOfInput(key, this.#names.units ?? {}), step);
   }
 
   /**
@@ -293,13 +293,13 @@ class ExpressionCompiler {
           return this.#divOrCurl(name, this.#derivedInput("gradient", inner, "tensor", { order: 1 }), column);
         if (name === "curl") throw this.#refuse("curl takes a vector, not a tensor", column);
         // Component 9 i + 4 j of the gradient is dT[i][j]/dx[j].
-        return [0, 1, 2]
-          .map((j) => this.#derivedInput("gradient", inner, "vector", { order: 1, from: 4 * j, step: 9 }))
-          .reduce((sum, one) => this.#binary("+", sum, one, column));
+        return this.#sum(column, (j) =>
+          this.#derivedInput("gradient", inner, "vector", { order: 1, from: 4 * j, step: 9 }),
+        );
       case "lap":
-        return [0, 1, 2]
-          .map((a) => this.#derivedInput("second", inner, inner.shape, { order: 2, from: a, step: 3 }))
-          .reduce((sum, one) => this.#binary("+", sum, one, column));
+        return this.#sum(column, (a) =>
+          this.#derivedInput("second", inner, inner.shape, { order: 2, from: a, step: 3 }),
+        );
       case "hess":
         if (inner.shape !== "scalar")
           throw this.#refuse(`hess of an expression takes a scalar, not a ${inner.shape}`, column);
@@ -351,9 +351,8 @@ class ExpressionCompiler {
     { order = 0, timeOrder = 0, from = 0, step = 1, option = "" }: InputOptions = {},
   ): Subexpression {
     const key = `${kind}:${option}=${text}` as InputKey;
-    this.#add(key);
     const unit = dimensionOfDerivative(dimension, this.#names.units ?? {}, order, timeOrder);
-    return inputPart(key, from, shape, unit, step);
+    return this.#read(key, from, shape, unit, step);
   }
 
   /** The field with a name; undefined for expressions. */
@@ -385,17 +384,20 @@ class ExpressionCompiler {
       : this.#input("hessian", field, shape, 9 * index + 4 * a, 9);
   }
 
+  /** The sum of a term for each axis. */
+  #sum(column: number, term: (axis: number) => Subexpression): Subexpression {
+    return [0, 1, 2].map(term).reduce((sum, one) => this.#binary("+", sum, one, column));
+  }
+
   /** The divergence or the curl of a vector, from its gradient. */
   #divOrCurl(name: "div" | "curl", gradient: Subexpression, column: number): Subexpression {
     const { key, shape, dimension, source } = gradient;
     if (shape !== "tensor" || source === undefined) throw this.#refuse(`${name} takes a vector, not a scalar`, column);
     const entry = (i: number, j: number) =>
       inputPart(source.key, source.from + source.step * (3 * i + j), "scalar", dimension);
-    const joined = (operator: "+" | "-", a: Subexpression, b: Subexpression) => this.#binary(operator, a, b, column);
     // The trace has the same bits, but reads all entries.
-    if (name === "div")
-      return { ...joined("+", joined("+", entry(0, 0), entry(1, 1)), entry(2, 2)), key: `tr(${key})` };
-    const turn = (i: number, j: number) => joined("-", entry(i, j), entry(j, i));
+    if (name === "div") return { ...this.#sum(column, (i) => entry(i, i)), key: `tr(${key})` };
+    const turn = (i: number, j: number) => this.#binary("-", entry(i, j), entry(j, i), column);
     return this.#array([turn(2, 1), turn(0, 2), turn(1, 0)], column);
   }
 
@@ -546,7 +548,6 @@ class ExpressionCompiler {
     });
   }
 
-  /** The dimension of parts that must agree. */
   #common(what: string, parts: readonly Subexpression[], column: number): UnitPowers {
     const common = commonOf(parts.map(({ dimension }) => dimension));
     if (common !== undefined) return common;
@@ -645,7 +646,9 @@ class ExpressionCompiler {
     if (object.source !== undefined) {
       const { key, step } = object.source;
       const from = object.source.from + step * size * index;
-      return inputPart(key, from, size === 3 ? "vector" : "scalar", object.dimension, step);
+      const part = inputPart(key, from, size === 3 ? "vector" : "scalar", object.dimension, step);
+      const meanOf = object.meanOf && this.#member(tree, object.meanOf);
+      return meanOf === undefined ? part : { ...part, key: meanOf.key, meanOf };
     }
     const key = `${object.key}[${index}]`;
     const pick = (block: BlockInputs): Components => object.run(block).slice(size * index, size * (index + 1));
@@ -653,7 +656,6 @@ class ExpressionCompiler {
   }
 }
 
-/** A number without unit. */
 function constantPart(value: number): Subexpression {
   return partOf(String(value), "scalar", "number", ({ scratch }) => [scratch().fill(value)], value);
 }
@@ -664,7 +666,6 @@ function indexIn({ computed, property }: SyntaxTree): number {
   return computed ? [0, 1, 2].indexOf(value as number) : ["x", "y", "z"].indexOf(name as string);
 }
 
-/** A component of a vector field. */
 interface FieldComponent {
   readonly field: string;
   readonly index: number;
@@ -675,7 +676,6 @@ interface InputOptions extends Partial<Readonly<Record<"order" | "timeOrder" | "
   readonly option?: string;
 }
 
-/** The argument of an operator. */
 interface Argument extends Pick<Subexpression, "shape" | "dimension"> {
   readonly text: string;
 }

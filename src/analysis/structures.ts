@@ -258,7 +258,6 @@ export class JoinedFragments {
     return { count: all, nodes: nodes.reduce((sum, n) => sum + n, 0), listed, starts, members };
   }
 
-  /** Describes a listed structure. */
   describe(
     { listed, starts, members }: RankedStructures,
     place: number,

@@ -23,6 +23,8 @@ export interface Subexpression {
   readonly constant?: number | undefined;
   /** Set if it is an input, or components of one from `from` on: only these are read. */
   readonly source?: { readonly key: InputKey; readonly from: number; readonly step: number };
+  /** What it is the mean of, whose key it has, if a level has this mean. */
+  readonly meanOf?: Subexpression;
 }
 
 function once({ computed }: BlockInputs, name: string, make: () => Components): Components {

@@ -1,5 +1,5 @@
 /** Tests the language of expressions: what parts mean, what is refused, and that no text escapes, stalls or crashes. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { compileExpression, compileScalar } from "../../src/analysis/expression.js";
 import { formulaOf, nameList } from "../../src/analysis/names.js";
 import type { BlockInputs } from "../../src/analysis/subexpression.js";
@@ -74,6 +74,25 @@ describe("expressions", () => {
 
   it("knows the viscosity that a dataset states", () => {
     expect(compileScalar("2 * nu * x", { ...NAMES, viscosity: 0.25 }).evaluate(oneNode())[0]?.[0]).toBe(0.125);
+  });
+
+  it.each([
+    ["1 + dot(velocity, u) + u.z", ["value:dot(u, u)", "value:velocity"]],
+    ["(p * u).y / p + dot(u, 2*u)", ["value:p*u", "value:pressure", "value:velocity"]],
+    ["(p * u).x ^ 2 + fluc(p)", ["value:(p*u).x^2", "value:fluc(p)"]],
+  ])("%s reads the means of a level: %j", (text, inputs) => {
+    const averaged = ["dot(u, u)", "(p*u).x^2", "p*u", "fluc(p)"];
+    expect(compileExpression(text, { ...NAMES, averaged }).inputs).toEqual(inputs);
+  });
+
+  it("compiles no part twice to find the means of a level", () => {
+    const [few, many] = [[], ["7"]].map((averaged) => {
+      const own = vi.fn(Reflect.getOwnPropertyDescriptor);
+      const fields = new Proxy<Readonly<Record<string, number>>>(NAMES.fields, { getOwnPropertyDescriptor: own });
+      compileExpression(`${"(".repeat(25)}lambda2${" + lambda2)".repeat(25)}`, { fields, averaged });
+      return own.mock.calls.length;
+    });
+    expect(many).toBe(few);
   });
 
   it("has eigenvalues with the trace and the determinant of their tensor", () => {
