@@ -1,6 +1,5 @@
 /** Answers questions: reads their members, runs the call, and sends the answer in the requested format. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Dataset } from "../../engine/contract/dataset.js";
 import { SMALL_WORK } from "../../engine/contract/query.js";
 import { ANOTHER_PASS } from "../../jobs/job-runner.js";
 import { type CallName, callOf, FORMATS, type Format } from "../../shared/calls.js";
@@ -194,10 +193,7 @@ export function serveCall(
 }
 
 /** The dataset, the call and the members of a whole question. */
-function wholeQuestion(
-  life: RequestLife,
-  given: unknown,
-): { readonly dataset: Dataset; readonly call: CallName; readonly members: GivenMembers } {
+function wholeQuestion(life: RequestLife, given: unknown) {
   const members = membersOfJson(given);
   const [dataset, call] = [members.get("dataset"), members.get("call")];
   if (typeof dataset !== "string") throw wrong("dataset", "the name of a dataset is missing");

@@ -77,13 +77,7 @@ export async function startJob(context: Context, started: Started, reply: Fastif
   const input = own === null ? named : { id: own, own: true };
   const url = `/api/datasets/${encodeURIComponent(dataset.name)}/${call}`;
   const others = namesOfOthers(question);
-  const made = {
-    method: "POST",
-    url,
-    form: format,
-    ...(others.length > 0 && { others }),
-    ...(limit > 0 ? { limit } : {}),
-  };
+  const made = { method: "POST", url, form: format, ...(others.length > 0 && { others }), ...(limit > 0 && { limit }) };
   const name = reply.request.headers["idempotency-key"];
   const digest = createHash("sha256")
     .update(JSON.stringify([url, asSent]))

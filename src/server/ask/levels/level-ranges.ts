@@ -23,11 +23,8 @@ function valueAt({ edges: [low, width], weights }: Histogram, fraction: number):
 export async function levelRanges(engine: Engine, dataset: Dataset, set: LevelSet | null, text: string, frame: number) {
   const name = { u: "velocity", p: "pressure" }[text] ?? text.replaceAll(/\s/g, "");
   const quantity = set?.quantities.find((one) => one.text === name);
-  if (set === null || quantity === undefined)
-    throw wrong(
-      "what",
-      `${text} has no levels; there are ${set?.quantities.map((one) => one.text).join(", ") || "none"}`,
-    );
+  const known = set?.quantities.map((one) => one.text).join(", ") || "none";
+  if (set === null || quantity === undefined) throw wrong("what", `${text} has no levels; there are ${known}`);
   const { guardBefore, guardAfter, count } = dataset.time;
   if (!(Number.isInteger(frame) && frame >= 0 && frame < count - guardBefore - guardAfter))
     throw wrong("frame", `expected 0 to ${count - guardBefore - guardAfter - 1}`);

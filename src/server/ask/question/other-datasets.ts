@@ -1,4 +1,5 @@
 /** Other datasets of a question: `field(e, "NAME", 3)` is e of the dataset NAME, on the same nodes. */
+import { parse, type SyntaxTree } from "../../../analysis/expression-syntax.js";
 import { AXIS_NAMES, type Dataset, isStaggered } from "../../../engine/contract/dataset.js";
 import { wrong } from "../faults.js";
 import type { MemberValues } from "./member-values.js";
@@ -10,12 +11,23 @@ const MOST_OTHERS = 8;
 const NEAR = 1e-6;
 
 /** The names of the datasets of which a question asks fields. */
-export function namesOfOthers({ what = [], ...members }: MemberValues): readonly string[] {
-  const { where, cross, terms, reduce, events } = members;
-  const texts = JSON.stringify([what.map(({ text }) => text), where, cross, terms, reduce, events], (_, one) =>
-    typeof one === "string" ? one.replaceAll("'", '"') : one,
-  );
-  return [...new Set([...texts.matchAll(/,\s*\\"(.+?)\\"/g)].map(([, name = ""]) => name))];
+export function namesOfOthers({ what = [], where, cross, terms, reduce, events }: MemberValues): readonly string[] {
+  const names = new Set<string>();
+  const addNamesIn = (tree: unknown): void => {
+    if (typeof tree !== "object" || tree === null) return;
+    const { callee, arguments: [, name] = [] } = tree as { callee?: SyntaxTree; arguments?: (SyntaxTree | null)[] };
+    if (callee?.name === "field" && typeof name?.value === "string") names.add(name.value);
+    for (const part of Object.values(tree)) addNamesIn(part);
+  };
+  JSON.stringify([what.map(({ text }) => text), where, cross, terms, reduce, events], (_, one: unknown) => {
+    try {
+      if (typeof one === "string" && one.includes("field")) addNamesIn(parse(one));
+    } catch {
+      // A text that is no expression is refused where it is compiled.
+    }
+    return one;
+  });
+  return [...names];
 }
 
 /** These datasets by their names. Throws NotFoundError, and RequestError for nodes that are not those of `dataset`. */

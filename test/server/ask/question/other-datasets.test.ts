@@ -64,10 +64,8 @@ describe.skipIf(NUMPY === undefined)("fields of another dataset", () => {
     ["spectrum", { what: "P", kind: "frequency", frame: "all", over: "x,z,t" }],
   ])("are in %s as there", async (call, members) => {
     const put = (text: string) => JSON.parse(JSON.stringify({ frame: 1, ...members }).replaceAll("P", text));
-    const here = JSON.stringify(await question(call, put('field(p, \\"run-2\\")'))).replaceAll(
-      'field(p, \\"run-2\\")',
-      "p",
-    );
+    const text = 'field(p, \\"run-2\\")';
+    const here = JSON.stringify(await question(call, put(text))).replaceAll(text, "p");
     const left = ["dataset", "manifest", "manifests", "formulas", "question"];
     const plain = (text: string) => JSON.parse(text, (name, value) => (left.includes(name) ? undefined : value));
     expect(plain(here)).toEqual(plain(JSON.stringify(await question(call, put("p"), "run-2"))));
@@ -103,6 +101,7 @@ describe.skipIf(NUMPY === undefined)("fields of another dataset", () => {
     ["statistics", "field(mean(p), 'run-2')", /write mean\(field/],
     ["statistics", "field(p, 'run-2', 1, 2)", /field takes a quantity, another dataset/],
     ["statistics", "field(p, 'nowhere')", /"status":404.*nowhere/],
+    ["statistics", "max(p, 'nowhere')", /"status":400/],
     ["statistics", "field(p, 'pascals') + field(u.x, 'pascals')", /joins Pa and m\/s/],
     ["grid", "field(p, 'run-2')", /known at nodes, not at points/],
   ])("are refused in %s: %s", async (call, what, why) => {
