@@ -324,10 +324,10 @@ class ExpressionCompiler {
       case "mean":
         return this.#derivedInput("mean", inner, inner.shape);
       default: {
-        // rms
+        // rms: not of e^2, of which a level may hold means of its own.
         if (inner.shape !== "scalar")
           throw this.#refuse(`rms takes a scalar, not a ${inner.shape}: norm(...), or a component`, column);
-        const square = this.#derivedInput("mean", { ...inner, text: `(${inner.text})^2` }, "scalar");
+        const square = this.#derivedInput("mean", { ...inner, text: `(abs(${inner.text}))^2` }, "scalar");
         const root = (block: BlockInputs) => [UNARY.sqrt(square.run(block)[0], block.scratch())];
         return partOf(`rms(${inner.text})`, "scalar", inner.dimension, root);
       }

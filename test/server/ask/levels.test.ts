@@ -12,7 +12,7 @@ import { type AnyAnswer, ask, get, jsonOf } from "./ask.js";
 const SCRATCH = scratchFolder();
 const [NAME, CHANNEL] = ["isotropic32", "turbulent-channel"] as const;
 
-const OWN = ["norm(omega)", "omega", "norm(u)", "p*u.x", "u.x>=0?p:1"];
+const OWN = ["norm(omega)", "omega", "norm(u)", "p*u.x", "u.x>=0?p:1", "u.x^2"];
 
 let service: RunningService;
 /** Levels of many frames, on a machine that does other things too. */
@@ -128,9 +128,7 @@ describe("a grid by levels", () => {
 
   /** Coordinates of the nodes of the channel. */
   const nodes0Of = async (axis: string): Promise<unknown> =>
-    (await jsonOf(await ask(service, { dataset: CHANNEL, call: "nodes", what: "p", frame: 2, i: 0, k: 0 }))).coords[
-      axis
-    ];
+    (await gridOf({ dataset: CHANNEL, call: "nodes", what: "p", i: 0, k: 0 })).coords[axis];
 
   /** Linear along each axis between the positions of cubes, over the seam. */
   function interpolated(values: number[][][], k: number, at: readonly number[]): number {
@@ -186,10 +184,9 @@ describe("a grid by levels", () => {
     const plain = await gridOf({ what: "u", z: 3, samples: 40 });
     expect(plain.level).toBeUndefined();
     expect(plain.question.level).toBe(0);
-    expect((await gridOf({ what: "u", z: 3, samples: 40, level: "auto" })).data).toEqual(plain.data);
-    expect((await gridOf({ what: "u", z: 3, samples: 8 })).data).not.toEqual(
-      (await gridOf({ what: "u", z: 3, samples: 8, level: "auto" })).data,
-    );
+    const dataOf = async (more: object) => (await gridOf({ what: "u", z: 3, ...more })).data;
+    expect(await dataOf({ samples: 40, level: "auto" })).toEqual(plain.data);
+    expect(await dataOf({ samples: 8 })).not.toEqual(await dataOf({ samples: 8, level: "auto" }));
   });
 
   it("is one mean in every call, also as a part of an expression", async () => {
@@ -227,6 +224,8 @@ describe("a grid by levels", () => {
     const { results, ...told } = await of("statistics", { what: undefined, reduce: { moments: "norm(u)" } });
     const mean = expect.closeTo(speed.reduce((sum, one) => sum + one, 0) / 512, 5);
     expect([results[0].mean, told.level_of]).toEqual([mean, { "norm(u)": "mean" }]);
+    const rms = Math.sqrt(ux.reduce((sum, one) => sum + one * one, 0) / 512);
+    expect((await of("statistics", { what: "rms(u.x)", over: "x,y,z" })).results[0].mean).toBeCloseTo(rms, 5);
     expect(await of("find", { ...where, what: undefined })).toMatchObject({ total: 51, level: 2 });
     const map = { dataset: NAME, call: "flow_map", what: "map", time: "0:0.1", z: 1, samples: 2, level: 2 };
     expect(await jsonOf(await ask(service, map))).toMatchObject({ level: 2, dims: ["y", "x"] });

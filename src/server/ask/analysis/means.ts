@@ -91,9 +91,9 @@ function meanNodes({ question, dataset, nodes }: Analysis, over: readonly Direct
   };
 }
 
-/** The name of a mean, and the value of its number: rms(e) is the root of the mean of (e)^2. */
+/** The name of a mean, and the value of its number: rms(e) is the root of the mean of (abs(e))^2. */
 function nameOf(text: string): { readonly name: string; readonly of: (mean: number) => number } {
-  const [, inner] = /^\((.*)\)\^2$/.exec(text) ?? [];
+  const [, inner] = /^\(abs\((.*)\)\)\^2$/.exec(text) ?? [];
   return inner === undefined ? { name: `mean(${text})`, of: (mean) => mean } : { name: `rms(${inner})`, of: Math.sqrt };
 }
 
