@@ -9,6 +9,11 @@ afterAll(() => service.close());
 const question = (call: string, members: Members): Promise<AnyAnswer> =>
   ask(service, { dataset: "isotropic32", call, time: 0.6, ...members }).then(jsonOf);
 
+const rowsOf = async (members: Members): Promise<readonly string[]> => {
+  const how = { dataset: "isotropic32", call: "statistics", time: 0.6, format: "csv" };
+  return (await (await ask(service, { ...how, ...members })).text()).trim().split(/\r?\n/);
+};
+
 const close = (value: number, expected: number): void =>
   expect(Math.abs(value - expected)).toBeLessThan(1e-9 * Math.max(1, Math.abs(expected)));
 
@@ -81,27 +86,14 @@ describe("statistics", () => {
     const { results } = await question("statistics", { what: "p", over: "x,t" });
     expect(Object.keys(results[0].coordinates)).toEqual(["z", "y"]);
     expect(results[0].mean).toHaveLength(32);
-    const csv = await (
-      await ask(service, {
-        dataset: "isotropic32",
-        call: "statistics",
-        what: "p",
-        time: 0.6,
-        over: "x,t",
-        format: "csv",
-      })
-    ).text();
-    const [head = "", ...lines] = csv.trim().split(/\r?\n/);
+    const [head = "", ...lines] = await rowsOf({ what: "p", over: "x,t" });
     expect(head.split(",").slice(0, 3)).toEqual(["y", "z", "mean"]);
     expect(lines).toHaveLength(32 * 32);
     expect(Number(lines[33]?.split(",")[2])).toBe(results[0].mean[1][1]);
   });
 
   it("has several reductions in every form", async () => {
-    const csv = await (
-      await ask(service, { dataset: "isotropic32", call: "statistics", what: "u.x, p", time: 0.6, format: "csv" })
-    ).text();
-    const [head = "", ...lines] = csv.trim().split(/\r?\n/);
+    const [head = "", ...lines] = await rowsOf({ what: "u.x, p" });
     expect(head.split(",")).toContain("of");
     expect(lines).toHaveLength(2);
   });

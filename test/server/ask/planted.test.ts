@@ -58,6 +58,27 @@ it("waves that travel both ways have the signs and the speeds of their ways", as
   expect(answer.warnings).toEqual([expect.stringMatching(told)]);
 });
 
+it.each<Members>([
+  { call: "find", where: "ddt(u.x) > 0" },
+  { call: "find", what: "u.x + mean(ddt(u.x))" },
+  { call: "structures", where: "DDt(u.x) > 0" },
+  { call: "structures", where: "DDt(u.x) > 0", frame: "all" },
+  { call: "around", where: "DDt(u.x) > 0", what: "u.x", lag: 1 },
+  { call: "around", where: "DDt(u.x) > 0", what: "u.x", lag: 0, events: "centres" },
+  { call: "correlation", what: "DDt(u.x)" },
+  { call: "spectrum", what: "u.x", kind: "line", axis: "x", terms: "cross:DDt(u.x)" },
+  { call: "spectrum", what: "DDt(u.x)", kind: "line", axis: "x" },
+  { call: "spectrum", what: "DDt(u.x)", kind: "wavenumber_frequency", axis: "x", frame: "all" },
+  { call: "structure_functions", what: "DDt(u.x)" },
+])("slopes in time state how far the waves go between times: %o", async (members) => {
+  const how = { dataset: "waves", frame: 1, ...members };
+  const { courant, warnings } = await question(how);
+  const speeds = { call: "statistics", dataset: "waves", what: "abs(u.x)", frame: how.frame };
+  const { results } = await question(speeds);
+  expect(courant).toBeCloseTo(results[0].max, 6);
+  expect(warnings[0]).toMatch(/^between stored times the flow moves up to 1\.\d+ nodes: ddt and DDt/);
+});
+
 it("vortices at a seam and at a wall have the means of what is inside, by their cells", async () => {
   const how = { call: "around", dataset: "vortices", where: "u.z > 0.5", frame: 0, lag: 2, over: "x,y,z" };
   const { results, events } = await question({ ...how, what: "u" });

@@ -407,22 +407,12 @@ describe("faults", () => {
   });
 
   it("are all told at once, in the order of the table", async () => {
-    const response = await get(service, "isotropic32", "values", {
-      metod: "Lag6",
-      points: "1,2",
-      time: "half",
-      format: "svg",
-      method: "Lag5",
-    });
+    const asked = { metod: "Lag6", points: "1,2", time: "half", format: "svg", method: "Lag5" };
+    const response = await get(service, "isotropic32", "values", asked);
     expect(response.status).toBe(400);
     const { errors, member } = (await response.json()) as AnyAnswer;
-    expect(errors.map((one: { member: string }) => one.member)).toEqual([
-      "metod",
-      "points[0]",
-      "time",
-      "method",
-      "format",
-    ]);
+    const members = errors.map((one: { member: string }) => one.member);
+    expect(members).toEqual(["metod", "points[0]", "time", "method", "format"]);
     expect(errors[0].nearest).toBe("method");
     expect(member).toBe("metod");
   });
@@ -477,12 +467,8 @@ describe("faults", () => {
       body: JSON.stringify({ time: 0.5, points: POINTS }),
     });
     expect(both.status).toBe(400);
-    const filter = await get(service, "isotropic32", "values", {
-      what: "u",
-      points: "1,2,3",
-      time: "0.5",
-      filter: "gaussian:0.8",
-    });
+    const unused = { what: "u", points: "1,2,3", time: "0.5", filter: "gaussian:0.8" };
+    const filter = await get(service, "isotropic32", "values", unused);
     expect(((await filter.json()) as AnyAnswer).errors[0].member).toBe("filter");
     const form = await get(service, "isotropic32", "values", { points: "1,2,3", time: "0.5" }, "image/png");
     expect(form.status).toBe(406);

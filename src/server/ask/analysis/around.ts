@@ -13,7 +13,7 @@ import { type AxisNumber, type Direction, framesIn, keptAxes, LETTERS, regrouped
 import { analysisOf, type Tabled, tabled } from "./analysis.js";
 import { nanUnless } from "./conditions.js";
 import { eventsOf, extremeNodes, groupsOfEvents, meansAtEvents } from "./events.js";
-import { withMeans } from "./means.js";
+import { courantOf, withMeans } from "./means.js";
 import { EVENTS } from "./reduction-schemas.js";
 import { aboutTexts, checkNumbers, coordinatesOf } from "./reductions.js";
 
@@ -52,7 +52,8 @@ export async function around(context: Context, question: MemberValues): Promise<
   const averaged: readonly Direction[] = over ?? [...LETTERS.filter((_, a) => isAveraged(a)), "t"];
   const places = regrouped(nodes, keptAxes(averaged, nodes.frames.length));
   const weights = alike ?? nodes.weights;
-  const about = { ...means, weights, frames: framesIn(nodes), ...aboutTexts(quantities, nodes) };
+  const slopes = events === "centres" ? await courantOf([...meant, column], plain) : {};
+  const about = { ...means, ...slopes, weights, frames: framesIn(nodes), ...aboutTexts(quantities, nodes) };
   const stated = {
     ...{ what: what.map(whatText), ...analysis.time, lag: lags },
     ...(isBetween ? {} : { method: undefined }),

@@ -15,7 +15,7 @@ import { type Analysis, momentsOf } from "./analysis.js";
 import { signsOf, symmetryOf } from "./fold.js";
 
 /**
- * Computes the means that expressions read, innermost first; returns what the answer says about them, too.
+ * Computes the means that expressions read, innermost first; returns what the answer says about them and slopes in time.
  * @param over   the directions averaged over; along the others all nodes have means, whatever the region
  * @param member the member, or the member of each text, that refusals name
  */
@@ -61,10 +61,11 @@ export async function withMeans(
       found.set(text, isFolded ? foldTable(table, symmetry.axis, signsOf(text, names, symmetry)) : table);
     }
   }
-  if (found.size === 0) return { analysis, about: {} };
+  const courant = await courantOf([...texts, ...wanted], analysis);
+  if (found.size === 0) return { analysis, about: courant };
   return {
     analysis: { ...analysis, nodes: { ...nodes, base: { ...nodes.base, names: known(found) } } },
-    about: { ...numbersIn(found), mean_over: [...over], mean_passes: passes },
+    about: { ...numbersIn(found), mean_over: [...over], mean_passes: passes, ...courant },
   };
 }
 
@@ -117,12 +118,8 @@ export async function courantOf(texts: readonly string[], analysis: Analysis): P
   const isRate = (text: string) => compileExpression(text, names).reads.some((key) => key.startsWith("rate:"));
   if (!texts.some(isRate) || names.fields.velocity !== 3 || isStaggered(dataset, "velocity")) return {};
   const stored = timesOf(dataset.time);
-  const steps = times.map((time) => {
-    const k = stored.indexOf(time);
-    return Math.max(
-      ...[k, k + 1].map((one) => ((stored[one] ?? time) as number) - ((stored[one - 1] ?? time) as number)),
-    );
-  });
+  const ends = times.flatMap((time) => [stored.indexOf(time), stored.indexOf(time) + 1]);
+  const step = Math.max(...ends.map((k) => (stored[k] as number) - (stored[k - 1] as number) || 0));
   const numbers: number[] = [];
   for (const a of AXES) {
     // On a stretched axis each node has gaps of its own.
@@ -133,10 +130,16 @@ export async function courantOf(texts: readonly string[], analysis: Analysis): P
       const node = nodes.first[a] + i * nodes.stride[a];
       const at = (n: number): number => (coordinates as Float64Array)[n] ?? Number.NaN;
       const gaps = coordinates === null ? [spacing] : [at(node + 1) - at(node), at(node) - at(node - 1)];
-      numbers.push((max * Math.max(...steps)) / Math.min(...gaps.filter((one) => one > 0)));
+      numbers.push((max * step) / Math.min(...gaps.filter((one) => one > 0)));
     }
   }
   return courantMembers(Math.max(...numbers), "ddt and DDt");
+}
+
+/** Members of an answer, the later ones before the earlier, with the warnings of all. */
+export function withWarnings(...parts: readonly GroupAnswer[]): GroupAnswer {
+  const warnings = parts.flatMap((one) => (one.warnings ?? []) as readonly string[]);
+  return Object.assign({}, ...parts, warnings.length > 0 ? { warnings } : {});
 }
 
 /** The members that tell how far the flow goes between stored times. @param what is of an undersampled signal above 1 */

@@ -12,7 +12,7 @@ import { countNodesWhere, nanUnless } from "./conditions.js";
 import { type Expanded, higherMoments, quantiles } from "./distributions.js";
 import { signsOf, symmetryOf } from "./fold.js";
 import { renamed } from "./given-names.js";
-import { courantOf, withMeans } from "./means.js";
+import { withMeans } from "./means.js";
 import { aboutTexts, checkKinds, checkReduction, computeReductions, type ReductionRequest } from "./reductions.js";
 import { wallUnitsOf } from "./wall-units.js";
 
@@ -31,8 +31,7 @@ export async function statistics(context: Context, question: MemberValues): Prom
     : await withMeans(withoutMeans, texts, over, (text) => memberOf(text, question));
   const nodes = regrouped(analysis.nodes, kept);
   const [held, left_out] = where === undefined ? [] : await countNodesWhere(analysis, nodes, [where, `!(${where})`]);
-  const courant = isOverPoints ? {} : await courantOf(texts, analysis);
-  const extras = { where, ...about, held, left_out, ...courant };
+  const extras = { where, ...about, held, left_out };
   const scale = wall === null ? 1 : wall.nu / wall.u_tau ** 4;
   const reduced = await runReductions(plan, { ...analysis, nodes }, by, scale);
   const originalTexts = masked === null ? {} : aboutTexts([...masked.names.values()], nodes);

@@ -13,7 +13,7 @@ import type { MemberValues } from "../question/member-values.js";
 import { compileWhat } from "../question/what.js";
 import { type AnalysedNodes, DIRECTIONS, framesIn, LETTERS, requireEveryNode } from "./analysed-nodes.js";
 import { type Analysis, analysisOf, type Tabled, tabled } from "./analysis.js";
-import { withMeans } from "./means.js";
+import { withMeans, withWarnings } from "./means.js";
 import { aboutTexts, ColumnTable } from "./reductions.js";
 import { type FrameStructures, trackedStructures } from "./tracked-structures.js";
 
@@ -33,11 +33,9 @@ export async function structures(context: Context, question: MemberValues): Prom
     throw wrong("track_overlap", `expected 0 to below 1, not ${track_overlap}`);
   const { analysis, about, properties, structuresOf } = await finderOf(context, question, plain, labels || isTracked);
   const { nodes } = analysis;
-  const answered = (found: GroupAnswer): GroupAnswer => ({
-    ...{ where, ...about },
-    ...{ ...aboutTexts(properties, nodes), frames: framesIn(nodes) },
-    ...{ connectivity: Number(connectivity), weights: nodes.weights, ...found },
-  });
+  const stated = { ...aboutTexts(properties, nodes), frames: framesIn(nodes), connectivity: Number(connectivity) };
+  const answered = (found: GroupAnswer): GroupAnswer =>
+    withWarnings({ where, ...about }, stated, { weights: nodes.weights, ...found });
   if (isTracked) {
     const found = { ...analysis.time, track_overlap: track_overlap ?? 0 };
     return tabled(answered(await trackedStructures(analysis, structuresOf, track_overlap ?? 0)), found);

@@ -11,7 +11,7 @@ import { fitsCutout } from "../../../storage/tools/selection.js";
 import { timesOf } from "../../http/describe.js";
 import { LETTERS } from "../analysis/analysed-nodes.js";
 import { analysisOf } from "../analysis/analysis.js";
-import { courantOf, withMeans } from "../analysis/means.js";
+import { withMeans } from "../analysis/means.js";
 import type { CallAnswer, GridAnswer, GridDimension } from "../answer.js";
 import { answered, type Context, checkFits, DryRun, type Work } from "../context.js";
 import { wrong } from "../faults.js";
@@ -121,12 +121,9 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
 
 /** Names with the means and slopes in time of quantities at nodes, and what the answer says about them. */
 async function meansIn(context: Context, question: MemberValues, texts: readonly string[]) {
-  const { analysis, about } = await withMeans(
-    analysisOf({ ...context, part: null }, question),
-    texts,
-    question.over ?? LETTERS,
-  );
-  return { names: analysis.nodes.base.names, more: { ...about, ...(await courantOf(texts, analysis)) } };
+  const plain = analysisOf({ ...context, part: null }, question);
+  const { analysis, about } = await withMeans(plain, texts, question.over ?? LETTERS);
+  return { names: analysis.nodes.base.names, more: about };
 }
 
 /** Fills parts of a box of one number a node; other nodes are NaN. */

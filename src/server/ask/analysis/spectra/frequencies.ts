@@ -14,7 +14,7 @@ import { wrong } from "../../faults.js";
 import type { MemberValues } from "../../question/member-values.js";
 import { type AnalysedNodes, type AxisNumber, type Direction, framesIn, LETTERS, pooled } from "../analysed-nodes.js";
 import { type Analysis, analysisOf, momentsOf, type Tabled, tabled } from "../analysis.js";
-import { courantMembers, withMeans } from "../means.js";
+import { courantMembers, withMeans, withWarnings } from "../means.js";
 import { aboutTexts, checkSize, coordinatesOf } from "../reductions.js";
 import { fluctuationsOf, pairMembers, pairOf, pairText, shapesOf } from "./spectral-quantities.js";
 
@@ -98,12 +98,12 @@ export async function frequencySpectrum(context: Context, question: MemberValues
   const members = frequencyMembers(options, states, scales, places, normalise);
   const segments = segmentsIn(options);
   const { window, detrend, length: segment } = options;
+  const courant = options.isPair ? Number.NaN : (speed * step) / scales.spacing;
+  const flow = Number.isFinite(courant) ? courantMembers(courant, "convection velocities") : {};
   const body = {
-    ...{ ...about, weights: nodes.weights, frames: framesIn(nodes), ...aboutTexts(texts, plain.nodes), segments },
+    ...withWarnings(about, flow),
+    ...{ weights: nodes.weights, frames: framesIn(nodes), ...aboutTexts(texts, plain.nodes), segments },
     unused: samples - segment - (segments - 1) * options.step,
-    ...(scales.spacing > 0 && !options.isPair && speed < Infinity
-      ? courantMembers((speed * step) / scales.spacing, "convection velocities")
-      : {}),
     results: [{ of: texts.join(", "), ...members }],
   };
   return tabled(body, {

@@ -12,6 +12,7 @@ import { whatText } from "../../question/what.js";
 import { checkTransforms } from "../../transforms.js";
 import { type AnalysedNodes, AXES, type AxisNumber, derivedOf, framesIn, LETTERS } from "../analysed-nodes.js";
 import { analysisOf, type Tabled, tabled } from "../analysis.js";
+import { courantOf } from "../means.js";
 import { aboutTexts, checkNumbers, coordinatesOf } from "../reductions.js";
 import { frequencySpectrum } from "./frequencies.js";
 import { lineSpectrum } from "./line-spectra.js";
@@ -58,10 +59,10 @@ async function spectrumOfFrames(context: Context, question: MemberValues): Promi
   const derived = derivedOf(nodes, plan.columns);
   const sums = await sum({ plan, frames: nodes.frames, times: nodes.base.times, derived }, nodes);
   for (const one of sums) for (let i = 0; i < one.length; i++) one[i] = one[i] / nodes.frames.length;
-  const cross = terms.find((one) => one.startsWith("cross:"))?.slice("cross:".length);
+  const texts = [what.text, ...terms.flatMap((one) => /^cross:(.+)$/.exec(one)?.slice(1) ?? [])];
   const body = {
-    ...{ weights: nodes.weights, frames: framesIn(nodes) },
-    ...aboutTexts(cross === undefined ? [what.text] : [what.text, cross], nodes),
+    ...{ weights: nodes.weights, frames: framesIn(nodes), ...(await courantOf(texts, analysis)) },
+    ...aboutTexts(texts, nodes),
     ...describeSums(plan, sums, terms, dataset.viscosity),
     ...(plan.kind === "plane" ? coordinatesOf({ ...nodes.base, kept: [0, 1, 2, 3].map((a) => a === plan.axis) }) : {}),
   };
