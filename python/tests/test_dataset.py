@@ -555,6 +555,15 @@ def test_many_particles_have_initial_velocities(dataset):
     np.testing.assert_array_equal(many["x"][:7], few["x"])
 
 
+def test_an_answer_is_of_one_version_of_other_datasets(dataset):
+    pytest.importorskip("pandas")
+    table = dataset.statistics("field(p, 'isotropic32') - p", frame=0)
+    assert len(table.to_pandas()) == 1
+    table["manifests"] = {"isotropic32": "0"}
+    with pytest.raises(fieldprobe.DatasetReplaced):
+        table.to_pandas()
+
+
 def test_an_answer_is_of_one_version_of_the_data(replaced, monkeypatch):
     url, replace = replaced
     dataset = fieldprobe.connect(url)["c"]

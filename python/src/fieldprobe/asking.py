@@ -7,7 +7,7 @@ import json
 import math
 import re
 import zipfile
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 from urllib.parse import quote
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
@@ -192,7 +192,7 @@ class Table(Dict[str, Any]):
         import pandas
 
         version = Version()
-        version.check(self._asking.name, self.get("manifest"))
+        version.check(self._asking.name, _versions(self.get("manifest"), self.get("manifests", {}).values()))
         question = {**self["question"], "format": "csv"}
         if "sha256" in (question.get("points") or ()):
             points = self._asking._given({"points": self._points})["points"]
@@ -299,6 +299,11 @@ def _quantities(found: _Arrays) -> Dict[str, NDArray[Any]]:
     return quantities
 
 
+def _versions(own: Optional[str], others: Iterable[str]) -> Optional[str]:
+    """The versions of the dataset of an answer and of the others that it names, as one text."""
+    return own and " ".join([own, *sorted(others)])
+
+
 class Version:
     """The version of the data that all requests of one answer must have found."""
 
@@ -392,7 +397,8 @@ class Asking:
         """An answer, whose version of the data is noted, and compared with that of the others."""
         self._found = answer.headers.get("fieldprobe-manifest")
         if version is not None:
-            version.check(self.name, self._found)
+            others = answer.headers.get("fieldprobe-manifests") or ""
+            version.check(self.name, _versions(self._found, others.split()))
         return answer
 
     def soap_vectors(self, operation: str, members: Mapping[str, Any], points: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -159,7 +159,7 @@ async function run(call: CallName, dataset: string, what: string | undefined, fl
       const get = async (form: Format): Promise<Buffer> => {
         const { path, request } = requestOf(name, question, form, false);
         const { bytes, headers } = await askWhole(url, path, request, flags.token, new AbortController().signal);
-        const manifest = headers.get("fieldprobe-manifest");
+        const manifest = `${headers.get("fieldprobe-manifest")} ${headers.get("fieldprobe-manifests")}`;
         version ??= manifest;
         if (manifest === version) return Buffer.from(bytes);
         throw new Error(`${name} was replaced while it was asked: the files would be of two versions; ask again`);

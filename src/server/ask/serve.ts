@@ -117,16 +117,18 @@ async function runAndSend(
 ): Promise<FastifyReply> {
   const { service, life, dataset, thread } = context;
   const format = formatFor(call, question, request.headers.accept);
+  const others = namesOfOthers(question).map((name) => [name, life.dataset(name).digest] as [string, string]);
   addVary(reply, "Accept");
   if (request.method !== "POST") {
     const members = [...given].toSorted(([a], [b]) => (a < b ? -1 : 1));
     // The tag changes when levels are added.
     if (question.level !== undefined) members.push(["level", service.engine.levels(dataset)?.datasets[0]?.digest]);
-    for (const name of namesOfOthers(question)) members.push([name, life.dataset(name).digest]);
+    members.push(...others);
     const tag = service.tags.of(dataset, [call, format, members]);
     if (isFresh(request, reply, service.config, tag)) return reply.code(304).send();
   }
   reply.header("fieldprobe-manifest", dataset.digest);
+  if (others.length > 0) reply.header("fieldprobe-manifests", others.map(([, digest]) => digest).join(" "));
   const answered = await runCall(context, call, question, format).catch((error: unknown) => {
     if (error instanceof EndOfTask) return error;
     throw error;

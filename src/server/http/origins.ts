@@ -10,7 +10,7 @@ const FOREIGN_SITES = ["cross-site", "same-site"];
 const EXPOSED = [
   "Fieldprobe-Shape, Fieldprobe-Times, Fieldprobe-Columns, Fieldprobe-Assumed, Fieldprobe-Axes, Fieldprobe-Origin",
   "Fieldprobe-Spacing, Fieldprobe-Range, Fieldprobe-Version, Fieldprobe-Manifest, Fieldprobe-Options",
-  "Fieldprobe-Frames, ETag, X-Request-Id, Retry-After",
+  "Fieldprobe-Frames, Fieldprobe-Manifests, ETag, X-Request-Id, Retry-After",
 ].join(", ");
 
 /**

@@ -200,7 +200,7 @@ describe("the commands of the calls", () => {
 
   it("write no files of two versions of a dataset", async () => {
     let asked = 0;
-    const server = createServer((_, response) => void response.setHeader("fieldprobe-manifest", ++asked).end("x\n"));
+    const server = createServer((_, response) => void response.setHeader("fieldprobe-manifests", ++asked).end("x\n"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const outs = ["--out", "v1.csv", "--out", "v2.csv"];

@@ -88,8 +88,9 @@ describe.skipIf(NUMPY === undefined)("fields of another dataset", () => {
     const result = await fetch(`${url()}/api/jobs/${job.id}/result`).then(jsonOf);
     expect(result).toEqual(await question("statistics", members));
     const path = `${url()}/api/datasets/channel/statistics?frame=0&what=`;
-    const tags = ["later", "run-2"].map(async (one) => (await fetch(`${path}field(p,'${one}',0)`)).headers.get("etag"));
-    expect(new Set(await Promise.all(tags)).size).toBe(2);
+    const asked = ["later", "run-2"].map(async (one) => (await fetch(`${path}field(p,'${one}',0)`)).headers);
+    for (const name of ["etag", "fieldprobe-manifests"])
+      expect(new Set((await Promise.all(asked)).map((one) => one.get(name))).size).toBe(2);
   });
 
   it.each([
