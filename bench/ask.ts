@@ -6,7 +6,7 @@ import { openEngine } from "../dist/engine/main/engine.js";
 import { loadConfig } from "../dist/shared/config.js";
 import { type CubeOptions, writeCube } from "../dist/tools/generate/cube.js";
 
-const MOST_MS = 3_600_000;
+const MAX_MS = 3_600_000;
 
 /** An engine on the datasets of a folder. @param more settings by variable name without prefix */
 export function openOn(
@@ -45,7 +45,7 @@ export async function ask(engine: Engine, query: Query, points: Float32Array, ch
   const before = engine.status().bytesRead;
   const cpu = process.cpuUsage();
   const start = performance.now();
-  const evaluation = engine.start(query, { deadlineMs: MOST_MS });
+  const evaluation = engine.start(query, { deadlineMs: MAX_MS });
   for (let i = 0; i < points.length; ) {
     const { slab } = evaluation.points;
     const size = Math.min(slab.length, points.length - i);

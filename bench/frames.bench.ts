@@ -12,7 +12,7 @@ const EDGE = 32;
 const TILES = (NODES / 16) ** 3;
 /** Points per 16^3 nodes. */
 const DENSITIES = [250, 60, 8] as const;
-const MOST_COMPONENTS = 9;
+const MAX_COMPONENTS = 9;
 /** Points that a sample has at least. */
 const SAMPLE_POINTS = 8_000;
 const SEED = 4_096;
@@ -39,14 +39,14 @@ export async function benchFrames({ quick }: BenchOptions): Promise<Row[]> {
 /** One group for each kernel: four frames and one, at each density. */
 function frameGroups(): Group[] {
   const most = DENSITIES[0] * TILES;
-  const arena = new Arena(4 * 12 * NODES ** 3 + (8 * MOST_COMPONENTS + 96) * most + 2 * SCRATCH_BYTES + 2 ** 20);
+  const arena = new Arena(4 * 12 * NODES ** 3 + (8 * MAX_COMPONENTS + 96) * most + 2 * SCRATCH_BYTES + 2 ** 20);
   const accelerator = arena.accelerator();
   const axes = cubeAxes(NODES);
   const frames = PCHIP.map(() => [brickCube(arena, NODES, EDGE, 3)]);
   const [one = []] = frames;
   const random = randomPositions(arena, most, SEED);
   const sorter = createSorter(arena, axes, one[0] as (typeof one)[number], most);
-  const out = arena.float64(MOST_COMPONENTS * most);
+  const out = arena.float64(MAX_COMPONENTS * most);
   const sets = DENSITIES.map((density) => {
     const count = density * TILES;
     const positions = arena.float64(3 * count);

@@ -12,7 +12,7 @@ const SEED = 1_024;
 /** Nodes per edge of a brick. */
 export const EDGE = 64;
 export const OPTIONS = { fd8Legacy: false };
-const MOST_COMPONENTS = 18;
+const MAX_COMPONENTS = 18;
 /** Points whose answers are compared before anything is measured. */
 export const CHECKED = 20;
 /**
@@ -34,14 +34,14 @@ export interface Setting {
 
 export function prepare(nodes: number, points: number): Setting {
   const bricks = Math.ceil(nodes / EDGE) ** 3;
-  const arena = new Arena(16 * bricks * EDGE ** 3 + (8 * MOST_COMPONENTS + 192) * points + 8 * SCRATCH_BYTES + 2 ** 20);
+  const arena = new Arena(16 * bricks * EDGE ** 3 + (8 * MAX_COMPONENTS + 192) * points + 8 * SCRATCH_BYTES + 2 ** 20);
   const accelerator = arena.accelerator();
   const velocity = brickCube(arena, nodes, EDGE, 3);
   const pressure = brickCube(arena, nodes, EDGE, 1);
   const random = randomPositions(arena, points, SEED);
   const sorted = arena.float64(3 * points);
   createSorter(arena, cubeAxes(nodes), velocity, points).sort(points, random, sorted);
-  const out = arena.float64(MOST_COMPONENTS * points);
+  const out = arena.float64(MAX_COMPONENTS * points);
   return { nodes, arena, accelerator, velocity, pressure, positions: { random, sorted }, out };
 }
 

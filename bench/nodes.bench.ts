@@ -13,7 +13,7 @@ const WIDTHS = [7, 31, 101] as const;
 const PERIOD = 2 * Math.PI;
 const LAG8 = { spatialInterpolation: "Lag8", temporalInterpolation: "None" } as const;
 /** CPU after which a filter is not asked once more. */
-const MOST_MICROSECONDS = 10e6;
+const MAX_MICROSECONDS = 10e6;
 
 /**
  * Rows `nodes`: CPU of filters by width, in microseconds and in Lag8 points, and milliseconds of a search for vorticity
@@ -53,7 +53,7 @@ async function filters(engine: Engine, dataset: string, nodes: number, points: n
       const query: Query = { operation, dataset, field: "u", time: 0, filterwidth: (width * PERIOD) / nodes };
       const samples: number[] = [];
       const beside: number[] = [];
-      for (let round = 0, spent = 0; round < rounds && spent < MOST_MICROSECONDS; round++) {
+      for (let round = 0, spent = 0; round < rounds && spent < MAX_MICROSECONDS; round++) {
         beside.push(await microseconds(lag8));
         const sample = await microseconds(query);
         samples.push(sample);

@@ -12,14 +12,14 @@ import { ONE } from "./state/format.js";
 import { centreAt, change, cross, dataset, placeIn, setWants, store, valueText, view } from "./state/model.js";
 import { quantityOf } from "./state/quantities.js";
 
-const [BETWEEN, MOST_RECORDS] = [10, 4000];
+const [BETWEEN, MAX_RECORDS] = [10, 4000];
 const mounted = choice<{ readonly at: Vec3; readonly time: number } | null>(null);
 
 function questionsOf(set: Dataset): Question[] {
   const one = mounted.value;
   if (one === null) return [];
   const [first, last] = [set.times[0], set.times.at(-1) as number];
-  const step = Number(Math.max(shortestOf(set.times) / BETWEEN, (last - first) / MOST_RECORDS).toPrecision(6));
+  const step = Number(Math.max(shortestOf(set.times) / BETWEEN, (last - first) / MAX_RECORDS).toPrecision(6));
   return [last, first]
     .filter((end) => Math.abs(end - one.time) > 1e-9 * (last - first))
     .map((end) => ({

@@ -7,7 +7,7 @@ import { surfaceLayer } from "./stage-layers.js";
 import { panes, picked, pointer, type Stroke, stroke, swipe, tool } from "./stage-state.js";
 import { coordinateOf, type Dataset, isOnAxis, nodeOf, sizeOf, type Vec3, wrapped } from "./state/dataset.js";
 import { exactNumber } from "./state/format.js";
-import { MOST_BOXES, OUTSIDE, type View } from "./state/link.js";
+import { MAX_BOXES, OUTSIDE, type View } from "./state/link.js";
 import {
   centreAt,
   change,
@@ -209,7 +209,7 @@ export function listen(root: HTMLElement): void {
   root.addEventListener("wheel", (event) => input.wheel(event), { passive: false });
 }
 
-const MOST_POSITIONS = 400;
+const MAX_POSITIONS = 400;
 
 function isSecondAt(pane: PlanePane, x: number): boolean {
   const { show, compare } = view.value;
@@ -228,7 +228,7 @@ function drawStroke(pane: PlanePane, x: number, y: number, isFirst: boolean): vo
     return;
   }
   const { places } = before;
-  const next = before.tool === "ruler" ? [places[0], place] : [...places.slice(-MOST_POSITIONS), place];
+  const next = before.tool === "ruler" ? [places[0], place] : [...places.slice(-MAX_POSITIONS), place];
   stroke.value = { ...before, places: next };
 }
 
@@ -266,7 +266,7 @@ function zoomAbout(
   }
   const before = pixelOf(from, set, panes.peek());
   const size = sizeOf(set);
-  const window = Math.min(MOST_BOXES * size, Math.max(size / 200, before * factor * pane.rect.height));
+  const window = Math.min(MAX_BOXES * size, Math.max(size / 200, before * factor * pane.rect.height));
   const after = window / pane.rect.height;
   const [h, v] = PLANE_AXES[pane.plane];
   const centre = [...from.centre];

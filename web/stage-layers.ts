@@ -139,11 +139,11 @@ const difference = kept((a: Float32Array, b: Float32Array) => {
 });
 
 export const NO_DIFFERENCE = 1e-6;
-const MOST_PREVIEW = 96;
+const MAX_PREVIEW = 96;
 const NOTHING = Float32Array.of(Number.NaN);
 
 function unsettledDifference({ box, tiles, ...counts }: PicturePlan, a: PlaneLayer, b: PlaneLayer): Picture {
-  const [columns, rows] = [counts.columns, counts.rows].map((count) => Math.min(MOST_PREVIEW, count));
+  const [columns, rows] = [counts.columns, counts.rows].map((count) => Math.min(MAX_PREVIEW, count));
   const [h, v] = a.axes;
   const data = Float32Array.from({ length: columns * rows }, (_, i) => {
     const place: number[] = [...a.origin];
@@ -222,7 +222,7 @@ export function brushTest({ brush, dataset: set, origin, axes: [h, v] }: PlaneLa
 }
 
 /** Fewest samples of the flow along a side of a pane. */
-const LEAST_FLOW = 48;
+const MIN_FLOW = 48;
 
 export function flowOf(pane: PlanePane, now: View): PaneFlow | null {
   const shown = shownOf(now, pane.second);
@@ -243,7 +243,7 @@ export function flowOf(pane: PlanePane, now: View): PaneFlow | null {
   const count = (b: number, pixels: number) => {
     const { nodes, length } = set.axes[b];
     const inPane = (pixels * size * nodes) / (across.strides[b] * (length || 1));
-    return Math.min(streakPixels(pixels), Math.max(LEAST_FLOW, Math.ceil(inPane)));
+    return Math.min(streakPixels(pixels), Math.max(MIN_FLOW, Math.ceil(inPane)));
   };
   return {
     key: `${across.key} ${up.key} ${where}`,

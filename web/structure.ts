@@ -24,13 +24,13 @@ interface Answer {
   readonly labels: readonly (readonly (readonly number[])[])[];
 }
 
-const MOST_NODES = 2 ** 21;
+const MAX_NODES = 2 ** 21;
 
 /** The question with the structure that was clicked; null without a click, or if the frame is too large. */
 function questionOf(set: Dataset): Question | null {
   const { surface, time } = view.value;
   const nodes = set.axes.reduce((product, axis) => product * axis.nodes, 1);
-  if (picked.value === null || surface.value === null || !hasSpace(view.value) || nodes > MOST_NODES) return null;
+  if (picked.value === null || surface.value === null || !hasSpace(view.value) || nodes > MAX_NODES) return null;
   const where = `${operand(surface.what)} ${isBelow(surface.what) ? "<" : ">"} ${surface.value}`;
   const at = set.times[frameOf(time, set)];
   return { dataset: set.name, call: "structures", what: [surface.what], where, time: at, labels: true };

@@ -7,7 +7,7 @@ const SMALL_WORDS = new Set(
   ),
 );
 /** Shortest beginning of a word that finds the word. */
-const LEAST_BEGINNING = 4;
+const MIN_BEGINNING = 4;
 /** Factors of the score by the place of a page; the first row that matches counts. */
 const WEIGHTS: readonly (readonly [place: RegExp, weight: number])[] = [
   [/^\/docs\/(decisions\/|architecture|changelog|contributing|glossary|licences|rules)/, 0.2],
@@ -16,8 +16,8 @@ const WEIGHTS: readonly (readonly [place: RegExp, weight: number])[] = [
 
 /** Options of MiniSearch for a search, in addition to those of VitePress. */
 export const SEARCH = {
-  fuzzy: (term: string) => (term.length > LEAST_BEGINNING ? 0.2 : false),
-  prefix: (term: string) => term.length >= LEAST_BEGINNING,
+  fuzzy: (term: string) => (term.length > MIN_BEGINNING ? 0.2 : false),
+  prefix: (term: string) => term.length >= MIN_BEGINNING,
   boost: { title: 4, text: 2, titles: 2 },
   processTerm: (term: string) => {
     const word = term.toLowerCase();

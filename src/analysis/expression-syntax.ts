@@ -2,8 +2,8 @@
 import jsep from "jsep";
 import { excerpt, RequestError } from "../shared/errors.js";
 
-export const MOST_CHARACTERS = 4096;
-export const MOST_DEPTH = 32;
+export const MAX_CHARACTERS = 4096;
+export const MAX_DEPTH = 32;
 
 /** `column` is the index of the name, number, sign or bracket that errors name; a call has that of its function. */
 export type SyntaxTree = jsep.Expression & Record<string, unknown> & { column: number };
@@ -45,7 +45,7 @@ export type MakeError = (message: string, index?: number, nearest?: string) => R
 
 /** Parses an expression. Throws the error that `refuse` makes. */
 export function parse(text: string, refuse: MakeError = (why) => new RequestError("InvalidRequest", why)): SyntaxTree {
-  if (text.length > MOST_CHARACTERS) throw refuse(`an expression has at most ${MOST_CHARACTERS} characters`);
+  if (text.length > MAX_CHARACTERS) throw refuse(`an expression has at most ${MAX_CHARACTERS} characters`);
   // The parser recurses at each bracket and at each of several signs in a row, so their depth is checked first.
   let open = 0;
   let signs = 0;
@@ -56,7 +56,7 @@ export function parse(text: string, refuse: MakeError = (why) => new RequestErro
     if ("([".includes(character)) open++;
     if (")]".includes(character)) open--;
     signs = "-+!^?".includes(character) ? signs + 1 : character === " " ? signs : 0;
-    if (open > MOST_DEPTH || signs > MOST_DEPTH) throw refuse(`it is nested deeper than ${MOST_DEPTH}`, i);
+    if (open > MAX_DEPTH || signs > MAX_DEPTH) throw refuse(`it is nested deeper than ${MAX_DEPTH}`, i);
   }
   try {
     const tree = jsep(text) as SyntaxTree;
@@ -65,7 +65,7 @@ export function parse(text: string, refuse: MakeError = (why) => new RequestErro
     return tree;
   } catch (error) {
     const { description, index } = error as { description?: string; index?: number };
-    if (error instanceof RangeError) throw refuse(`it is nested deeper than ${MOST_DEPTH}`);
+    if (error instanceof RangeError) throw refuse(`it is nested deeper than ${MAX_DEPTH}`);
     throw refuse(excerpt(description ?? "it cannot be read"), index);
   }
 }

@@ -26,7 +26,7 @@ import {
   unitIn,
 } from "./dimensions.js";
 import { FUNCTIONS } from "./expression-functions.js";
-import { type MakeError, MOST_DEPTH, parse, type SyntaxTree, textOf } from "./expression-syntax.js";
+import { MAX_DEPTH, type MakeError, parse, type SyntaxTree, textOf } from "./expression-syntax.js";
 import {
   COORDINATES,
   fieldOfName,
@@ -42,8 +42,8 @@ import {
 } from "./names.js";
 import { type BlockInputs, inputPart, partOf, type Subexpression } from "./subexpression.js";
 
-const MOST_PARTS = 256;
-const MOST_EXPONENT = 16;
+const MAX_PARTS = 256;
+const MAX_EXPONENT = 16;
 
 export interface Expression {
   readonly text: string;
@@ -138,9 +138,9 @@ class ExpressionCompiler {
 
   compile(tree: SyntaxTree | null, depth = 1): Subexpression {
     if (tree === null) throw this.#refuse("a component is missing");
-    if (++this.#partCount > MOST_PARTS || ++this.#shared.parts > 16 * MOST_PARTS)
-      throw this.#refuse(`it has more than ${MOST_PARTS} parts`);
-    if (depth > MOST_DEPTH) throw this.#refuse(`it is nested deeper than ${MOST_DEPTH}`);
+    if (++this.#partCount > MAX_PARTS || ++this.#shared.parts > 16 * MAX_PARTS)
+      throw this.#refuse(`it has more than ${MAX_PARTS} parts`);
+    if (depth > MAX_DEPTH) throw this.#refuse(`it is nested deeper than ${MAX_DEPTH}`);
     const { inputs, reads, means } = this.#shared;
     const sizes = [inputs.size, reads.size];
     const part = this.#compilePart(tree, depth);
@@ -557,8 +557,8 @@ class ExpressionCompiler {
 
   #power(key: string, a: Subexpression, b: Subexpression, column: number): Subexpression {
     const exponent = b.constant ?? Number.NaN;
-    if (!(Math.abs(exponent) <= MOST_EXPONENT))
-      throw this.#refuse(`an exponent is a constant from -${MOST_EXPONENT} to ${MOST_EXPONENT}`, column);
+    if (!(Math.abs(exponent) <= MAX_EXPONENT))
+      throw this.#refuse(`an exponent is a constant from -${MAX_EXPONENT} to ${MAX_EXPONENT}`, column);
     this.#scalars("^", [a], column);
     if (commonOf([b.dimension, new Map()]) === undefined)
       throw this.#refuse(`an exponent has no unit, and this one is in ${dimensionText(b.dimension)}`, column);

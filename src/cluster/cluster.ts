@@ -40,19 +40,19 @@ import { cutPoints, mergeValues, type PointPiece, type PointsToCut } from "./poi
 import { ownersOf, type Regions, regionsIn, regionsOf, worthwhileRanks } from "./regions.js";
 
 /** Minimum size of a divided query whose data fit one cache, in evaluations of a field or in nodes. */
-const LEAST_WORK = 65_536;
-const LEAST_NODES = 262_144;
+const MIN_WORK = 65_536;
+const MIN_NODES = 262_144;
 /** Consecutive frames with the same owners: with fewer regions than peers, owners also vary in time. */
 const SAME_OWNER_FRAMES = 16;
 /** Interval at which a pending piece is checked for lateness. */
 const LATENESS_CHECK_MS = 500;
 /** Pieces that may be sent to a second peer when late: the first few, and this fraction of all. */
-const MOST_LATE = { fraction: 0.05, first: 8 } as const;
+const MAX_LATE = { fraction: 0.05, first: 8 } as const;
 /** Tasks per thread below which a process can take over pieces of others. */
 const LOW_LOAD = 1;
 /** Most peers that get a piece, one after another, before this process evaluates it itself. */
-const MOST_OWNERS = 2;
-const MOST_PIECES = 64;
+const MAX_OWNERS = 2;
+const MAX_PIECES = 64;
 const QUERY_ENDED = new CancelledError();
 
 interface Distribution {
@@ -162,7 +162,7 @@ export class Cluster implements Sharing {
     const distribution = this.#distributionOf(checked);
     if (!distribution?.mayDivide || count === 0) return false;
     if (distribution.large) return true;
-    return checked.region === null ? workOf(checked, count) >= LEAST_WORK : count >= LEAST_NODES;
+    return checked.region === null ? workOf(checked, count) >= MIN_WORK : count >= MIN_NODES;
   }
 
   async evaluate(checked: CheckedQuery, work: SharedPoints, control: SharingControl): Promise<void> {
@@ -320,7 +320,7 @@ export class Cluster implements Sharing {
     try {
       const cut = await cutPoints(regions, ownerRanks, work, frameShift(dataset.frameVelocity, time), room);
       // Few points of one owner are not worth a message: this process evaluates them.
-      const isSmallQuery = workOf(checked, work.count) < LEAST_WORK;
+      const isSmallQuery = workOf(checked, work.count) < MIN_WORK;
       const isWorthSending = ({ count }: PointPiece) => !isSmallQuery || 2 * count * cut.length >= work.count;
       const selfRank = peers.indexOf(this.#members.self);
       const pieces = cut.map((points): OpenPiece<unknown> => {
@@ -383,7 +383,7 @@ export class Cluster implements Sharing {
         return [];
       });
     const isOver = (): boolean => signal.aborted || divided.signal.aborted;
-    await inOrder(pieces.length, Math.min(MOST_PIECES, pieces.length), isOver, start, (some) => done.push(...some));
+    await inOrder(pieces.length, Math.min(MAX_PIECES, pieces.length), isOver, start, (some) => done.push(...some));
     divided.signal.removeEventListener("abort", abort);
     abort();
     if (divided.signal.aborted) throw QUERY_ENDED;
@@ -398,7 +398,7 @@ export class Cluster implements Sharing {
    */
   async #evaluatePiece<T>(divided: DividedQuery, piece: OpenPiece<T>): Promise<readonly T[]> {
     const { owner: peer } = piece;
-    if (peer === null || divided.excluded.size === MOST_OWNERS) return [await this.#evaluateHere(divided, piece)];
+    if (peer === null || divided.excluded.size === MAX_OWNERS) return [await this.#evaluateHere(divided, piece)];
     const withoutPeer = { ...divided, excluded: new Set([...divided.excluded, peer.id]) };
     const isSelf = peer === this.#members.self;
     try {
@@ -436,7 +436,7 @@ export class Cluster implements Sharing {
 
   #isLate(peer: Peer): boolean {
     const { late, asked } = this.#counts;
-    if (!peer.isStuck || late >= MOST_LATE.first + MOST_LATE.fraction * asked) return false;
+    if (!peer.isStuck || late >= MAX_LATE.first + MAX_LATE.fraction * asked) return false;
     return this.#members.peersByRank.some((member) => member !== null && member !== peer && member.load < LOW_LOAD);
   }
 

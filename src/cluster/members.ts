@@ -25,7 +25,7 @@ const SUSPENDED_MS = 30_000;
 const EMPTY_MS = 60_000;
 const SHOWN_LOST_MS = 15 * 60_000;
 /** Most ranks: an owner is stored in a byte. */
-const MOST_RANKS = 250;
+const MAX_RANKS = 250;
 
 const whole = z.int().min(0);
 const text = z.string().max(256);
@@ -34,7 +34,7 @@ const ANNOUNCEMENT = z.object({
   id: z.string().regex(/^[0-9a-f]{16}$/),
   name: text,
   since: z.number(),
-  rank: whole.max(MOST_RANKS - 1).nullable(),
+  rank: whole.max(MAX_RANKS - 1).nullable(),
   state: z.enum(["ready", "draining", "gone"]),
   version: text,
   /** Digest of the code and settings that compute. */
@@ -328,9 +328,9 @@ export class Members {
     if (self === null) return;
     const others = this.others.map(({ notice }) => notice);
     const waiting = others.filter((notice) => notice.rank === null && isBefore(notice, self.notice)).length;
-    const free = [...Array(MOST_RANKS).keys()].filter((rank) => others.every((notice) => notice.rank !== rank));
+    const free = [...Array(MAX_RANKS).keys()].filter((rank) => others.every((notice) => notice.rank !== rank));
     const rank = this.#rank !== null && free.includes(this.#rank) ? this.#rank : free[waiting];
-    if (rank === undefined) this.#log.error(`there are ${MOST_RANKS} processes: this one owns nothing`);
+    if (rank === undefined) this.#log.error(`there are ${MAX_RANKS} processes: this one owns nothing`);
     this.#rank = rank ?? null;
     this.#isRanked = true;
     this.#announce();

@@ -13,7 +13,7 @@ const EDGE = { most: 128, least: 64 } as const;
 const FEWEST = 64;
 const MOST = 32_768;
 /** Average reads of a brick above which fewer processes divide a query. */
-const MOST_READS = 1.6;
+const MAX_READS = 1.6;
 
 /** The regions of a grid. Region (i, j, k) has number `(k * count[1] + j) * count[0] + i`. */
 export interface Regions {
@@ -80,7 +80,7 @@ function bricksOfRegion({ edge, count }: Bricking): [number, number, number] {
 /** Ranks that divide queries beyond one cache: all, or the largest power of two whose halos pay. */
 export function worthwhileRanks(regions: Regions, bricking: Bricking, ranks: number): number {
   const isWorth = (some: number): boolean =>
-    some <= 1 || readsPerBrick(regions, bricking, ownersOf(regions, Array(some).fill(true), "")) <= MOST_READS;
+    some <= 1 || readsPerBrick(regions, bricking, ownersOf(regions, Array(some).fill(true), "")) <= MAX_READS;
   if (isWorth(ranks)) return ranks;
   let some = 1;
   while (2 * some < ranks && isWorth(2 * some)) some *= 2;

@@ -58,7 +58,7 @@ export interface InputRows {
 
 const NPY_HEADER_BYTES = 64 * 1024;
 /** Most bytes of a point, by the form of its upload. */
-export const MOST_POINT_BYTES: Readonly<Record<UploadForm, number>> = { octets: 24, npy: 24, csv: 2 * LONGEST_LINE };
+export const MAX_POINT_BYTES: Readonly<Record<UploadForm, number>> = { octets: 24, npy: 24, csv: 2 * LONGEST_LINE };
 
 const refuse = (message: string): RequestError => new RequestError("InvalidRequest", message);
 

@@ -30,7 +30,7 @@ const RETRY_S = 5;
 const NS_PER_MS = 1e6;
 /** The server's code for a change of a revision that is not the last. */
 const WRONG_LAST_SEQUENCE = 10071;
-const MOST_SENT = 256;
+const MAX_SENT = 256;
 
 /** The stored form of a job. `done`: a bit for each task, in base64. */
 interface KeptJob {
@@ -257,9 +257,9 @@ class JetStreamQueue implements JobQueue {
     const bits = bitsOf(done);
     const all = Array.from({ length: job.tasks }, (_, number) => number).filter((number) => !isSet(bits, number));
     const missing = all.length === 0 ? [job.tasks] : all;
-    for (let i = 0; i < missing.length; i += MOST_SENT)
+    for (let i = 0; i < missing.length; i += MAX_SENT)
       await Promise.all(
-        missing.slice(i, i + MOST_SENT).map((number) => open.publish(job, { number, attempts: 0 }, `${revision}`)),
+        missing.slice(i, i + MAX_SENT).map((number) => open.publish(job, { number, attempts: 0 }, `${revision}`)),
       );
   }
 

@@ -23,9 +23,9 @@ import { DamagedOutputs, filesOf, type TaskAnswer, writeOutput, writeResult } fr
 
 /** Delay before a task is tried again, after the service was too busy for it or failed. */
 const RETRY_MS = 2_000;
-const MOST_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 /** Most restarts of a job: data that grow all the time would never let it end. */
-const MOST_RESTARTS = 8;
+const MAX_RESTARTS = 8;
 const PROBLEM_BYTES = 64 * 1024;
 
 /**
@@ -211,7 +211,7 @@ export class JobRunner {
         throw new DataError(
           `${nameOfCall(task.job.call)} is a call of version 1, which is gone: ask for the job again by a call of /api/docs.`,
         );
-      if ((task.job.restarts ?? 0) > MOST_RESTARTS)
+      if ((task.job.restarts ?? 0) > MAX_RESTARTS)
         throw new DataError("The dataset, or the service, changed again and again while the job ran.");
       if (task.number === task.job.tasks) await this.#finish(task.job, signal);
       else await this.#queue.done(task, await this.#compute(task, signal));
@@ -242,7 +242,7 @@ export class JobRunner {
       if (task.attempts === 0) this.#host.log.warn({ job: id, reason: error.message }, "a job waits for its bucket");
       await this.#queue.putBack(task, true);
       this.#retryLater();
-    } else if (status === 503 || (status === 500 && task.attempts + 1 < MOST_ATTEMPTS)) {
+    } else if (status === 503 || (status === 500 && task.attempts + 1 < MAX_ATTEMPTS)) {
       // Being too busy does not count as a failed attempt.
       await this.#queue.putBack(task, status === 500);
       this.#retryLater();

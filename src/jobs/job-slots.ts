@@ -6,8 +6,8 @@ const SLOTS = 2;
 /** Time after which a task frees its slot, while it continues to run. */
 const SLOT_MS = 2_000;
 /** Most running tasks, with or without a slot, and most points of all running tasks together. */
-const MOST_TASKS = 8;
-const MOST_POINTS = 3 * 2 ** 20;
+const MAX_TASKS = 8;
+const MAX_POINTS = 3 * 2 ** 20;
 
 interface RunningTask {
   readonly owner: string;
@@ -25,7 +25,7 @@ export class JobSlots {
   /** Whether another task may start. */
   get areFree(): boolean {
     const withSlot = [...this.#running].filter(({ hasSlot }) => hasSlot).length;
-    return withSlot < SLOTS && this.#running.size < MOST_TASKS;
+    return withSlot < SLOTS && this.#running.size < MAX_TASKS;
   }
 
   /** Whether a task of a job may run: an owner has at most as many tasks as there are slots, slow ones included. */
@@ -34,7 +34,7 @@ export class JobSlots {
     const own = running.filter(({ owner }) => owner === ownerOf(job)).length;
     if (own >= (isFirst ? 1 : SLOTS)) return false;
     const points = running.reduce((sum, one) => sum + one.points, pointsOf(job));
-    return points <= MOST_POINTS || running.length < SLOTS;
+    return points <= MAX_POINTS || running.length < SLOTS;
   }
 
   /** Gives a task a slot. `freed`: is called when it frees the slot before its end. Returns ends the task. */

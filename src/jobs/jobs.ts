@@ -7,7 +7,7 @@ import { isBucket } from "../shared/addresses.js";
 import type { Config } from "../shared/config.js";
 import { BusyError, LimitError, RequestError } from "../shared/errors.js";
 import { reasonOf } from "../shared/system.js";
-import { Inputs, type JobInput, MOST_POINT_BYTES, type PointSource } from "./inputs.js";
+import { Inputs, type JobInput, MAX_POINT_BYTES, type PointSource } from "./inputs.js";
 import {
   bytesOf,
   JOB_STATES,
@@ -163,7 +163,7 @@ export class Jobs {
     const { inputs } = this.#open();
     const most = this.#settings.limits["jobs.points"];
     const input = await inputs.add({ id: newId(), owner, source });
-    const least = source.kind === "upload" ? source.bytes / MOST_POINT_BYTES[source.form] : (input.points ?? 0);
+    const least = source.kind === "upload" ? source.bytes / MAX_POINT_BYTES[source.form] : (input.points ?? 0);
     if (least <= most && (source.kind !== "upload" || (await this.#bytesFor(owner)) >= source.bytes)) return input;
     await inputs.remove(input.id);
     if (least > most) throw new LimitError("jobs.points", `Input too large (${Math.ceil(least)} > ${most} points)`);

@@ -15,7 +15,7 @@ import { besides, isId, removeOld } from "./job-files.js";
 const STEP_BYTES = 4 * 1024 * 1024;
 /** Bytes of a file that are hashed at a time, and number of comparisons that are cached. */
 const HASH_BYTES = 256 * 1024;
-const MOST_COMPARED = 1000;
+const MAX_COMPARED = 1000;
 /** The object that is written to check that a bucket accepts results. */
 const CHECK_KEY = "fieldprobe-check";
 
@@ -52,7 +52,7 @@ class Comparisons {
   compare({ name, sha256 }: JobResult, state: string, bytes: () => AsyncIterable<Buffer>): Promise<boolean> {
     const key = `${name} ${sha256} ${state}`;
     const compared = this.#known.get(key) ?? digestOf(bytes()).then((digest) => digest === sha256);
-    if (this.#known.size >= MOST_COMPARED) this.#known.clear();
+    if (this.#known.size >= MAX_COMPARED) this.#known.clear();
     this.#known.set(key, compared);
     compared.catch(() => this.#known.delete(key));
     return compared;

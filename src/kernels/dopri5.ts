@@ -36,7 +36,7 @@ const D = [
  */
 const SAFETY = 0.05;
 /** The part of the tolerance that the shortest steps may use; longer ones use their part of the whole time. */
-const LEAST_PART = 1e-2;
+const MIN_PART = 1e-2;
 /** Steps shorter than this part of the whole time are taken whatever their error, as at jumps of the velocity. */
 const SHORTEST = 1e-9;
 const STAGES = 7;
@@ -224,7 +224,7 @@ function judge(
     now.length[i] = length / 2;
     return;
   }
-  const allowed = SAFETY * path.tolerance * Math.max(length / whole, LEAST_PART);
+  const allowed = SAFETY * path.tolerance * Math.max(length / whole, MIN_PART);
   const error = length * norm(combined(E, k, 3 * j), combined(E, k, 3 * j + 1), combined(E, k, 3 * j + 2));
   if (Number.isNaN(error)) {
     // Up to a hole in the data steps become as short as the tolerance; from there on there are no places.

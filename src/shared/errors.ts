@@ -128,12 +128,12 @@ export class NotFoundError extends FieldprobeError {
 }
 
 /** Most datasets that a message lists. */
-const MOST_NAMES = 10;
+const MAX_NAMES = 10;
 
 /** A list of the first datasets: `available: isotropic32, channel`. */
 export function namesOf(served: readonly { readonly name: string }[]): string {
-  const names = served.slice(0, MOST_NAMES).map((dataset) => dataset.name);
-  if (served.length > MOST_NAMES) names.push("...");
+  const names = served.slice(0, MAX_NAMES).map((dataset) => dataset.name);
+  if (served.length > MAX_NAMES) names.push("...");
   return names.length === 0 ? "there is no dataset in the data folders" : `available: ${names.join(", ")}`;
 }
 

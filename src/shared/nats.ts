@@ -12,7 +12,7 @@ export const ROOT = "fieldprobe";
 const CONNECT_MS = 3_000;
 /** Interval of pings to a silent server, and how many may be pending. */
 const PING_MS = 1_000;
-const MOST_PINGS = 2;
+const MAX_PINGS = 2;
 /** Time between two attempts to connect. */
 const RETRY_MS = 250;
 /** Time that the last messages may take at the end. */
@@ -70,7 +70,7 @@ export function natsOptions({ servers, credentials, ca, cert, key }: Config["nat
     noAsyncTraces: true,
     timeout: CONNECT_MS,
     pingInterval: PING_MS,
-    maxPingOut: MOST_PINGS,
+    maxPingOut: MAX_PINGS,
   };
 }
 

@@ -9,7 +9,7 @@ import { reasonOf } from "./system.js";
 /** Time after which an idle thread ends. */
 const IDLE_MS = 60_000;
 /** Threads that a task may lose before it fails. */
-const MOST_LOST = 3;
+const MAX_LOST = 3;
 /** The message of the pool for a task whose thread has ended. */
 const ENDED = /^worker exited/;
 
@@ -68,7 +68,7 @@ export class OneThread {
       } catch (error) {
         const reason = lost.signal.aborted ? String(lost.signal.reason) : (error as Error).message;
         if (!ENDED.test(reason)) throw error;
-        if (losses === MOST_LOST) throw new Error(`the thread that makes ${this.#makes} has ended: ${reason}`);
+        if (losses === MAX_LOST) throw new Error(`the thread that makes ${this.#makes} has ended: ${reason}`);
         this.#warn(`the thread that makes ${this.#makes} has ended (${reason}); another goes on`);
       } finally {
         this.#waiting.delete(lost);

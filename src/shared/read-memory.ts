@@ -9,10 +9,10 @@
 /** Bytes before the usable ones: the count of holds, up to the alignment of elements and of cache lines. */
 const HEAD_BYTES = 64;
 /** Least bytes of buffers that are kept: smaller ones are cheap. */
-const LEAST_BYTES = 4096;
+const MIN_BYTES = 4096;
 /** Most bytes of all buffers that are kept, and of one buffer. */
-const MOST_KEPT_BYTES = 32 * 1024 * 1024;
-const MOST_ONE_BYTES = MOST_KEPT_BYTES / 4;
+const MAX_KEPT_BYTES = 32 * 1024 * 1024;
+const MAX_ONE_BYTES = MAX_KEPT_BYTES / 4;
 /**
  * Whether memory that is given back turns into NaN, and a missing hold is an error: tests set it for all that they
  * start.
@@ -38,7 +38,7 @@ export class ReadMemory {
 
   /** Takes memory with arbitrary contents, and holds it once. */
   take(bytes: number): Shared {
-    if (!(bytes >= LEAST_BYTES && bytes + HEAD_BYTES <= MOST_ONE_BYTES))
+    if (!(bytes >= MIN_BYTES && bytes + HEAD_BYTES <= MAX_ONE_BYTES))
       return new Uint8Array(new SharedArrayBuffer(bytes));
     const size = roundedUp(bytes + HEAD_BYTES);
     const buffer = this.#free(size) ?? new SharedArrayBuffer(size);
@@ -106,7 +106,7 @@ export class ReadMemory {
     this.#keptBytes += size;
     for (const [other, buffers] of this.#kept)
       for (const oldest of buffers) {
-        if (this.#keptBytes <= MOST_KEPT_BYTES) return;
+        if (this.#keptBytes <= MAX_KEPT_BYTES) return;
         if (oldest !== buffer) this.#drop(other, oldest);
       }
   }

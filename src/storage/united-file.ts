@@ -6,8 +6,8 @@ import { NO_SOURCES, type StoredFile, type VirtualSources } from "./dataset/stor
 import { openFile } from "./open-file.js";
 
 /** Most elements of a dataset that several files may repeat. */
-const MOST_ELEMENTS = 65_536;
-const MOST_DEPTH = 8; // Below it nothing is compared.
+const MAX_ELEMENTS = 65_536;
+const MAX_DEPTH = 8; // Below it nothing is compared.
 /** Attributes that number the dimensions of a file, or refer to its objects. */
 const OF_THE_LIBRARY = /^(REFERENCE_LIST|DIMENSION_LIST|_Netcdf4\w+|_NCProperties)$/;
 /** Addresses in one file are below this. */
@@ -70,7 +70,7 @@ export class UnitedFile implements StoredFile {
 
   #compare(file: StoredFile, before: readonly StoredFile[], path: string, depth: number): void {
     const other = before.find((one) => one.resolve(path) !== null);
-    if (other === undefined || depth > MOST_DEPTH) return;
+    if (other === undefined || depth > MAX_DEPTH) return;
     const isGroup = file.kind(path) === "group";
     if (isGroup !== (other.kind(path) === "group")) throw differenceIn(other, file, path);
     for (const [name, refusal] of this.attributes(path).refusals) {
@@ -144,7 +144,7 @@ const textOf = (value: AttributeValue | null): string =>
 function isSame(one: StoredFile, other: StoredFile, path: string): boolean {
   const [a, b] = [one.describe(path), other.describe(path)];
   const count = a.shape.reduce((product, length) => product * length, 1);
-  if (count > MOST_ELEMENTS || a.element !== b.element || a.shape.join() !== b.shape.join()) return false;
+  if (count > MAX_ELEMENTS || a.element !== b.element || a.shape.join() !== b.shape.join()) return false;
   if (a.element !== "float" && a.element !== "integer")
     return JSON.stringify(one.texts(path)) === JSON.stringify(other.texts(path));
   const [x, y] = [one.numbers(path), other.numbers(path)];

@@ -16,10 +16,10 @@ export interface ByteQueue {
 /** Bytes of text in the first chunk; each further one has twice as many. */
 const FIRST_BYTES = 128 * 1024;
 /** Bytes of text and triples of the largest chunk, as in chunks of answers. */
-const MOST_MEMORY = 4 * 1024 * 1024;
+const MAX_MEMORY = 4 * 1024 * 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
 /** How full a chunk must be to be read before more bytes arrive, if no thread has work. */
-const LEAST_PART = 1 / 4;
+const MIN_PART = 1 / 4;
 
 /** Takes triples and the number of bytes that they were read from; may read the array until it ends. */
 export type TripleReceiver = (triples: Float32Array, count: number, bytes: number) => Steps<void>;
@@ -111,7 +111,7 @@ class Ahead {
     if (this.#rest.length === 0 && this.#filled < this.#room && !this.#ended) {
       const more = this.#take();
       if (more === undefined) {
-        if (oldest === undefined && this.#filled >= LEAST_PART * this.#room && this.#begin()) return;
+        if (oldest === undefined && this.#filled >= MIN_PART * this.#room && this.#begin()) return;
         yield this.#bytes.flow((bytes) => this.#add(bytes), oldest?.done);
         return;
       }
@@ -148,7 +148,7 @@ class Ahead {
   }
 
   get #mostRoom(): number {
-    return 4 * Math.floor((MOST_MEMORY - 12) / (4 + 48 / this.#shortest));
+    return 4 * Math.floor((MAX_MEMORY - 12) / (4 + 48 / this.#shortest));
   }
 
   get #mostItems(): number {

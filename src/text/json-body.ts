@@ -9,7 +9,7 @@ const MANY_ROWS = 1000;
 const MANY_CHARACTERS = 16 * 1024;
 
 /** Most values besides rows of points, read on the main thread; characters of text that count as one value. */
-const MOST_VALUES = 200_000;
+const MAX_VALUES = 200_000;
 const CHARACTERS = 8;
 
 /** Parses a body; long lists of points in it become `Rows`. @throws RequestError in one line, also if a member is there twice */
@@ -26,8 +26,8 @@ export function readJsonBody(body: Buffer): unknown {
     throw wrong(error instanceof RangeError ? "The body is nested too deeply." : "The body is not JSON.");
   }
   if (names < countColons(body)) throw wrong("The body gives a member twice.");
-  if (size <= MOST_VALUES) return value;
-  throw wrong(`Beside rows of points, a body has at most ${MOST_VALUES} values; ${CHARACTERS} letters count as one.`);
+  if (size <= MAX_VALUES) return value;
+  throw wrong(`Beside rows of points, a body has at most ${MAX_VALUES} values; ${CHARACTERS} letters count as one.`);
 }
 
 function holdRows(question: Record<string, unknown> | null): void {

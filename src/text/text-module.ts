@@ -23,8 +23,8 @@ type Functions = Readonly<Record<"readTriples" | "writeRecords", (...parameters:
 
 /** Bytes that the module may read or write beyond the end of a text. */
 const BEYOND = 32;
-const MOST_TRIPLES = Math.floor(layout.NUMBER_BYTES / 12);
-const MOST_NUMBERS = layout.NUMBER_BYTES / 4;
+const MAX_TRIPLES = Math.floor(layout.NUMBER_BYTES / 12);
+const MAX_NUMBERS = layout.NUMBER_BYTES / 4;
 
 export function recordBytes({ separators }: RecordForm): number {
   const literal = separators.reduce((sum, { length }) => sum + length, 0);
@@ -121,7 +121,7 @@ export class TextModule {
     let count = 0;
     let why: number = layout.FULL;
     while (why === layout.FULL && count < room) {
-      const most = Math.min(room - count, MOST_TRIPLES);
+      const most = Math.min(room - count, MAX_TRIPLES);
       const found = this.#functions.readTriples(at, layout.TEXT + length, layout.NUMBERS, most, spaced, finite);
       [at, why] = this.#outcome;
       out.set(this.#floats.subarray(layout.NUMBERS / 4, layout.NUMBERS / 4 + 3 * found), 3 * count);
@@ -144,7 +144,7 @@ export class TextModule {
     if (room <= layout.TEXT || !this.#separators.place(form.separators))
       throw new RangeError("a record is too long to write");
     this.#notFinite = form.notFinite;
-    const most = Math.floor(MOST_NUMBERS / numbers) * numbers;
+    const most = Math.floor(MAX_NUMBERS / numbers) * numbers;
     let next = at;
     for (const values of parts) {
       for (let i = 0; i < values.length; ) {

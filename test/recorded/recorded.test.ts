@@ -21,7 +21,7 @@ const REQUESTS = join(FOLDER, "requests.jsonl");
 const OWN_HEADERS =
   /^(date|x-request-id|connection|keep-alive|transfer-encoding|content-length|fieldprobe-build|server-timing|x-ratelimit-.*|location)$/;
 /** Differences by rounding that expressions may have, in float32 numbers. */
-const MOST_STEPS = 4;
+const MAX_STEPS = 4;
 
 /** Settings under which every answer is the same; in the smallest cache few bricks stay, so that few batches run inline. */
 const SETTINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -137,7 +137,7 @@ describe.skipIf(FOLDER === "")("recorded answers", () => {
     const recorded = lines<RecordedAnswer>(file);
     const differing = recorded.flatMap((before, i) => {
       const steps = difference(before, answers[i] as RecordedAnswer);
-      const admitted = requests[i]?.rounded ? MOST_STEPS : 0;
+      const admitted = requests[i]?.rounded ? MAX_STEPS : 0;
       return steps > admitted ? [{ steps, name: before.name, before, after: answers[i] as RecordedAnswer }] : [];
     });
     writeLines(join(FOLDER, `differing ${name}.jsonl`), differing);

@@ -17,7 +17,7 @@ const VALUES = Float32Array.from(fill(["z", "y", "x"], [NODES.z, NODES.y, NODES.
 const GROWTH_BYTES = 200 * 2 ** 20;
 const FIRST_CASES = 500;
 /** CPU that a file of some kilobytes may take. */
-const MOST_CPU_MS = 5_000;
+const MAX_CPU_MS = 5_000;
 
 const CHUNKS = [4, 5, 6];
 const victims: { readonly victim: Victim; readonly isChecked: boolean }[] = [];
@@ -62,7 +62,7 @@ it(`damaged files for ${MINUTES} minutes, from seed ${SEED}`, () => {
     const values = served(isMended ? withSums(victim, changed) : changed);
     const { user, system } = process.cpuUsage(before);
     const what = `${name}, round ${round} of seed ${SEED}`;
-    expect((user + system) / 1000, what).toBeLessThan(MOST_CPU_MS);
+    expect((user + system) / 1000, what).toBeLessThan(MAX_CPU_MS);
     if (values === null) outcomes.refused++;
     else outcomes.served++;
     if (isChecked && !isMended && values !== null) expect(firstDifference(values, VALUES), what).toBeNull();

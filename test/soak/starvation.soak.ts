@@ -39,7 +39,7 @@ const CALLERS = Number(process.env.SOAK_CALLERS ?? 40);
 /** Statuses of calls that are legal: answered, accepted as a job, or asked to come again. */
 const SERVED = ["200", "202", "429", "503"];
 /** Processors that a call must keep busy to be a trial at all. */
-const LEAST_LOAD = 0.3;
+const MIN_LOAD = 0.3;
 /** A call that fails is tried again so often, and its report says whether the machine was quiet then. */
 const TRIES = Number(process.env.SOAK_TRIES ?? 3);
 /** The control service answers 99 of 100 questions within this time if nothing else keeps the machine busy. */
@@ -50,7 +50,7 @@ const CPU_MEDIAN_MS = 10;
 const CPU_P99_MS = 100;
 const MIB = 2 ** 20;
 const CACHE_BYTES = 64 * MIB;
-const MOST_RESIDENT = CACHE_BYTES + 512 * MIB;
+const MAX_RESIDENT = CACHE_BYTES + 512 * MIB;
 /** What the unit of systemd tells the C library. */
 const UNIT = readFileSync(new URL("../../deploy/single/fieldprobe.service", import.meta.url), "utf8");
 const ALLOCATION = Object.fromEntries(
@@ -153,5 +153,5 @@ function isFair(row: Pick<Witnessed, "wrong" | "cpuMedian" | "cpuP99" | "peakMiB
   const statuses = Object.keys(row.statuses);
   const isServed = statuses.every((status) => SERVED.includes(status) || (status === "413" && "202" in row.statuses));
   const isPrompt = row.wrong === 0 && row.cpuMedian <= CPU_MEDIAN_MS && row.cpuP99 <= CPU_P99_MS;
-  return isServed && row.load >= LEAST_LOAD && isPrompt && row.peakMiB * MIB <= MOST_RESIDENT;
+  return isServed && row.load >= MIN_LOAD && isPrompt && row.peakMiB * MIB <= MAX_RESIDENT;
 }

@@ -2,7 +2,7 @@
 const SIGNED = ["\x89HDF", "OHDR", "OCHK", "FAHD", "FADB", "EAHD", "EAIB", "EASB", "EADB", "BTHD", "BTLF", "BTIN"];
 const UNSIGNED = ["TREE", "SNOD", "HEAP", "GCOL"];
 /** A structure of more bytes than these keeps its old checksum. */
-const MOST_BYTES = 640;
+const MAX_BYTES = 640;
 const WORD = 8;
 
 /** Jenkins's lookup3 of a range of bytes: the words a, b and c change one after the other. */
@@ -59,7 +59,7 @@ export function victimOf(bytes: Buffer): Victim {
 
 /** The place of the checksum of the structure at a place; null where there is none. */
 function endOf(bytes: Buffer, start: number): number | null {
-  for (let end = start + WORD; end < Math.min(start + MOST_BYTES, bytes.length - 3); end++)
+  for (let end = start + WORD; end < Math.min(start + MAX_BYTES, bytes.length - 3); end++)
     if (lookup3(bytes, start, end) === bytes.readUInt32LE(end)) return end;
   return null;
 }

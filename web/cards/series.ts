@@ -51,7 +51,7 @@ export const series: CardKind = {
 };
 
 const lineAxis = signal<AxisName>("x");
-const MOST_ON_LINE = 512;
+const MAX_ON_LINE = 512;
 
 export const line: CardKind = {
   name: "Line",
@@ -62,7 +62,7 @@ export const line: CardKind = {
     const at = restedPlace();
     const along = AXIS_NAMES.indexOf(lineAxis.value);
     const fixed = AXIS_NAMES.flatMap((axis, a) => (a === along ? [] : [[axis, at[a]] as const]));
-    const samples = Math.min(MOST_ON_LINE, 4 * axes[along].nodes);
+    const samples = Math.min(MAX_ON_LINE, 4 * axes[along].nodes);
     const members = { ...Object.fromEntries(fixed), time, method: rested.value.method, samples };
     return { dataset: name, call: "grid", what: [what], ...members };
   },

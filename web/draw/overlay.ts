@@ -50,7 +50,7 @@ export interface Rule {
 }
 
 /** Pixels between seams below which none is drawn: they would hide the picture. */
-const LEAST_PERIOD = 8;
+const MIN_PERIOD = 8;
 
 export function rulesOf(pane: PlanePane, { axes }: Dataset, centre: Vec3, pixel: number): Rule[] {
   const { across, up } = pixelsAt(pane, centre, pixel);
@@ -59,7 +59,7 @@ export function rulesOf(pane: PlanePane, { axes }: Dataset, centre: Vec3, pixel:
     const middle = centre[PLANE_AXES[pane.plane][side]];
     const half = ((side === 0 ? pane.rect.width : pane.rect.height) / 2) * pixel;
     const from = Math.ceil((middle - half - first) / length);
-    const isDense = length < LEAST_PERIOD * pixel;
+    const isDense = length < MIN_PERIOD * pixel;
     const seams = isDense ? 0 : Math.max(0, Math.floor((middle + half - first) / length) - from + 1);
     const places = periodic ? Array.from({ length: seams }, (_, k) => first + (from + k) * length) : [first, last];
     return places.map((place) => ({ side, at: Math.round((side === 0 ? across : up)(place)), isSeam: periodic }));

@@ -137,13 +137,13 @@ export async function askNumbers(question: Question, count: number, signal: Abor
   return { data: new Float32Array(bytes), unit };
 }
 
-const MOST_POINTS = 200_000;
+const MAX_POINTS = 200_000;
 
 /** Values of a quantity at points, three numbers each, asked in parts. */
 export async function askAtPoints(question: Question, points: Float32Array): Promise<Float32Array> {
   const values = new Float32Array(points.length / 3);
-  for (let from = 0; from < values.length; from += MOST_POINTS) {
-    const part = points.slice(3 * from, 3 * (from + MOST_POINTS));
+  for (let from = 0; from < values.length; from += MAX_POINTS) {
+    const part = points.slice(3 * from, 3 * (from + MAX_POINTS));
     values.set((await askNumbers(question, part.length / 3, never, part)).data, from);
   }
   return values;

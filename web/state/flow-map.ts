@@ -9,7 +9,7 @@ export function durationOf(what: string): number | null {
   return text === undefined ? null : Number(text);
 }
 
-const [STEPS, MOST_STEPS] = [4, 200];
+const [STEPS, MAX_STEPS] = [4, 200];
 
 /** Samples along the longest axis of boxes of flow maps, coarse and fine: each is the path of a particle. */
 export const PATH_SAMPLES = [16, 32] as const;
@@ -34,7 +34,7 @@ export function asFlowMap(
   const { time, points, samples, method, x, y, z } = requested;
   const mean = ((times.at(-1) as number) - times[0]) / (times.length - 1);
   // Steps are parts of the shortest interval, unless these are very many; no longer than those of the mean one.
-  const step = Math.min(mean / STEPS, Math.max(shortestOf(times) / STEPS, Math.abs(duration) / MOST_STEPS));
+  const step = Math.min(mean / STEPS, Math.max(shortestOf(times) / STEPS, Math.abs(duration) / MAX_STEPS));
   const at = Array.isArray(points) ? (points[0] as readonly number[]) : null;
   const places = at === null ? { x, y, z } : { x: at[0], y: at[1], z: at[2] };
   const given = Object.entries({ ...places, samples }).filter(([, value]) => value !== undefined);

@@ -206,11 +206,11 @@ const canonical = (name: string, text: string) =>
     .join("");
 
 /** Most sizes of a box that the height of a pane spans. */
-export const MOST_BOXES = 4;
-const WINDOWS = `Replaced, since views span a millionth of the box to ${MOST_BOXES} boxes`;
+export const MAX_BOXES = 4;
+const WINDOWS = `Replaced, since views span a millionth of the box to ${MAX_BOXES} boxes`;
 /** Whether a pane can span a length, but for the digits of links. */
 export const isWindow = (length: number, axes: readonly Axis[]): boolean =>
-  length >= 1e-6 * sizeOf({ axes }) && length <= 1.0001 * MOST_BOXES * sizeOf({ axes });
+  length >= 1e-6 * sizeOf({ axes }) && length <= 1.0001 * MAX_BOXES * sizeOf({ axes });
 
 export const OUTSIDE = "Outside of the box, so at its face";
 /** Members that the page rounds. */

@@ -355,10 +355,10 @@ export interface PicturePlan {
 /** The axes across and up of the plane normal to an axis: xy, zy and xz. */
 export const PLANE_AXES: Readonly<Record<Plane, readonly [number, number]>> = { z: [0, 1], x: [2, 1], y: [0, 2] };
 
-const MOST_PICTURE_SAMPLES = 384;
-const LEAST_PICTURE_SAMPLES = 128;
+const MAX_PICTURE_SAMPLES = 384;
+const MIN_PICTURE_SAMPLES = 128;
 /** Most samples along a side of a picture of flow maps, each of which is a path of a particle. */
-const MOST_PATH_SAMPLES = 160;
+const MAX_PATH_SAMPLES = 160;
 
 export const isDifference = ({ show, compare }: View): boolean => show === "compare" && compare === "difference";
 
@@ -380,7 +380,7 @@ export function planOf(now: View, plane: Plane, second = false, at = cross.value
   for (const [side, a] of PLANE_AXES[plane].entries()) {
     const axis = (axes ?? set.axes)[a];
     const seen = size[side] * scale;
-    const pixels = Math.min(durationOf(what) === null ? MOST_PICTURE_SAMPLES : MOST_PATH_SAMPLES, size[side]);
+    const pixels = Math.min(durationOf(what) === null ? MAX_PICTURE_SAMPLES : MAX_PATH_SAMPLES, size[side]);
     let [low, high] = [middle[a] - seen / 2, middle[a] + seen / 2];
     if (!axis.periodic) [low, high] = [Math.max(axis.first, low), Math.min(axis.last, high)];
     const isSeen = axis.periodic ? seen >= axis.length * 0.999 : low <= axis.first && high >= axis.last;
@@ -400,7 +400,7 @@ export function planOf(now: View, plane: Plane, second = false, at = cross.value
       else [low, high] = [low, high].map((end) => roundedOn(axis, end));
       members[AXIS_NAMES[a]] = `${low}:${high}`;
       // Half a cell at each end of a range is of one colour: it has a few pixels at most.
-      const enough = Math.max(LEAST_PICTURE_SAMPLES, Math.ceil((4 * axis.nodes * (high - low)) / axis.length));
+      const enough = Math.max(MIN_PICTURE_SAMPLES, Math.ceil((4 * axis.nodes * (high - low)) / axis.length));
       counts[AXIS_NAMES[a]] = Math.max(2, Math.min(pixels, enough));
       tiles[side] = isWhole && axis.periodic;
       // Samples of a range lie in the middle of equal intervals.

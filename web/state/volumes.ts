@@ -31,7 +31,7 @@ export interface Picture extends Numbers {
 }
 
 /** Most samples along an axis of the finest volume, and of the first. */
-const MOST_SAMPLES = 192;
+const MAX_SAMPLES = 192;
 const COARSE_SAMPLES = 72;
 /** Most numbers of one request; a larger one would make the service read nodes twice. */
 const SLAB = 1_800_000;
@@ -42,7 +42,7 @@ const mostNodes = ({ axes }: Dataset): number => Math.max(...axes.map(({ nodes }
 
 /** Strides of the volumes that are loaded one after another, from coarse to fine. */
 export function stridesOf(dataset: Dataset, what: string): number[] {
-  const most = durationOf(what) === null ? [COARSE_SAMPLES, MOST_SAMPLES] : PATH_SAMPLES;
+  const most = durationOf(what) === null ? [COARSE_SAMPLES, MAX_SAMPLES] : PATH_SAMPLES;
   const [coarse, fine] = most.map((samples) => Math.ceil(mostNodes(dataset) / samples));
   return coarse > fine ? [coarse, fine] : [fine];
 }
@@ -341,13 +341,13 @@ function along(
   return out;
 }
 
-const MOST_FINE = 192;
+const MAX_FINE = 192;
 
 /** Samples on twice the nodes by Lagrange interpolation on eight of them; a table of nodes becomes equally spaced. */
 export function refined(volume: Volume, { axes }: Dataset, factor = 2): Samples {
   const counts = axes.map((axis, a) => {
     const wanted = axis.coordinates === undefined ? factor * volume.dims[a] : 3 * factor * volume.dims[a];
-    return volume.dims[a] === 1 ? 1 : Math.min(Math.max(MOST_FINE, volume.dims[a]), wanted);
+    return volume.dims[a] === 1 ? 1 : Math.min(Math.max(MAX_FINE, volume.dims[a]), wanted);
   }) as [number, number, number];
   let data = volume.data;
   const dims = [...volume.dims];

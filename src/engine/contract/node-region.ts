@@ -50,7 +50,7 @@ export function placeBox(
 }
 
 /** Numbers that a cutout of the SOAP interface may hold; its message names them. */
-const MOST_VALUES = 192_000_000;
+const MAX_VALUES = 192_000_000;
 
 const INDEXING =
   "JHTDB started using 1-based indexing from Sept 16. Please update your JHTDB library if you have not done so.";
@@ -206,7 +206,7 @@ export function cutoutRegion(query: Query, operation: Operation, dataset: Datase
   const raw = operation.fields.length > 0;
   const region = raw ? rawRegion(query, operation, dataset) : strided(query, dataset);
   const values = componentsOf(dataset, region.field) * region.count.reduce((product, count) => product * count, 1);
-  if (values > MOST_VALUES) {
+  if (values > MAX_VALUES) {
     const text =
       "The getCutout query should be less than 64000000 points for vector fields or 192000000 points for scalar fields!";
     throw new RequestError("LimitExceeded", text, { member: "x_end" });

@@ -6,9 +6,9 @@
 /** Blocks begin at multiples of this many bytes, and take as many: pages of memory. */
 const GRAIN = 4096;
 /** Least growth of a memory, in bytes. */
-const LEAST_GROWTH = 1024 * 1024;
+const MIN_GROWTH = 1024 * 1024;
 /** Addresses reserved for a memory, which cost nothing until used: as many as Node 20 allows. The bound of a block. */
-export const MOST_BYTES = 4 * 1024 ** 3;
+export const MAX_BYTES = 4 * 1024 ** 3;
 
 /** Shared memory that grows, as ES2024 declares it. */
 interface SharedGrowing extends SharedArrayBuffer {
@@ -69,7 +69,7 @@ export class BufferPool {
 
 /** A memory that grows, from whose lowest addresses blocks are lent. */
 class SharedMemory {
-  readonly buffer = new (SharedArrayBuffer as unknown as NewMemory)(0, { maxByteLength: MOST_BYTES });
+  readonly buffer = new (SharedArrayBuffer as unknown as NewMemory)(0, { maxByteLength: MAX_BYTES });
   /** Gaps by address; no two adjoin. */
   readonly #gaps: Gap[] = [];
   /** The number of grains of each block that is lent, by the grain at which it begins. */
@@ -108,8 +108,8 @@ class SharedMemory {
     const end = this.buffer.byteLength;
     const last = this.#gaps.at(-1);
     const at = last !== undefined && last.at + last.bytes === end ? last.at : end;
-    if (at > 0 && at + bytes > MOST_BYTES) return null;
-    this.buffer.grow(Math.max(at + bytes, Math.min(MOST_BYTES, end + LEAST_GROWTH)));
+    if (at > 0 && at + bytes > MAX_BYTES) return null;
+    this.buffer.grow(Math.max(at + bytes, Math.min(MAX_BYTES, end + MIN_GROWTH)));
     this.#free(end, this.buffer.byteLength - end);
     return this.#fill(bytes);
   }

@@ -22,10 +22,10 @@ import type { ThreadPool } from "./thread-pool.js";
 /** Numbers of combined bricks lie below the negative of this; they start over when the cache has lost the first. */
 const FIRST_COMBINATION = 2 ** 20;
 /** Open questions listed with the refusal of a dataset. */
-const MOST_TOLD = 4;
+const MAX_TOLD = 4;
 /** Nodes of a frame above which a dataset should have levels. */
 const LARGE_NODES = 256 ** 3;
-const MOST_COMBINATIONS = 2 ** 26;
+const MAX_COMBINATIONS = 2 ** 26;
 /** Fields that the kernel of a query may have. */
 const FIELDS_PER_QUERY = 8;
 const INDEX_NAME = "catalogue";
@@ -162,7 +162,7 @@ export class Catalog {
 
   /** A source number for the combined bricks of a query: negative, unlike the numbers of datasets. */
   numberCombination(): number {
-    this.#combinations = (this.#combinations + 1) % MOST_COMBINATIONS;
+    this.#combinations = (this.#combinations + 1) % MAX_COMBINATIONS;
     return -FIRST_COMBINATION - FIELDS_PER_QUERY * this.#combinations;
   }
 
@@ -228,7 +228,7 @@ function reasonText(messages: readonly string[]): string {
   if (messages.some((message) => message.startsWith("needs a look")))
     return ": it waits until a person confirms what it is taken for";
   if (questions.length === 0) return '; the log of the service and "fieldprobe check" say why';
-  return `: ${questions.slice(0, MOST_TOLD).join(" ")}`;
+  return `: ${questions.slice(0, MAX_TOLD).join(" ")}`;
 }
 
 /** The name of a dataset, from the name of its file, its store, or the folder of its descriptor. */

@@ -50,7 +50,7 @@ export interface CheckedQuery {
 }
 
 /** Least tolerance of adaptive steps, relative to the largest coordinate: rounding costs about 1e-16 a step. */
-const LEAST_TOLERANCE = 1e-13;
+const MIN_TOLERANCE = 1e-13;
 
 /** Steps per stored interval, if the dataset does not state the step of the simulation. */
 const STEPS_PER_FRAME = 10;
@@ -258,7 +258,7 @@ function checkSteps(query: Query, dataset: Dataset): { steps: number; step: numb
 function checkTolerance(tolerance: number, { axes, name }: Dataset): void {
   if (!(tolerance > 0)) throw invalid("tolerance", "tolerance must be a number above 0.");
   const farthest = Math.max(...axes.flatMap((axis) => [Math.abs(axisStart(axis)), Math.abs(axisEnd(axis))]));
-  const least = LEAST_TOLERANCE * farthest;
+  const least = MIN_TOLERANCE * farthest;
   if (tolerance >= least) return;
   const text = `tolerance ${tolerance} is below what coordinates of "${name}" keep in float64: ask for at least ${least.toPrecision(2)}.`;
   throw new RequestError("OutOfRange", text, { member: "tolerance" });

@@ -13,7 +13,7 @@ import { planByArrival } from "./plan/by-arrival.js";
 import { planByPeers } from "./plan/by-peers.js";
 import { exceedsCache, planBySweep, planFilterBySweep, sweepsFilter } from "./plan/by-sweep.js";
 import { planByTiles } from "./plan/by-tiles.js";
-import { BATCH_VALUES, MOST_PARTICLES, type Plan, type PlanContext } from "./plan/plan.js";
+import { BATCH_VALUES, MAX_PARTICLES, type Plan, type PlanContext } from "./plan/plan.js";
 import { type LifeControl, type QueryContext, QueryLife } from "./query-life.js";
 import type { DividedTask } from "./sharing.js";
 
@@ -120,7 +120,7 @@ export class Execution implements Evaluation {
   get extraRecords(): number {
     const { count } = this.points;
     if (this.#checked === null || count > this.limit.points) return 0;
-    const moved = Math.min(count, this.#maxTasks * MOST_PARTICLES);
+    const moved = Math.min(count, this.#maxTasks * MAX_PARTICLES);
     return count * (this.#checked.itemsPerPoint - 1) + Math.ceil((8 * moved * this.#particleNumbers) / RECORD_BYTES);
   }
 

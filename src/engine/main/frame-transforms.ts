@@ -12,7 +12,7 @@ import type { ScratchSpace } from "./scratch-space.js";
 /** Bytes of planes that a task has in memory, about. */
 const TASK_BYTES = 8 * 1024 * 1024;
 /** Planes or rows of a task, at most: fewer for large planes. */
-const MOST_PLANES = 8;
+const MAX_PLANES = 8;
 /** Points of a task. */
 const POINTS = 4096;
 
@@ -132,7 +132,7 @@ function inParts(
   stage: AnyStage & Pick<TransformTask, "scratch" | "frame" | "time">,
   take: (part: SpectrumSums) => void = () => undefined,
 ): Promise<void> {
-  const size = Math.max(1, Math.min(MOST_PLANES, Math.floor(TASK_BYTES / bytes)));
+  const size = Math.max(1, Math.min(MAX_PLANES, Math.floor(TASK_BYTES / bytes)));
   const start = (index: number): Promise<SpectrumSums> => {
     const from = index * size;
     return run({ kind: "transform", ...task, ...stage, from, count: Math.min(size, total - from) });

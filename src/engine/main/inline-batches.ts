@@ -13,7 +13,7 @@ import type { InlineEvaluator, InlineSetup } from "./inline-evaluator.js";
  * Largest cost of an inline batch, in node values: some 40 microseconds if the nodes are in the processor's caches, 250
  * if none of them are.
  */
-const MOST_COST = 160_000;
+const MAX_COST = 160_000;
 /** Cost of a point besides its nodes. */
 const POINT_COST = 250;
 /** Cost of a node value where the SIMD module has no kernel: along axes with walls. */
@@ -113,7 +113,7 @@ export function isSmall({ query, dataset, fields, count, outIndices, progress }:
   const components = sizes.reduce((sum: number, size) => sum + size, 0);
   const values = frames * components * TERMS[quantity] * nodesOf(method, quantity);
   const cost = dataset.axes.every(({ periodic }) => periodic) ? 1 : PLAIN_COST;
-  return cost * count * (POINT_COST + values) <= MOST_COST;
+  return cost * count * (POINT_COST + values) <= MAX_COST;
 }
 
 /** Nodes of one term of a stencil, at most. */

@@ -38,7 +38,7 @@ export function openPool(settings: PoolSettings, log: Pick<Logger, "error" | "wa
 
 /** Part of the time that a task has waited for a store after which it is tried again, up to the limit below. */
 const RETRY_PART = 1 / 8;
-const MOST_RETRY_MS = 250;
+const MAX_RETRY_MS = 250;
 
 interface PoolTask {
   /** A batch or a cutout carries its progress from slice to slice. */
@@ -306,7 +306,7 @@ function holdsLong(task: Task): boolean {
 function scheduleRetry(queued: PoolTask, waits: boolean): void {
   const now = performance.now();
   queued.storeSince = waits ? (queued.storeSince ?? now) : null;
-  queued.dueAt = waits ? now + Math.min(MOST_RETRY_MS, RETRY_PART * (now - (queued.storeSince ?? now))) : 0;
+  queued.dueAt = waits ? now + Math.min(MAX_RETRY_MS, RETRY_PART * (now - (queued.storeSince ?? now))) : 0;
 }
 
 /** Evaluations of a field that a task needs, or an equivalent bound; infinite if unknown. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Config } from "../../shared/config.js";
 import { BusyError, fullDisk, LimitError } from "../../shared/errors.js";
 import type { ScratchPlanes } from "../contract/scratch.js";
-import { type BufferPool, MOST_BYTES } from "./buffers.js";
+import { type BufferPool, MAX_BYTES } from "./buffers.js";
 
 export interface LentScratch {
   readonly scratch: ScratchPlanes;
@@ -31,7 +31,7 @@ export class ScratchSpace {
   /** Lends space for numbers. Throws LimitError if the limit is below it, BusyError if others use it now. */
   lend(numbers: number): LentScratch {
     const bytes = 8 * numbers;
-    if (this.#inMemory + bytes > this.#memoryBytes || bytes > MOST_BYTES) return this.#lendFile(bytes);
+    if (this.#inMemory + bytes > this.#memoryBytes || bytes > MAX_BYTES) return this.#lendFile(bytes);
     const values = this.#buffers.doubles(numbers);
     this.#inMemory += bytes;
     const release = once(() => {

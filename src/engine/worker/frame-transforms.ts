@@ -210,7 +210,7 @@ function matrixAlong(
 }
 
 /** Planes of a component that are read at a time, if they are in a file. */
-const MOST_PLANES = 16;
+const MAX_PLANES = 16;
 
 /** Interpolates components at points, the first component first. Throws RequestError for a point outside the domain. */
 function interpolate(task: Message<TransformTask> & { readonly stage: "at" }, { dataset }: OpenDataset): Float64Array {
@@ -244,7 +244,7 @@ function interpolate(task: Message<TransformTask> & { readonly stage: "at" }, { 
         return;
       }
       const touched = scheme.cover(bricking, positions, at, many, marks.fill(0), list, 0);
-      if (touched > MOST_PLANES && many > 1) {
+      if (touched > MAX_PLANES && many > 1) {
         const half = many >> 1;
         evaluate(at, half);
         evaluate(at + half, many - half);

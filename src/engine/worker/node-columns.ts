@@ -35,12 +35,12 @@ const HIGHEST: Readonly<Partial<Record<InputKind, 0 | 1 | 2>>> = {
   ...{ gradient: 1, laplacian: 2, hessian: 2, laplacianOfGradient: 2, second: 2 },
 };
 /** Numbers of nested expressions that a thread holds for a part, at each depth. */
-const MOST_HELD = 2 ** 25;
+const MAX_HELD = 2 ** 25;
 const TOO_MANY = "The operators of these expressions need more memory than a part may take: ask fewer at once.";
 /** Numbers for which it keeps memory from part to part, about. */
-const MOST_KEPT = 2 ** 23;
+const MAX_KEPT = 2 ** 23;
 /** Lists of compiled expressions that a thread keeps. */
-const MOST_COMPILED = 64;
+const MAX_COMPILED = 64;
 /** Nodes evaluated together, so that their arrays stay in the processor's caches. */
 const BLOCK_NODES = 2048;
 
@@ -84,7 +84,7 @@ export class NodeColumns {
     const kept = this.#rooms[this.#used++];
     if (kept !== undefined && kept.length >= length) return kept;
     const made = new Float64Array(length);
-    if (this.#used * length <= MOST_KEPT) this.#rooms[this.#used - 1] = made;
+    if (this.#used * length <= MAX_KEPT) this.#rooms[this.#used - 1] = made;
     return made;
   }
 
@@ -128,7 +128,7 @@ export class NodeColumns {
     const key = JSON.stringify(request, (name, value) => (name === "means" ? undefined : value));
     const known = this.#compiled.get(key);
     if (known !== undefined) return known;
-    if (this.#compiled.size >= MOST_COMPILED) this.#compiled.clear();
+    if (this.#compiled.size >= MAX_COMPILED) this.#compiled.clear();
     const compiled = texts.map((text) => compile(text, names));
     this.#compiled.set(key, compiled);
     return compiled;
@@ -164,7 +164,7 @@ export class NodeColumns {
       const components = SIZES[expression.shape];
       const length = around.span[0] * around.span[1] * around.span[2];
       held += components * length;
-      if (held > MOST_HELD) throw new LimitError("analysis.numbers", TOO_MANY);
+      if (held > MAX_HELD) throw new LimitError("analysis.numbers", TOO_MANY);
       const isShifted = parts.kind === "shift";
       const rest = isShifted ? Number.NaN : 0;
       const fields = Array.from({ length: components }, () => ({

@@ -17,7 +17,7 @@ import type { BrickSource } from "./brick-source.js";
 import { makeForGrid } from "./refusals.js";
 
 /** Datasets that a thread keeps open; the least recently used one is closed. */
-const MOST_OPEN = 16;
+const MAX_OPEN = 16;
 
 export interface SchemeSettings {
   readonly fd8Legacy: boolean;
@@ -46,7 +46,7 @@ export class OpenDatasets<Carried> {
     const found = this.#open.get(source) ?? this.#make(source, this.#read(dataset));
     this.#open.delete(source);
     this.#open.set(source, found);
-    if (this.#open.size > MOST_OPEN) {
+    if (this.#open.size > MAX_OPEN) {
       const [oldest, dropped] = this.#open.entries().next().value as [number, OpenDataset];
       this.#open.delete(oldest);
       dropped.close();

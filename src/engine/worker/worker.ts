@@ -34,7 +34,7 @@ import { sortSection } from "./sweep-sort.js";
 /** Length of a time slice, after which a batch yields its thread if others wait. */
 const SLICE_MS = 10;
 /** Changes of the awaited brick after which a task keeps its thread: the cache may be too small for all tasks. */
-const MOST_CHANGES = 4096;
+const MAX_CHANGES = 4096;
 
 // piscina wraps the data it is given.
 const { build, memory, layout, chunkBytes, fd8Legacy, contended, loaded, tickets } = workerData as WorkerSetup;
@@ -91,7 +91,7 @@ function evaluateForSlice(task: Message<BatchTask>): Progress | null {
 /** Runs work that is abandoned while it waits for a store, and begins again when more bricks are cached. */
 function leavingStores<T>(waited: Waited | null | undefined, work: () => T): T | Waited {
   const { changes, brick: awaited } = waited ?? { changes: 0, brick: "" };
-  sampler.mayAbandon = () => changes < MOST_CHANGES;
+  sampler.mayAbandon = () => changes < MAX_CHANGES;
   try {
     return work();
   } catch (error) {

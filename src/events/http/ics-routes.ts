@@ -13,7 +13,7 @@ import { knownSources, type Resources } from "./resources.js";
 import { sendAnswer } from "./send.js";
 
 const TYPE = "text/calendar";
-const MOST_COMPONENTS = 1000;
+const MAX_COMPONENTS = 1000;
 
 /** Answers `/events.ics`. */
 export function calendarHandler(resources: Resources) {
@@ -26,7 +26,7 @@ export function calendarHandler(resources: Resources) {
     const query = readEventQuery(parameters, { strict, paged: false, pathTerm: null, ...sources });
     parameters.check();
     const now = clock();
-    const { shown } = index.select({ ...query, page: 1, perPage: MOST_COMPONENTS }, now);
+    const { shown } = index.select({ ...query, page: 1, perPage: MAX_COMPONENTS }, now);
     const parts = calendarParts(calendarOf(resources, index, shown, query.single, now));
     return sendAnswer(request, reply, resources, { type: TYPE, parts, isLong: true });
   };
@@ -77,7 +77,7 @@ function calendarOf(
       for (const component of single
         ? [instanceComponent(event, instance, url, context)]
         : seriesComponents(event, context)) {
-        if (count++ === MOST_COMPONENTS) return;
+        if (count++ === MAX_COMPONENTS) return;
         yield component;
       }
     }

@@ -32,7 +32,7 @@ export const EVENT_PARAMETERS = [
 export const TERM_PARAMETERS = [...COMMON, "slug"];
 
 export const PER_PAGE = 5;
-export const MOST_PER_PAGE = 100;
+export const MAX_PER_PAGE = 100;
 const LONGEST_RANGE_DAYS = 3700;
 
 const EVENT_ORDER: readonly Ordering<EventOrder>[] = [
@@ -53,7 +53,7 @@ export interface ReadOptions {
 /** Faults stay in `parameters`. */
 export function readEventQuery(parameters: QueryString, options: ReadOptions): EventQuery {
   const page = options.paged ? parameters.page() : 1;
-  const perPage = options.paged ? parameters.perPage(PER_PAGE, MOST_PER_PAGE, options.strict) : PER_PAGE;
+  const perPage = options.paged ? parameters.perPage(PER_PAGE, MAX_PER_PAGE, options.strict) : PER_PAGE;
   const ids = parameters.ids("ids");
   const order = parameters.order(EVENT_ORDERS, EVENT_ORDER);
   const terms = VOCABULARIES.flatMap(({ name }): TermFilter[] => {
@@ -82,7 +82,7 @@ export function readEventQuery(parameters: QueryString, options: ReadOptions): E
 export function readTermQuery(parameters: QueryString, strict: boolean): TermQuery {
   return {
     page: parameters.page(),
-    perPage: parameters.perPage(PER_PAGE, MOST_PER_PAGE, strict),
+    perPage: parameters.perPage(PER_PAGE, MAX_PER_PAGE, strict),
     ids: parameters.ids("ids"),
     excludedIds: parameters.ids("excluded_ids") ?? [],
     slugs: parameters.list("slug"),

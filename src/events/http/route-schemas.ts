@@ -2,7 +2,7 @@
 import { PROBLEM_TYPE } from "../../server/http/problem.js";
 import { AUDIENCES, VOCABULARIES, type Vocabulary } from "../model/entities.js";
 import { EVENT_ORDERS, EVENT_TYPES, TERM_ORDERS } from "../model/event-query.js";
-import { MOST_PER_PAGE, PER_PAGE } from "./read-query.js";
+import { MAX_PER_PAGE, PER_PAGE } from "./read-query.js";
 import { ref, termSchemaName } from "./response-schemas.js";
 
 const text = (description: string) => ({ type: "string", description });
@@ -16,7 +16,7 @@ export const EVERYWHERE = {
 
 const PAGING = {
   page: { type: "integer", minimum: 1, default: 1 },
-  per_page: { type: "integer", minimum: 1, default: PER_PAGE, description: `Cut to ${MOST_PER_PAGE}.` },
+  per_page: { type: "integer", minimum: 1, default: PER_PAGE, description: `Cut to ${MAX_PER_PAGE}.` },
 };
 
 const orderText = (fields: readonly string[], byDefault: string) =>

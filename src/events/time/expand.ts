@@ -21,7 +21,7 @@ const NOMINAL_UNCERTAINTY = 2 * 3600;
 /** All-day starts are compared as midnights in UTC and shown as midnights in the site zone. */
 const DAY_UNCERTAINTY = 26 * 3600;
 
-export const MOST_INSTANCES = 2000;
+export const MAX_INSTANCES = 2000;
 
 /** Days whose instances are kept. */
 export interface Horizon {
@@ -56,7 +56,7 @@ function seriesOf(event: StoredEvent): RecurrenceSet {
 
 /**
  * Instances of an event inside the horizon, by start: first start, rule and extra dates, less excluded dates and
- * cancelled instances. Of more than `MOST_INSTANCES`, the next upcoming ones are kept first, then the latest past ones.
+ * cancelled instances. Of more than `MAX_INSTANCES`, the next upcoming ones are kept first, then the latest past ones.
  * A series outside the horizon keeps the last instance before it, else the first after it. Empty only if all are
  * excluded or cancelled. @param siteZone its midnights bound all-day instances @throws Error when the rule needs more
  * work than the library allows
@@ -75,7 +75,7 @@ export function expand(event: StoredEvent, siteZone: string, horizon: Horizon): 
   // Each exclusion and override removes at most one generated start.
   const slack = excluded.size + overrides.size + 1;
   const span = scanSpan(event, siteZone, horizon);
-  const generated = rule === null ? [] : occurrences(rule, span, MOST_INSTANCES + slack + span.uncertainty);
+  const generated = rule === null ? [] : occurrences(rule, span, MAX_INSTANCES + slack + span.uncertainty);
   const all = build([...explicit, ...generated, ...moved]);
   const inside = all.filter((instance) => isInside(instance, horizon));
   if (inside.length > 0) return keepMost(inside, horizon.now);
@@ -143,9 +143,9 @@ function isInside(instance: EventInstance, horizon: Horizon): boolean {
 }
 
 function keepMost(instances: EventInstance[], now: number): EventInstance[] {
-  if (instances.length <= MOST_INSTANCES) return instances;
-  const upcoming = instances.filter((instance) => overAt(instance.start, instance.end) > now).slice(0, MOST_INSTANCES);
-  const room = MOST_INSTANCES - upcoming.length;
+  if (instances.length <= MAX_INSTANCES) return instances;
+  const upcoming = instances.filter((instance) => overAt(instance.start, instance.end) > now).slice(0, MAX_INSTANCES);
+  const room = MAX_INSTANCES - upcoming.length;
   const past = instances.filter((instance) => overAt(instance.start, instance.end) <= now);
   return room === 0 ? upcoming : [...past.slice(-room), ...upcoming];
 }

@@ -27,7 +27,7 @@ export type NodeSums = (
 ) => void;
 
 /** Bytes of the sums over planes that a box of cubes may need, and nodes gathered at once: both bound the scratch. */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 const GATHERED_NODES = 65_536;
 /** The cost of a box besides its nodes, counted in nodes: bricks to visit, runs to cut. */
 const BOX_COST = 64;
@@ -50,7 +50,7 @@ export function sharedEdges(width: number, channels: number): Triple {
   for (const z of EDGES[2]) {
     for (const y of EDGES[1]) {
       for (const x of EDGES[0]) {
-        const fits = 8 * channels * x * y * (z + width - 1) <= MOST_BYTES;
+        const fits = 8 * channels * x * y * (z + width - 1) <= MAX_BYTES;
         if (fits && costOf([x, y, z]) < costOf(best)) best = [x, y, z];
       }
     }

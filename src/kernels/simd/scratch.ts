@@ -27,9 +27,9 @@ const FIELD_WORDS = FIELD_BYTES / 4;
 /** Word of a field record from which on it has the brick tables of further frames. */
 const MORE_TABLES = 10;
 /** Largest number of frames that are combined. */
-const MOST_FRAMES = 4;
+const MAX_FRAMES = 4;
 /** Points with weights of their own that are written at a time. */
-export const EACH_POINTS = (NODES - EACH) / (8 * MOST_FRAMES);
+export const EACH_POINTS = (NODES - EACH) / (8 * MAX_FRAMES);
 
 /** Nodes of a stencil: the first one, counted from the first of the interpolation, and their number along an axis. */
 export interface Reach {
@@ -67,9 +67,9 @@ export interface Scratch {
 export function createScratch(memory: WasmMemory, offset: number): Scratch {
   const bytes = new Uint8Array(memory.buffer, offset + SCHEME, FIELDS - SCHEME);
   const words = new Int32Array(memory.buffer, offset + FIELDS, (FRAMES - FIELDS) / 4);
-  const weightsInMemory = new Float64Array(memory.buffer, offset + FRAMES, MOST_FRAMES);
+  const weightsInMemory = new Float64Array(memory.buffer, offset + FRAMES, MAX_FRAMES);
   const reachInMemory = new Int32Array(memory.buffer, offset + FRAMES + weightsInMemory.byteLength, 7);
-  const eachInMemory = new Float64Array(memory.buffer, offset + EACH, MOST_FRAMES * EACH_POINTS);
+  const eachInMemory = new Float64Array(memory.buffer, offset + EACH, MAX_FRAMES * EACH_POINTS);
   const writeReach = (count: number, { low, span, whole }: Reach, each: number): void => {
     reachInMemory[0] = count;
     reachInMemory[1] = low;
@@ -101,12 +101,12 @@ export function createScratch(memory: WasmMemory, offset: number): Scratch {
       reachInMemory[6] = ahead ? 1 : 0;
     },
     writeWeights(weights, count, reach) {
-      if (weights.length > MOST_FRAMES) throw new RangeError(`${weights.length} frames are too many to combine`);
+      if (weights.length > MAX_FRAMES) throw new RangeError(`${weights.length} frames are too many to combine`);
       weightsInMemory.set(weights);
       writeReach(count, reach, 0);
     },
     writeEach(weights, width, reach) {
-      for (let i = 0, at = 0; i < weights.length; i += width, at += MOST_FRAMES)
+      for (let i = 0, at = 0; i < weights.length; i += width, at += MAX_FRAMES)
         for (let f = 0; f < width; f++) eachInMemory[at + f] = weights[i + f];
       writeReach(width, reach, offset + EACH);
     },

@@ -23,7 +23,7 @@ import { anyObject, FAILURES } from "./schemas.js";
 /** Members of an answer, and characters of each. */
 const BODY_BYTES = 64 * 1024;
 /** Files that a list names. */
-const MOST_LISTED = 1000;
+const MAX_LISTED = 1000;
 /** Headers by which a proxy says that a caller is elsewhere. */
 const OF_PROXIES = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
@@ -253,7 +253,7 @@ export function draftRoutes(api: FastifyInstance, service: Service): void {
     (request) => {
       const manage = mayManage(service, request);
       const all = drafts.list();
-      const listed = all.slice(0, manage ? MOST_LISTED : 0).map(({ id, location, why, series }) => {
+      const listed = all.slice(0, manage ? MAX_LISTED : 0).map(({ id, location, why, series }) => {
         return { id, file: shownPath(location, service.config), why, files: series.length };
       });
       return { manage, waiting: all.length, drafts: listed };

@@ -21,7 +21,7 @@ import { jobRoutes } from "./jobs/job-routes.js";
 import { levelRoutes } from "./levels/levels.js";
 import { BODY_TYPES } from "./question/read-body.js";
 import { anyObject, CATALOGUE, DESCRIPTION, FAILURES, NAME, type Named } from "./schemas.js";
-import { type CallServices, MOST_QUESTIONS, serveAsk, serveCall } from "./serve.js";
+import { type CallServices, MAX_QUESTIONS, serveAsk, serveCall } from "./serve.js";
 
 /** Points allowed in one request of a caller: the limit of the service, or the token's limit if it is lower. */
 function pointsFor({ auth, config }: Service, token: string | null): number {
@@ -74,7 +74,7 @@ function askRoute(api: FastifyInstance, services: CallServices): void {
     {
       schema: {
         summary: "A whole question, or a list of them",
-        description: `The members of a call with dataset and call; at most ${MOST_QUESTIONS} in a list, which answers a list of answers and problems.`,
+        description: `The members of a call with dataset and call; at most ${MAX_QUESTIONS} in a list, which answers a list of answers and problems.`,
         body: Type.Object(
           { dataset: Type.String(), call: Type.Unsafe({ type: "string", enum: [...CALL_NAMES] }) },
           { additionalProperties: true, examples: [ASK_EXAMPLE] },

@@ -42,7 +42,7 @@ import { checkFilterUsed } from "./question/what.js";
 import { restate } from "./restate.js";
 
 /** Most questions of a list; lists of more than FEW_QUESTIONS are large requests. */
-export const MOST_QUESTIONS = 64;
+export const MAX_QUESTIONS = 64;
 const FEW_QUESTIONS = 8;
 
 type CallHandler = (context: Context, question: MemberValues) => Promise<CallAnswer>;
@@ -228,8 +228,8 @@ async function answerList(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  if (questions.length === 0 || questions.length > MOST_QUESTIONS)
-    throw wrong("questions", `a list has 1 to ${MOST_QUESTIONS} questions, not ${questions.length}`);
+  if (questions.length === 0 || questions.length > MAX_QUESTIONS)
+    throw wrong("questions", `a list has 1 to ${MAX_QUESTIONS} questions, not ${questions.length}`);
   negotiate(request.headers.accept, [FORMATS.json.type]);
   if (questions.length > FEW_QUESTIONS) life.declareWork(SMALL_WORK + 1);
   const answers: (Outcome | { readonly problem: object })[] = [];

@@ -3,7 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { DataError } from "../../shared/errors.js";
 
 const PART_BYTES = 512 * 1024;
-const MOST_OPEN = 16;
+const MAX_OPEN = 16;
 
 export class FileParts {
   #open = 0;
@@ -32,7 +32,7 @@ export class FileParts {
   }
 
   async #whileOpen<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
-    if (this.#open >= MOST_OPEN) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#open >= MAX_OPEN) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#open++;
     try {
       const file = await open(path, "r");

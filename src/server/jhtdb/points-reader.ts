@@ -15,7 +15,7 @@ export type PointWriter = Pick<TripleWriter, "add" | "addAll" | "flush">;
 /** Line forms with either line end. */
 const LF_LINES = linesEnding("\n");
 const CRLF_LINES = linesEnding("\r\n");
-const MOST_POINTS = 2048;
+const MAX_POINTS = 2048;
 
 function linesEnding(end: string): ItemForm {
   return { tags: ["", "", "\t", "", "\t", "", end, ""], rules: "lines" };
@@ -24,7 +24,7 @@ function linesEnding(end: string): ItemForm {
 /** Reads lines of three decimals, each rounded once to float32. Empty lines are allowed only at the end. */
 export class PointsReader {
   readonly #writer: PointWriter;
-  readonly #triples = new Float32Array(3 * MOST_POINTS);
+  readonly #triples = new Float32Array(3 * MAX_POINTS);
   /** An incomplete line. */
   #carry: Buffer = Buffer.alloc(0);
   #line = 1;

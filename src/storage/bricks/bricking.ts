@@ -6,14 +6,14 @@ import type { Stored } from "../dataset/stored.js";
 
 const MIB = 1024 * 1024;
 /** Least edge of a brick: with bricks thinner than a stencil, every point would touch many. */
-const LEAST_EDGE = 16;
+const MIN_EDGE = 16;
 /** Largest edge: the kernels find the brick of a node in 31 bits, which hold the product of an edge and MAX_NODES. */
-const MOST_EDGE = 16_384;
+const MAX_EDGE = 16_384;
 const LARGE_BYTES = 8 * MIB;
 const FREE_EDGE = 32;
 const FREE_RUN = 64;
 /** Least planes of a brick of whole planes, at least the longest stencil. */
-const LEAST_PLANES = 8;
+const MIN_PLANES = 8;
 
 type Edges = [number, number, number];
 
@@ -40,7 +40,7 @@ export function chooseBricking(
     : isAddress(part.file)
       ? farCut(nodes, components, part.dimensions, chunks === null)
       : evenCut(nodes, part.dimensions, FREE_RUN);
-  while (4 * components * edge[0] * edge[1] * edge[2] > chunkBytes || Math.max(...edge) > MOST_EDGE) {
+  while (4 * components * edge[0] * edge[1] * edge[2] > chunkBytes || Math.max(...edge) > MAX_EDGE) {
     const longest = edge.indexOf(Math.max(...edge));
     edge[longest] = Math.ceil(edge[longest] / 2);
   }
@@ -48,7 +48,7 @@ export function chooseBricking(
   for (let count = countOf(edge); product(count) > MAX_BRICKS; count = countOf(edge)) {
     const [least] = [0, 1, 2].filter((axis) => count[axis] > 1).toSorted((a, b) => edge[a] - edge[b]) as [number];
     const bytes = 8 * components * product(edge);
-    if (bytes > chunkBytes || 2 * edge[least] > MOST_EDGE) throw tooMany(edge, count, bytes, chunkBytes);
+    if (bytes > chunkBytes || 2 * edge[least] > MAX_EDGE) throw tooMany(edge, count, bytes, chunkBytes);
     edge[least] *= 2;
   }
   return { edge, count: countOf(edge) };
@@ -70,7 +70,7 @@ function farCut(nodes: Triple, components: number, dimensions: readonly string[]
   );
   const plane = nodes.reduce((product, n, axis) => (axis === slowest ? product : product * n), 4 * components);
   const planes = Math.floor(LARGE_BYTES / plane);
-  if (!isContiguous || planes < Math.min(LEAST_PLANES, nodes[slowest]))
+  if (!isContiguous || planes < Math.min(MIN_PLANES, nodes[slowest]))
     return evenCut(nodes, dimensions, Math.floor(LARGE_BYTES / (4 * components * FREE_EDGE ** 2)));
   return nodes.map((n, axis) => (axis === slowest ? Math.ceil(n / Math.ceil(n / planes)) : n)) as Edges;
 }
@@ -97,7 +97,7 @@ function groupedChunks(
     const n = nodes[axis];
     const others = (4 * components * edge[0] * edge[1] * edge[2]) / edge[axis];
     let length = step;
-    while (length < Math.min(LEAST_EDGE, n) && others * (length + step) <= most) length += step;
+    while (length < Math.min(MIN_EDGE, n) && others * (length + step) <= most) length += step;
     edge[axis] = Math.min(length, n);
   }
   return edge;

@@ -82,7 +82,7 @@ function readTable(file: string, path: string, verification: Verification): Tabl
 const isOfFloat32 = (value: number): boolean => Math.fround(value) === value;
 
 /** Most decimal places to which coordinates may be rounded. */
-const MOST_DIGITS = 9;
+const MAX_DIGITS = 9;
 /** Largest unit of the last digit, in spacings: coarser numbers say little about an axis. */
 const COARSEST = 0.02;
 
@@ -94,7 +94,7 @@ function roundingOf({ values, isFloat32 }: Table, mean: number, periodic: boolea
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   if (isFloat32 || values.every(isOfFloat32)) return largest * 2 ** -23;
   if (!periodic) return 0;
-  for (let digits = 1; digits <= MOST_DIGITS; digits++) {
+  for (let digits = 1; digits <= MAX_DIGITS; digits++) {
     const unit = 10 ** -digits;
     const isRounded = (value: number) => Math.abs(value / unit - Math.round(value / unit)) < 1e-6;
     if (values.every(isRounded)) return unit <= COARSEST * mean ? unit : 0;

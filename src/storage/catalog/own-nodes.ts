@@ -6,7 +6,7 @@ import { type ReadAxis, readAxis } from "./axis.js";
 import type { Verification } from "./verification.js";
 
 /** Largest distance of the ends of the nodes of different fields, in spacings: staggered ones are half a cell apart. */
-const MOST_APART = 1.5;
+const MAX_APART = 1.5;
 
 export function triple<T, U>([x, y, z]: readonly T[], of: (entry: T, at: 0 | 1 | 2) => U): readonly [U, U, U] {
   return [of(x as T, 0), of(y as T, 1), of(z as T, 2)];
@@ -67,7 +67,7 @@ export function inOneDomain(
       const [first, last] = endsOf(axis);
       const beyond = [first - ends[a][0], ends[a][1] - last] as const;
       if (axis.periodic || (beyond[0] === 0 && beyond[1] === 0)) return axis;
-      if (Math.max(...beyond) > MOST_APART * endSpacing(axis) || Math.min(...beyond) < 0)
+      if (Math.max(...beyond) > MAX_APART * endSpacing(axis) || Math.min(...beyond) < 0)
         throw new DataError(
           `the nodes of ${name} end more than a cell before those of other fields along ${AXIS_NAMES[a]}`,
         );

@@ -16,7 +16,7 @@ import { type Difference, differences, firstOf, isAbout, varyingKeys } from "./d
 type FieldInput = NonNullable<DescriptorInput["fields"]["velocity"]>;
 type SeriesPlace = { file: string; path: string };
 
-const MOST_VARIABLES = 64;
+const MAX_VARIABLES = 64;
 const LAST_NUMBER = /\d+(?:\.\d+)?(?=\D*$)/;
 /** Numbers that name a time: digits with or without a fraction. */
 const NUMBERS = /\d+(?:\.\d+)?/g;
@@ -134,7 +134,7 @@ function setsOf(paths: readonly string[]): {
     const { pattern, steps } = findPattern(names);
     return { sets: steps.map((step, at) => ({ step, paths: [paths[at] as string] })), patterns: [pattern] };
   } catch (error) {
-    if (!(error instanceof DataError) || stems.length > MOST_VARIABLES) throw error;
+    if (!(error instanceof DataError) || stems.length > MAX_VARIABLES) throw error;
     const steps = [...new Set(names.map(stepIn))];
     const sets = steps.map((step) => ({ step, paths: paths.filter((_, at) => stepIn(names[at] as string) === step) }));
     const lacking = sets.find((set) => set.paths.length !== stems.length);

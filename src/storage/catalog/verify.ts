@@ -16,7 +16,7 @@ import { axesAt, inOneDomain, triple } from "./own-nodes.js";
 import { readForcing } from "./read-forcing.js";
 import { type GivenFile, Verification } from "./verification.js";
 
-const MOST_COUNTED = 65_536;
+const MAX_COUNTED = 65_536;
 
 export interface Description {
   readonly descriptor: Descriptor;
@@ -394,7 +394,7 @@ export function unwrittenIn(file: StoredFile, path: string, stored: Stored): str
   const all = lengths.reduce((product, length) => product * length, 1);
   const firstOf = (n: number) => chunks.map((edge, at) => (Math.floor(n / strides[at]) % lengths[at]) * edge);
   const counted = (): string[] => {
-    const index = all > MOST_COUNTED ? null : file.chunkIndex(path, stored);
+    const index = all > MAX_COUNTED ? null : file.chunkIndex(path, stored);
     if (index === null) return [];
     const missing = Array.from({ length: all }, (_, n) => index.chunk(firstOf(n))).filter((chunk) => chunk === null);
     return missing.length === 0 ? [] : [`${missing.length} of ${all} chunks were never written`];

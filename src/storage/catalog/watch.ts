@@ -4,7 +4,7 @@ import { type FSWatcher, watch } from "node:fs";
 /** Time without further changes after which a change is reported: files arrive in many writes. */
 const QUIET_MS = 1_000;
 /** Most watched folders: the system has a bound for all programs together. */
-const MOST_FOLDERS = 1_024;
+const MAX_FOLDERS = 1_024;
 
 export class FolderWatch {
   readonly #changed: () => void;
@@ -21,7 +21,7 @@ export class FolderWatch {
   /** Watches these folders and no others; none once it is closed. */
   set(folders: readonly string[]): void {
     if (this.#closed) return;
-    const wanted = new Set(folders.slice(0, MOST_FOLDERS));
+    const wanted = new Set(folders.slice(0, MAX_FOLDERS));
     for (const folder of this.#watchers.keys()) if (!wanted.has(folder)) this.#drop(folder);
     for (const folder of wanted) if (!this.#watchers.has(folder)) this.#add(folder);
   }

@@ -10,7 +10,7 @@ export type { FieldName, KnownField } from "../../shared/operations.js";
 
 export const KNOWN_FIELDS = Object.keys(FIELDS) as readonly KnownField[];
 
-export const MOST_FIELDS = 64;
+export const MAX_FIELDS = 64;
 
 export const MAX_NODES = 65_536;
 
@@ -168,7 +168,7 @@ export function fieldNames({ fields }: WithFields): readonly FieldName[] {
   return Object.keys(fields);
 }
 
-export const SOURCES_PER_DATASET = SOURCES_PER_FIELD * MOST_FIELDS;
+export const SOURCES_PER_DATASET = SOURCES_PER_FIELD * MAX_FIELDS;
 
 /** The source of a field by any text, or of a staggered component such as `velocity.x`; undefined if there is none. */
 export function fieldOf({ fields }: WithFields, name: string): FieldSource | undefined {

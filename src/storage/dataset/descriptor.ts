@@ -4,7 +4,7 @@ import { DataError } from "../../shared/errors.js";
 import { FIELDS, fieldNameProblem, type KnownField } from "../../shared/operations.js";
 import { STORE_BOUNDS } from "../../shared/store-settings.js";
 import type { Question, Subject } from "./dataset.js";
-import { AXIS_NAMES, claimText, KNOWN_FIELDS, MOST_FIELDS, OPEN_FACES, SUBJECTS } from "./dataset.js";
+import { AXIS_NAMES, claimText, KNOWN_FIELDS, MAX_FIELDS, OPEN_FACES, SUBJECTS } from "./dataset.js";
 import { countValues } from "./documents.js";
 import { STEP_PLACE } from "./files.js";
 import type { Refused } from "./scan.js";
@@ -141,7 +141,7 @@ const fields = z
     propertyNames: { pattern: "^[a-z][a-z0-9_]{0,63}$" },
   })
   .refine((all) => Object.keys(all).length > 0, `must name at least one field, as ${KNOWN_FIELDS.join(", ")}`)
-  .refine((all) => Object.keys(all).length <= MOST_FIELDS, `must name at most ${MOST_FIELDS} fields`);
+  .refine((all) => Object.keys(all).length <= MAX_FIELDS, `must name at most ${MAX_FIELDS} fields`);
 
 /** Subjects that change no value: a dataset is served while questions about them are open. */
 const HARMLESS: readonly Subject[] = ["snapshot", "periodicity", "faces"];

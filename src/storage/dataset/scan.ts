@@ -89,17 +89,17 @@ export function completeScan(changes: ScanChanges, previous: FolderScan | undefi
   return { datasets, problems: [...unreadable, ...refused, ...clashes], candidates: whole, unreadable };
 }
 
-const MOST_WAITING = 20;
+const MAX_WAITING = 20;
 
 /** Lines of the log about refusals, and about the first files that wait for a person. */
 export function linesAbout(problems: readonly Refusal[], folders: readonly string[]): string[] {
   const line = ({ location, message }: Refusal) => `${location}: ${message}`;
   const waiting = problems.filter(({ waits }) => waits === true);
-  const more = waiting.length - MOST_WAITING;
+  const more = waiting.length - MAX_WAITING;
   const held = folders.filter((folder) => waiting.some(({ location }) => location.startsWith(folder + sep)));
   return [
     ...problems.filter(({ waits }) => waits !== true).map(line),
-    ...waiting.slice(0, MOST_WAITING).map(line),
+    ...waiting.slice(0, MAX_WAITING).map(line),
     ...(more > 0 ? [`${more} more files need a look`] : []),
     ...held.map((folder) => {
       const own = waiting.filter(({ location }) => location.startsWith(folder + sep));

@@ -20,11 +20,11 @@ export interface ChunkedDataset {
 type RoomFor = (bytes: number) => Buffer;
 
 /** Bytes by which a compressor may fail to make a chunk smaller. */
-const MOST_OVERHEAD = 65_536;
+const MAX_OVERHEAD = 65_536;
 
 /** @throws DataError when the index says that a chunk takes more bytes than any compressor makes of it */
 function checkedLength(length: number, chunkBytes: number): number {
-  if (length > 2 * chunkBytes + MOST_OVERHEAD) throw new DataError(`${length} bytes are stored for ${chunkBytes}`);
+  if (length > 2 * chunkBytes + MAX_OVERHEAD) throw new DataError(`${length} bytes are stored for ${chunkBytes}`);
   return length;
 }
 

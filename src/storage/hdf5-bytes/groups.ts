@@ -16,7 +16,7 @@ export interface OtherLink {
   readonly refused: string;
 }
 
-export const MOST_MEMBERS = 65_536;
+export const MAX_MEMBERS = 65_536;
 const MAX_LEVELS = 16;
 /** Cache type of a symbol table entry that is a soft link, and the offset of its path in the entry. */
 const SOFT_ENTRY = 2;
@@ -56,7 +56,7 @@ function addMember(found: Map<string, GroupMember>, name: string, member: GroupM
   found.set(name, member);
 }
 
-const tooMany = (): DataError => new DataError(`with it the groups of the file have more than ${MOST_MEMBERS} members`);
+const tooMany = (): DataError => new DataError(`with it the groups of the file have more than ${MAX_MEMBERS} members`);
 
 function denseLinks(read: ReadBytes, info: DataView, most: number): Link[] {
   const at = 2 + ((info.getUint8(1) & 1) === 0 ? 0 : 8);

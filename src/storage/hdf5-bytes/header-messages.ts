@@ -128,11 +128,11 @@ export interface Space {
 
 const UNLIMITED = 2 ** 64;
 const NULL_SPACE = 2;
-const MOST_DIMENSIONS = 32;
+const MAX_DIMENSIONS = 32;
 
 export function readSpace(message: DataView): Space {
   const [version, rank, flags] = [message.getUint8(0), message.getUint8(1), message.getUint8(2)];
-  if ((version !== 1 && version !== 2) || rank > MOST_DIMENSIONS)
+  if ((version !== 1 && version !== 2) || rank > MAX_DIMENSIONS)
     throw new DataError(`a shape of version ${version} and ${rank} dimensions is not read`);
   const start = version === 1 ? 8 : 4;
   const lengths = (from: number) => Array.from({ length: rank }, (_, d) => unsigned(message, from + 8 * d));

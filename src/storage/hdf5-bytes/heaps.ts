@@ -11,17 +11,17 @@ import { recordsOf } from "./second-tree-nodes.js";
 
 const OBJECT_HEAD = 16;
 /** Most bytes of a global collection or of one object: of texts and references that describe data. */
-const MOST_BYTES = 64 * 1024 * 1024;
-const MOST_HUGE = 65_536;
+const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_HUGE = 65_536;
 /** Bytes of a name in a local heap, at most. */
-const MOST_NAME = 65_536;
+const MAX_NAME = 65_536;
 const NAME_STEP = 256;
 const BLOCKS_KEPT = 64;
 
 /** An object of the global heap. Throws DataError when it is missing, or its collection is damaged. */
 export function globalObject(read: ReadBytes, address: number, index: number): Buffer {
   const size = unsigned(signedBytes(read, "GCOL", address, OBJECT_HEAD), 8);
-  if (size > MOST_BYTES) throw new DataError(`The collection at ${address} has ${size} bytes.`);
+  if (size > MAX_BYTES) throw new DataError(`The collection at ${address} has ${size} bytes.`);
   const end = address + size;
   // A collection that reaches beyond the file is damaged.
   read(end, 0);
@@ -41,7 +41,7 @@ export function localNames(read: ReadBytes, address: number): (offset: number) =
   const [size, segment] = [unsigned(heap, 8), unsigned(heap, 24)];
   return (offset) => {
     for (let step = NAME_STEP; ; step *= 4) {
-      const length = Math.min(step, MOST_NAME, size - offset);
+      const length = Math.min(step, MAX_NAME, size - offset);
       const bytes = bufferOf(read(segment + offset, length));
       const end = bytes.indexOf(0);
       if (end >= 0) return bytes.subarray(0, end);
@@ -100,7 +100,7 @@ function readHeap(read: ReadBytes, address: number): Heap {
   const mostManaged = head.getUint32(10, true);
   const width = head.getUint16(110, true);
   const directRows = Math.log2(mostDirect / smallest) + 2;
-  if (!(width > 0 && Number.isInteger(directRows) && directRows >= 2 && mostDirect <= MOST_BYTES && mostManaged > 0))
+  if (!(width > 0 && Number.isInteger(directRows) && directRows >= 2 && mostDirect <= MAX_BYTES && mostManaged > 0))
     throw new DataError(`The heap at ${address} has impossible blocks.`);
   return {
     address,
@@ -185,11 +185,11 @@ function huge(read: ReadBytes, heap: Heap, id: DataView): DataView {
   if (heap.idBytes >= 17) place = new DataView(id.buffer, id.byteOffset + 1, 16);
   else {
     const number = unsigned(id, 1, Math.min(8, heap.idBytes - 1));
-    const records = heap.hugeTree === null ? [] : recordsOf(read, heap.hugeTree, HUGE_TYPES, MOST_HUGE, tooManyHuge);
+    const records = heap.hugeTree === null ? [] : recordsOf(read, heap.hugeTree, HUGE_TYPES, MAX_HUGE, tooManyHuge);
     place = records.find((record) => unsigned(record, 16) === number);
   }
   const length = place === undefined ? Number.POSITIVE_INFINITY : unsigned(place, 8);
-  if (place === undefined || length > MOST_BYTES)
+  if (place === undefined || length > MAX_BYTES)
     throw new DataError(`The heap at ${heap.address} lacks a huge object.`);
   return read(unsigned(place, 0), length);
 }

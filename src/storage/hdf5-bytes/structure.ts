@@ -6,14 +6,14 @@
 import { DataError } from "../../shared/errors.js";
 import { addressAt, type FilePlace, type ReadBytes, signedBytes, unsigned } from "./bytes.js";
 import { CHECKSUM, checkSum } from "./checksum.js";
-import { type GroupMember, MOST_MEMBERS, membersOf } from "./groups.js";
+import { type GroupMember, MAX_MEMBERS, membersOf } from "./groups.js";
 import { attributeParts } from "./header-messages.js";
 import { fractalHeap, type ReadObject } from "./heaps.js";
 import { type HeaderMessage, MESSAGE, type ObjectHeader, readHeader, SHARED } from "./object-header.js";
 import { ONE_OF_SEVERAL, OpenBytes } from "./open-bytes.js";
 import { recordsOf } from "./second-tree-nodes.js";
 
-export const MOST_ATTRIBUTES = 1024;
+export const MAX_ATTRIBUTES = 1024;
 /** Types of the tree of attributes by name. */
 const ATTRIBUTE_TYPES = [8];
 /** Bytes of an identifier in the heap of attributes and of shared messages. */
@@ -21,7 +21,7 @@ const HEAP_ID = 8;
 const ORDER_AT = 9;
 /** Kinds of a shared message of version 3: in a heap of the file, or in the header of another object. */
 const IN_HEAP = 1;
-const MOST_OBJECTS = 4_096;
+const MAX_OBJECTS = 4_096;
 
 export interface Hdf5Object {
   readonly address: number;
@@ -35,7 +35,7 @@ export class Structure {
   readonly #objects = new Map<number, Hdf5Object>();
   readonly #addresses = new Map<string, number>();
   readonly #members = new Map<number, ReadonlyMap<string, GroupMember>>();
-  #membersLeft = MOST_MEMBERS;
+  #membersLeft = MAX_MEMBERS;
   /** The heaps of shared messages by type, once one was requested. */
   #shared: Map<number, ReadObject> | null = null;
 
@@ -67,7 +67,7 @@ export class Structure {
       const has = (wanted: number) => header.messages.some(({ type }) => type === wanted);
       const isGroup = has(MESSAGE.symbolTable) || has(MESSAGE.linkInfo);
       object = { address, header, kind: has(MESSAGE.layout) ? "dataset" : isGroup ? "group" : "other" };
-      if (this.#objects.size === MOST_OBJECTS) this.#objects.clear();
+      if (this.#objects.size === MAX_OBJECTS) this.#objects.clear();
       this.#objects.set(address, object);
     }
     return object;
@@ -78,7 +78,7 @@ export class Structure {
     let address = this.#addresses.get(path);
     if (address === undefined) {
       address = this.#addressOf(path);
-      if (this.#addresses.size === MOST_OBJECTS) this.#addresses.clear();
+      if (this.#addresses.size === MAX_OBJECTS) this.#addresses.clear();
       this.#addresses.set(path, address);
     }
     return this.at(address);
@@ -99,9 +99,9 @@ export class Structure {
   members({ address, header }: Hdf5Object): ReadonlyMap<string, GroupMember> {
     let members = this.#members.get(address);
     if (members === undefined) {
-      if (this.#members.size === MOST_OBJECTS) {
+      if (this.#members.size === MAX_OBJECTS) {
         this.#members.clear();
-        this.#membersLeft = MOST_MEMBERS;
+        this.#membersLeft = MAX_MEMBERS;
       }
       members = membersOf(this.read, header, this.#membersLeft);
       this.#membersLeft -= members.size;
@@ -124,7 +124,7 @@ export class Structure {
   attributes({ header }: Hdf5Object): DataView[] {
     const info = header.messages.find(({ type }) => type === MESSAGE.attributeInfo);
     const compact = header.messages.filter(({ type }) => type === MESSAGE.attribute);
-    if (compact.length > MOST_ATTRIBUTES) throw tooManyAttributes(MOST_ATTRIBUTES);
+    if (compact.length > MAX_ATTRIBUTES) throw tooManyAttributes(MAX_ATTRIBUTES);
     const dense = info === undefined ? [] : this.#denseAttributes(this.read(info.start, info.bytes));
     const found = compact.map((message) => ({ body: this.bodyOf(message), order: message.order ?? 0 })).concat(dense);
     if (header.isOrdered) return found.sort((a, b) => a.order - b.order).map(({ body }) => body);
@@ -138,7 +138,7 @@ export class Structure {
     if (heap === null) return [];
     const object = fractalHeap(this.read, heap);
     const tree = unsigned(info, at + 8);
-    return recordsOf(this.read, tree, ATTRIBUTE_TYPES, MOST_ATTRIBUTES, tooManyAttributes).map((record) => {
+    return recordsOf(this.read, tree, ATTRIBUTE_TYPES, MAX_ATTRIBUTES, tooManyAttributes).map((record) => {
       const isShared = (record.getUint8(HEAP_ID) & SHARED) !== 0;
       const read = isShared ? this.#sharedHeaps().get(MESSAGE.attribute) : object;
       if (read === undefined) throw new DataError("a shared attribute is not there");

@@ -25,7 +25,7 @@ export interface VirtualPart {
   readonly target: Hyperslab;
 }
 
-const MOST_PARTS = 65_536;
+const MAX_PARTS = 65_536;
 const OPEN_FILES = 16;
 const [HYPERSLAB, ALL] = [2, 3];
 const HEAD = 9;
@@ -36,7 +36,7 @@ export function readMappings(block: Buffer, shape: readonly number[]): VirtualPa
   checkSum(view);
   if (view.getUint8(0) !== 0) throw new DataError(`virtual datasets of version ${view.getUint8(0)} are not read`);
   const count = unsigned(view, 1);
-  if (count > MOST_PARTS) throw new DataError(`it is made of ${count} parts, of which ${MOST_PARTS} are read`);
+  if (count > MAX_PARTS) throw new DataError(`it is made of ${count} parts, of which ${MAX_PARTS} are read`);
   let at = HEAD;
   const text = (): string => {
     const end = block.indexOf(0, at);

@@ -20,8 +20,8 @@ const PLUGIN_NAMES: ReadonlyMap<number, string> = new Map([
   ...[...FILTER_NAMES].filter(([id]) => id > LZF),
   [32008, "bshuf"],
 ]);
-const MOST_DIAGNOSTICS = 4096;
-const MOST_DESCRIPTORS = 4096;
+const MAX_DIAGNOSTICS = 4096;
+const MAX_DESCRIPTORS = 4096;
 
 interface FileSystem {
   mkdir(path: string): void;
@@ -92,7 +92,7 @@ class Library {
     try {
       return keepingStack(this.#module, () => this.#read(path, length));
     } catch (cause) {
-      const printed = Buffer.from(this.#system.readFile(ERRORS)).toString("latin1", 0, MOST_DIAGNOSTICS);
+      const printed = Buffer.from(this.#system.readFile(ERRORS)).toString("latin1", 0, MAX_DIAGNOSTICS);
       this.#system.truncate(ERRORS, 0);
       if (isEnd(cause)) this.#beginAnew(cause);
       const name = FILTER_NAMES.get(filter.id) ?? `filter ${filter.id}`;
@@ -145,7 +145,7 @@ class Library {
   #beginAnew(cause: unknown): void {
     if (this.#kept?.plugins !== this.#plugins.size) this.#kept = null;
     if (this.#kept === null) throw cause;
-    for (let descriptor = STDERR + 1; descriptor < MOST_DESCRIPTORS; descriptor++) {
+    for (let descriptor = STDERR + 1; descriptor < MAX_DESCRIPTORS; descriptor++) {
       const left = this.#system.getStream(descriptor);
       if (left) this.#system.close(left);
     }

@@ -5,7 +5,7 @@ import { type Axis, nodeAt, type Triple } from "../dataset/dataset.js";
 export type Widths = readonly [Float64Array, Float64Array, Float64Array];
 
 /** Most cubes along the longest axis of the coarsest level. */
-const LEAST_CUBES = 8;
+const MIN_CUBES = 8;
 
 /** Cubes of a level along an axis. */
 export const cubesOf = (nodes: number, level: number): number => Math.ceil(nodes / 2 ** level);
@@ -13,7 +13,7 @@ export const cubesOf = (nodes: number, level: number): number => Math.ceil(nodes
 /** The coarsest level: the first with at most 8 cubes on every axis. */
 export function coarsestLevel(axes: readonly Pick<Axis, "nodes">[]): number {
   let level = 0;
-  while (axes.some(({ nodes }) => cubesOf(nodes, level) > LEAST_CUBES)) level++;
+  while (axes.some(({ nodes }) => cubesOf(nodes, level) > MIN_CUBES)) level++;
   return level;
 }
 

@@ -13,7 +13,7 @@ const CHUNK_LEVEL = 5;
 export const CHUNK_EDGE = 2 ** CHUNK_LEVEL;
 /** The level that has extrema, and nodes of its cubes along each axis. */
 export const EXTREMA_LEVEL = 3;
-const LEAST_EXPONENT = -126;
+const MIN_EXPONENT = -126;
 
 /** Chunks of a shard along each axis. */
 export const SHARD_CHUNKS = 4;
@@ -160,7 +160,7 @@ export class FrameLevels {
       values.fill(Number.POSITIVE_INFINITY, at, at + components);
     this.#bins = Array.from({ length: components }, (_, c) => {
       const [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-      return { exponent: LEAST_EXPONENT, base: 0, least, most, weights: kernels.bins(c).fill(0) };
+      return { exponent: MIN_EXPONENT, base: 0, least, most, weights: kernels.bins(c).fill(0) };
     });
   }
 

@@ -253,7 +253,7 @@ const MAX_CELLS_APART = 1.5;
 
 /**
  * Nodes of a field along the axes where they differ from the reference grid, by the tables of its dimensions; null if it
- * has no tables, or if they end more than `MOST_APART` cells away.
+ * has no tables, or if they end more than `MAX_APART` cells away.
  */
 function ownNodes(shared: SharedEvidence, first: OrientedDataset, other: OrientedDataset): NodesOfField | null {
   const { contents } = shared;

@@ -18,7 +18,7 @@ import { splitAddress } from "./objects/remote-bytes.js";
 import type { ObjectPart, RemoteObjects } from "./objects/remote-objects.js";
 
 /** Most JSON values of a list: five for each reference, and the values of its documents. */
-const MOST_VALUES = 6 * STORE_BOUNDS.references;
+const MAX_VALUES = 6 * STORE_BOUNDS.references;
 
 type Reference = readonly [target: string, offset?: number, length?: number];
 
@@ -90,7 +90,7 @@ export class ReferenceStore implements ObjectStore {
 
   #expand(version: string, bytes: Uint8Array): ListContents {
     const { referencesBytes } = this.#fetching.settings;
-    const reader = new DocumentReader(referencesBytes, MOST_VALUES, MOST_VALUES);
+    const reader = new DocumentReader(referencesBytes, MAX_VALUES, MAX_VALUES);
     const list = readList(this.#location, bytes, reader);
     const inline = new Map<string, Uint8Array>();
     const references = new Map<string, Reference>();

@@ -6,8 +6,8 @@ import { type PinnedObjects, stampText, versionDigest } from "./objects/pinned-o
 import type { FolderListing, ListedObject } from "./objects/s3-list.js";
 import type { FolderContents } from "./protocol.js";
 
-const MOST_FOLDERS = 1000;
-const MOST_PLACES = 100_000;
+const MAX_FOLDERS = 1000;
+const MAX_PLACES = 100_000;
 const BEGINNING = { offset: 0, length: 2 } as const;
 /** Documents that web servers omit from listings, because their names begin with a dot. */
 const HIDDEN_NAMES = STORE_NAMES.filter((name) => name.startsWith("."));
@@ -41,8 +41,8 @@ export class RemoteFolder {
 
   /** The entries of a folder; null if the host does not list it. */
   async #list(folder: string): Promise<FolderListing | null> {
-    if (++this.#folders > MOST_FOLDERS)
-      throw new DataError(`${this.#address} holds more than ${MOST_FOLDERS} folders; name those that are meant`);
+    if (++this.#folders > MAX_FOLDERS)
+      throw new DataError(`${this.#address} holds more than ${MAX_FOLDERS} folders; name those that are meant`);
     try {
       const listed = await this.#objects.list(folder);
       const isClear = listed?.objects.some((object) => isFile(object) || STORE_NAMES.includes(object.name));
@@ -98,10 +98,8 @@ export class RemoteFolder {
   }
 
   #add(location: string): void {
-    if (this.#places.push(location) > MOST_PLACES)
-      throw new DataError(
-        `${this.#address} holds more than ${MOST_PLACES} files and stores; name those that are meant`,
-      );
+    if (this.#places.push(location) > MAX_PLACES)
+      throw new DataError(`${this.#address} holds more than ${MAX_PLACES} files and stores; name those that are meant`);
   }
 
   #note(folder: string, { name, version }: ListedObject): void {

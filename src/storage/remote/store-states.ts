@@ -9,7 +9,7 @@ import { StoreClient } from "./store-client.js";
 const NEW_MS = 10_000;
 const KNOWN_MS = 1_000;
 /** Least wait for each: others may have kept the store thread busy. */
-const LEAST_MS = 100;
+const MIN_MS = 100;
 
 type PendingLook = (timeoutMs: number) => { readonly digest: string; readonly newestMs: number };
 
@@ -118,7 +118,7 @@ export class StoreStates {
 
   #left(address: string, isKnown: boolean): number {
     const since = this.#heard.get(address) ?? this.#start;
-    return Math.max(since + (isKnown ? KNOWN_MS : NEW_MS) - performance.now(), LEAST_MS);
+    return Math.max(since + (isKnown ? KNOWN_MS : NEW_MS) - performance.now(), MIN_MS);
   }
 }
 

@@ -24,7 +24,7 @@ export interface ZarrOptions {
 
 const ROOT = "zarr.json";
 /** Most bytes of a shard, which is made in memory and read back as a whole when a conversion resumes. */
-const MOST_SHARD_BYTES = 768 * 1024 * 1024;
+const MAX_SHARD_BYTES = 768 * 1024 * 1024;
 
 /** Writes objects, and records the size and digest of each. */
 class NotedTarget {
@@ -142,9 +142,9 @@ function cutOf(dataset: Dataset, field: FieldName, { chunk, shard }: ZarrOptions
   ) as unknown as Triple;
   const components = dataset.fields[field]?.components ?? 1;
   const bytes = product(edge) * product(chunks) * components * Float32Array.BYTES_PER_ELEMENT;
-  if (bytes > MOST_SHARD_BYTES)
+  if (bytes > MAX_SHARD_BYTES)
     throw new DataError(
-      `a shard of ${field} would have ${bytes} bytes, more than ${MOST_SHARD_BYTES}: --shard makes it smaller`,
+      `a shard of ${field} would have ${bytes} bytes, more than ${MAX_SHARD_BYTES}: --shard makes it smaller`,
     );
   return { nodes, chunk: edge, chunks, components };
 }

@@ -12,7 +12,7 @@ import { Hdf5Writer } from "../hdf5/writer.js";
 import { namesIn, type Selection } from "./selection.js";
 
 /** Most bytes of a field of one frame, which is written in one contiguous range as by the public service. */
-const MOST_BYTES = 1024 * 1024 * 1024;
+const MAX_BYTES = 1024 * 1024 * 1024;
 const labelOf = (name: string, frame: number) => `${name}_${String(frame + 1).padStart(4, "0")}`;
 
 /** The name by which NetCDF knows a dimension without coordinates. */
@@ -93,8 +93,8 @@ function writeField(
   const components = widthOf(dataset, field);
   const shape = [...box.count.toReversed(), components];
   const values = shape.reduce((product, length) => product * length, 1);
-  if (4 * values > MOST_BYTES)
-    throw new DataError(`a cutout of ${4 * values} bytes a field is above ${MOST_BYTES}; cut less`);
+  if (4 * values > MAX_BYTES)
+    throw new DataError(`a cutout of ${4 * values} bytes a field is above ${MAX_BYTES}; cut less`);
   const nodes = new Float32Array(values);
   readOverSeams(axesOfField(dataset, field), source, field, frame + dataset.time.guardBefore, box, components, nodes);
   writer.whole(label, "float32", shape, nodes);

@@ -5,8 +5,8 @@
 import type { Axis, Triple } from "../dataset/dataset.js";
 
 /** Fewest nodes of a cell along each axis, and most cells of a frame. */
-const LEAST_EDGE = 8;
-const MOST_CELLS = 2 ** 18;
+const MIN_EDGE = 8;
+const MAX_CELLS = 2 ** 18;
 /** Fraction of all cells above which repetition is a property of the field: symmetry, or no change. */
 const OWN = 0.25;
 const LISTED = 6;
@@ -43,8 +43,8 @@ export class PlacesOfFrame {
     this.#components = components;
     this.#nodes = axes.map(({ nodes }) => nodes);
     const cells = (edge: number) => axes.reduce((count, { nodes }) => count * Math.ceil(nodes / edge), 1);
-    let edge = LEAST_EDGE;
-    while (cells(edge) > MOST_CELLS) edge *= 2;
+    let edge = MIN_EDGE;
+    while (cells(edge) > MAX_CELLS) edge *= 2;
     this.#edge = edge;
   }
 

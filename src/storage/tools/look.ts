@@ -6,7 +6,7 @@ import { AXIS_NAMES, type Dataset, type FieldName, fieldNames, nodeAt, type Trip
 import { DivergenceSums, shuffledText } from "./divergence.js";
 
 /** Most nodes of a field that are read for its extremes: planes, evenly spaced, or rows in the middle of one. */
-const MOST_NODES = 2 ** 22;
+const MAX_NODES = 2 ** 22;
 const BLOCK = 64;
 const SLICE = 512;
 const PICTURE = { columns: 48, rows: 16, shades: " .:-=+*#%@" };
@@ -53,8 +53,8 @@ function readBox(dataset: Dataset, field: FieldName, open: StoredBricks, first: 
 function extremes(dataset: Dataset, field: FieldName, open: StoredBricks): string[] {
   const nodes = nodesOf(dataset);
   const { components = 1 } = dataset.fields[field] ?? {};
-  const every = Math.max(1, Math.ceil((nodes[0] * nodes[1] * nodes[2]) / MOST_NODES));
-  const rows = Math.max(1, Math.min(nodes[1], Math.floor(MOST_NODES / nodes[0])));
+  const every = Math.max(1, Math.ceil((nodes[0] * nodes[1] * nodes[2]) / MAX_NODES));
+  const rows = Math.max(1, Math.min(nodes[1], Math.floor(MAX_NODES / nodes[0])));
   const middle = Math.floor((nodes[1] - rows) / 2);
   const found = Array.from({ length: components }, () => ({
     least: Infinity,
@@ -120,7 +120,7 @@ function ends(dataset: Dataset, open: StoredBricks): string[] {
 function sliceOf(dataset: Dataset, field: FieldName, open: StoredBricks): Slice | null {
   const nodes = nodesOf(dataset);
   const { components = 1 } = dataset.fields[field] ?? {};
-  if (nodes[0] < 2 || nodes[1] < 2 || nodes[0] * nodes[1] > MOST_NODES) return null;
+  if (nodes[0] < 2 || nodes[1] < 2 || nodes[0] * nodes[1] > MAX_NODES) return null;
   const middle = Math.floor(nodes[2] / 2);
   const plane = readBox(dataset, field, open, [0, 0, middle], [nodes[0], nodes[1], 1]);
   const [columns, rows] = [Math.min(SLICE, nodes[0]), Math.min(SLICE, nodes[1])];

@@ -4,7 +4,7 @@ import type { FrameStatistics } from "./frame-statistics.js";
 const AROUND = 3;
 const DIVERGENCE_FACTOR = 4;
 /** Divergence below which it is not reported: a resolved flow in float32 has some. */
-const LEAST_DIVERGENCE = 0.05;
+const MIN_DIVERGENCE = 0.05;
 /** Tolerances around the range of the neighbouring frames. */
 const BETWEEN = { rms: 3, mean: 2 };
 const AT_END = { rms: 10, mean: 10 };
@@ -21,7 +21,7 @@ export function outliersIn(frames: readonly FrameStatistics[], at: number): stri
   const found: string[] = [];
   const divergence = median(around.map((frame) => frame.divergence?.own ?? 0));
   const ofOwn = own.divergence?.own ?? 0;
-  if (ofOwn > Math.max(LEAST_DIVERGENCE, DIVERGENCE_FACTOR * divergence))
+  if (ofOwn > Math.max(MIN_DIVERGENCE, DIVERGENCE_FACTOR * divergence))
     found.push(`divergence / gradient ${ofOwn.toPrecision(3)}, ${divergence.toPrecision(3)} in the frames around`);
   const isEnd = sides.some((side) => side.length === 0);
   const factor = isEnd ? AT_END : BETWEEN;

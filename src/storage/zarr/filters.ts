@@ -16,7 +16,7 @@ export const ARRAYS = {
 type NumberType = keyof typeof ARRAYS;
 type Numbers = InstanceType<(typeof ARRAYS)[NumberType]>;
 
-const MOST_ELEMENT = 256;
+const MAX_ELEMENT = 256;
 
 interface TypedChunk {
   readonly data: ArrayLike<number>;
@@ -113,7 +113,7 @@ export function codecRefusals(codecs: readonly NamedCodec[], type: string): stri
 function refusalOf(name: string, configuration: Json, elements: ReturnType<typeof typeOf>): string | null {
   if (name === "shuffle") {
     const size = configuration.elementsize ?? 4;
-    return Number.isInteger(size) && Number(size) >= 1 && Number(size) <= MOST_ELEMENT ? null : `of ${size} bytes`;
+    return Number.isInteger(size) && Number(size) >= 1 && Number(size) <= MAX_ELEMENT ? null : `of ${size} bytes`;
   }
   if (name === "blosc") return configuration.cname === "snappy" ? "with snappy" : null;
   // The plugin does not handle doubles.

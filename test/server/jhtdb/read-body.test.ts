@@ -14,7 +14,7 @@ import { FieldprobeError } from "../../../src/shared/errors.js";
 import { type TextsHere, textsHere } from "../../support/texts-here.js";
 
 const COUNT = 24_000;
-const MOST_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
 
 type Point = readonly [string, string, string];
 const point = (i: number): Point => [`${i / 1000}`, `-${(i * 7919) % 1_000_003}e-5`, `0.${1_000_000 + i}`];
@@ -46,7 +46,7 @@ async function outcome(
   chunk: number,
   threads: TextsHere | null,
   most = 2 * COUNT,
-  mostBytes = MOST_BYTES,
+  mostBytes = MAX_BYTES,
 ): Promise<string> {
   const bytes = Buffer.from(text);
   const request = Object.assign(new PassThrough({ highWaterMark: 4 * chunk }), {

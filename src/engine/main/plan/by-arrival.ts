@@ -1,6 +1,6 @@
 /** Plan by arrival: cuts a query into batches in the order in which its points arrive. */
 import { BATCH_POINTS } from "../../contract/memory.js";
-import { batchInOrder, LEAST_POINTS, MOST_PARTICLES, type Plan, type PlanContext, valuesPerPoint } from "./plan.js";
+import { batchInOrder, MAX_PARTICLES, MIN_POINTS, type Plan, type PlanContext, valuesPerPoint } from "./plan.js";
 
 /** Batches of box filters per worker: one may take much longer than another. */
 const FILTER_BATCHES = 4;
@@ -8,9 +8,9 @@ const FILTER_BATCHES = 4;
 /** Plans batches in order of arrival; points that wait for a worker gather into larger batches. */
 export function planByArrival(context: PlanContext): Plan {
   const { family } = context.checked.operation;
-  const least = LEAST_POINTS[family];
+  const least = MIN_POINTS[family];
   const width = valuesPerPoint(context.checked);
-  const mostOfFamily = family === "track" ? MOST_PARTICLES : BATCH_POINTS;
+  const mostOfFamily = family === "track" ? MAX_PARTICLES : BATCH_POINTS;
   const most = Math.max(1, Math.min(mostOfFamily, Math.floor(context.mostValues / width)));
   const values: Float32Array[] = [];
   let taken = 0;

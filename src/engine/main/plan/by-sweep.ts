@@ -23,7 +23,7 @@ import type { CheckedQuery } from "../check-query.js";
 import { batchInOrder, batchOf, type Plan, type PlanContext, sliceSlabs, valuesPerPoint } from "./plan.js";
 
 /** Fewest points of a sweep: fewer touch few bricks. */
-const LEAST_POINTS = 128;
+const MIN_POINTS = 128;
 /** Most points of a section. */
 const SECTION = 1_048_576;
 /** A batch has the points of `rows` rows of a column, but at least `least` and at most `most`. */
@@ -142,7 +142,7 @@ function bricksOf({ count }: Bricking): number {
 
 /** Plans batches in sweep order, section by section, once all points have arrived; null if that would not pay. */
 export function planBySweep(context: PlanContext, cacheBytes: number): Plan | null {
-  if (context.points.count < LEAST_POINTS || !exceedsCache(context.checked, cacheBytes)) return null;
+  if (context.points.count < MIN_POINTS || !exceedsCache(context.checked, cacheBytes)) return null;
   return new SweepPlan(context, chooseSweep(context, cacheBytes));
 }
 

@@ -4,7 +4,7 @@
  */
 import { BATCH_POINTS } from "../../contract/memory.js";
 import type { BatchTask } from "../../contract/task.js";
-import { batchInOrder, LEAST_POINTS, type Plan, type PlanContext, valuesPerPoint } from "./plan.js";
+import { batchInOrder, MIN_POINTS, type Plan, type PlanContext, valuesPerPoint } from "./plan.js";
 
 /** Plans a query all of whose points have arrived. */
 export function planByTiles(context: PlanContext): Plan {
@@ -13,7 +13,7 @@ export function planByTiles(context: PlanContext): Plan {
   const out = buffers.floats(points.count * width);
   const sections = Math.ceil(points.count / BATCH_POINTS);
   const size = Math.ceil(points.count / Math.max(1, sections));
-  const parts = Math.max(1, Math.min(parallelism, Math.floor(size / LEAST_POINTS.box)));
+  const parts = Math.max(1, Math.min(parallelism, Math.floor(size / MIN_POINTS.box)));
   let taken = 0;
   return {
     values: [out],

@@ -10,7 +10,7 @@ import type { DividedTask } from "../sharing.js";
 /** Most float32 values in the result of a batch. */
 export const BATCH_VALUES = 4 * 1024 * 1024;
 /** Fewest points worth a separate batch or message. */
-export const LEAST_POINTS: Readonly<Record<Family, number>> = {
+export const MIN_POINTS: Readonly<Record<Family, number>> = {
   points: 1024,
   force: 1024,
   track: 64,
@@ -22,7 +22,7 @@ export const LEAST_POINTS: Readonly<Record<Family, number>> = {
   echo: 1,
 };
 /** Most particles of a batch: all take a step before its time slice can end. */
-export const MOST_PARTICLES = 4096;
+export const MAX_PARTICLES = 4096;
 
 /** The query, and the values that its batches share. */
 export interface PlanContext {

@@ -49,7 +49,7 @@ type Analysing = Pick<Query, "reduction" | "spectrum">;
 
 /** Values of a task of a pass, in points of a call, and most tasks. */
 const SHARE = 32;
-const MOST_SHARES = 4096;
+const MAX_SHARES = 4096;
 
 /** The frames or the parts of one frame that are share `n` of `of`; null if it is empty. */
 function partsOfShare(n: number, of: number, frames: number, total: number): ReducedParts | null {
@@ -98,7 +98,7 @@ export function analysisOf(context: Context, question: MemberValues, placesOf = 
     const [nx, ny, nz] = nodes.base.extent;
     const frames = nodes.frames.length;
     const work = (nx * ny * nz * frames * columns) / (SHARE * service.config.limits["query.points"]);
-    const tasks = Math.min(work, MOST_SHARES, frames * total);
+    const tasks = Math.min(work, MAX_SHARES, frames * total);
     const shares = tasks <= frames ? Math.ceil(tasks) : frames * Math.ceil(tasks / frames);
     const compute = async (share: number, of: number): Promise<Float32Array> => {
       const parts = partsOfShare(share, of, frames, total);

@@ -18,7 +18,7 @@ import { EVENTS } from "./reduction-schemas.js";
 import { aboutTexts, checkNumbers, coordinatesOf } from "./reductions.js";
 
 /** Most offsets of all components. */
-const MOST_OFFSETS = 65_536;
+const MAX_OFFSETS = 65_536;
 
 /** Mean and count of each quantity at each offset. */
 export async function around(context: Context, question: MemberValues): Promise<Tabled> {
@@ -40,8 +40,8 @@ export async function around(context: Context, question: MemberValues): Promise<
   if (extreme !== undefined) compileScalar(extreme, names, "events");
   const quantities = texts.flatMap((text) => [...componentsIn(text, compileExpression(text, names, "what").shape)]);
   const count = lags.reduce((product, n) => product * (2 * n + 1), quantities.length);
-  if (count > MOST_OFFSETS)
-    throw wrong("lag", `all offsets of all components are ${count}; at most ${MOST_OFFSETS} are answered`);
+  if (count > MAX_OFFSETS)
+    throw wrong("lag", `all offsets of all components are ${count}; at most ${MAX_OFFSETS} are answered`);
   const column = where === undefined ? (extreme ?? "1") : nanUnless(where, extreme ?? "1");
   // The means of centres are those of structures.
   const meant = events === "centres" ? texts : [...texts, column];

@@ -8,11 +8,11 @@ import type { Analysis } from "./analysis.js";
 import { nanUnless } from "./conditions.js";
 import { coordinatesOf, type ReductionRequest } from "./reductions.js";
 
-/** Bits of the digits: few large ones, or small ones for more than `MOST_OF_FEW` quantiles of all positions together. */
+/** Bits of the digits: few large ones, or small ones for more than `MAX_OF_FEW` quantiles of all positions together. */
 const FEW_DIGITS = [18, 14, 16, 16];
-const MOST_OF_FEW = 64;
+const MAX_OF_FEW = 64;
 /** Most values that are listed instead of counting their next digits. */
-const MOST_LISTED = 2 ** 17;
+const MAX_LISTED = 2 ** 17;
 /** Tolerance for rounding when a weight is compared with p W. */
 const ROUNDING = 1e-12;
 
@@ -39,7 +39,7 @@ async function quantilesOf(text: string, at: readonly number[], { nodes, reduce 
   compileScalar(text, names, "reduce.quantiles");
   const lengths = extent.filter((_, a) => kept[a]);
   const groups = lengths.reduce((product, n) => product * n, 1);
-  const widths = groups * at.length > MOST_OF_FEW ? new Array<number>(8).fill(8) : FEW_DIGITS;
+  const widths = groups * at.length > MAX_OF_FEW ? new Array<number>(8).fill(8) : FEW_DIGITS;
   const start = (p: number) => ({ p, digits: [] as number[], below: 0, count: 0 });
   const found = Array.from({ length: groups }, () => at.map(start));
   const nest = (list: readonly unknown[]): unknown => nested(list, lengths.toReversed());
@@ -50,7 +50,7 @@ async function quantilesOf(text: string, at: readonly number[], { nodes, reduce 
     const keys = found.map((own) => [...new Map(own.map((one) => [one.digits.join(), one]))]);
     const prefixes = keys.map((own) => own.map(([, { digits }]) => digits));
     const left = keys.flat().reduce((sum, [, { count }]) => sum + count, 0);
-    listed = left <= MOST_LISTED ? left : 0;
+    listed = left <= MAX_LISTED ? left : 0;
     const reductions = [{ kind: "digits", of: 0, widths, prefixes, listed } as const];
     states = (await reduce(nodes, { columns: [text], reductions })).states(0) as readonly Digits[];
     for (const [g, { lists, weight }] of states.entries())

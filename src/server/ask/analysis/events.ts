@@ -15,7 +15,7 @@ import { pickGroupExtremes } from "./reductions.js";
 import { finderOf } from "./structures.js";
 
 /** Most nodes of a condition whose axes are found together. */
-const MOST_EVENTS = 20_000;
+const MAX_EVENTS = 20_000;
 /** Points that are evaluated together. */
 const POINTS = 2 ** 17;
 const AXES = ["eigvec1(S)", "eigvec2(S)", "omega"].flatMap((text) => ["x", "y", "z"].map((c) => `${text}.${c}`));
@@ -74,8 +74,8 @@ export async function extremeNodes(
   const all = pooled(nodes);
   const named = typeof question.events === "object" ? question.events : null;
   const [known = 0] = named === null ? await countNodesWhere(analysis, all, [column]) : [];
-  if (known > MOST_EVENTS)
-    throw new LimitError("analysis.numbers", `where: ${known} nodes are events; at most ${MOST_EVENTS} are turned.`);
+  if (known > MAX_EVENTS)
+    throw new LimitError("analysis.numbers", `where: ${known} nodes are events; at most ${MAX_EVENTS} are turned.`);
   const { count = Math.max(1, known), apart = 0 } = named ?? {};
   const [side, from] =
     named?.lowest === undefined ? (["highest", { lowest: null }] as const) : (["lowest", { highest: null }] as const);

@@ -8,7 +8,7 @@ import type { RequestedRegion } from "../question/member-values.js";
 /** Records between two checks of the clock. */
 const BLOCK = 8192;
 /** Most images of a region that a particle may pass between two records. */
-const MOST_IMAGES = 1000;
+const MAX_IMAGES = 1000;
 
 /** A part of the straight way between two records, as fractions of it. */
 type WayPart = readonly [from: number, to: number];
@@ -19,7 +19,7 @@ function partsWithin(a: number, b: number, low: number, high: number, period: nu
   const [least, most] = [Math.min(a, b), Math.max(a, b)];
   const first = period === 0 ? 0 : Math.ceil((least - high) / period);
   const last = period === 0 ? 0 : Math.floor((most - low) / period);
-  if (last - first > MOST_IMAGES) throw wrong("every", `a particle passes ${last - first} periods between two records`);
+  if (last - first > MAX_IMAGES) throw wrong("every", `a particle passes ${last - first} periods between two records`);
   const parts: WayPart[] = [];
   for (let n = first; n <= last; n++) {
     const [near, far] = [low + n * period, high + n * period];

@@ -19,8 +19,8 @@ const STREAMED = 1 << 3;
 const UTF_8 = 1 << 11;
 /** 1980-01-01: equal entries give equal bytes. */
 const DATE = (1 << 5) | 1;
-const MOST_16 = 0xffff;
-const MOST_32 = 0xffff_ffff;
+const MAX_16 = 0xffff;
+const MAX_32 = 0xffff_ffff;
 
 interface ZipEntry {
   readonly name: Buffer;
@@ -88,10 +88,10 @@ export class ZipWriter {
   *end(): Generator<Buffer> {
     const start = this.#at;
     for (const entry of this.#entries) {
-      const isFar = entry.offset >= MOST_32;
+      const isFar = entry.offset >= MAX_32;
       const more = isFar ? record("228", 1, 8, entry.offset) : Buffer.alloc(0);
       const version = isFar ? VERSION_64 : entry.version;
-      const place = record("22244", 0, 0, 0, 0, Math.min(entry.offset, MOST_32));
+      const place = record("22244", 0, 0, 0, 0, Math.min(entry.offset, MAX_32));
       const head = Buffer.concat([record("422", CENTRAL, version, version), factsOf(entry, more.length), place]);
       this.#at += head.length + entry.name.length + more.length;
       yield Buffer.concat([head, entry.name, more]);
@@ -103,9 +103,9 @@ export class ZipWriter {
 /** The end of an archive whose directory lies from `start` to `end`. */
 function endOf(entries: number, start: number, end: number): Buffer {
   const bytes = end - start;
-  const [most, size, at] = [Math.min(entries, MOST_16), Math.min(bytes, MOST_32), Math.min(start, MOST_32)];
+  const [most, size, at] = [Math.min(entries, MAX_16), Math.min(bytes, MAX_32), Math.min(start, MAX_32)];
   const last = record("42222442", END, 0, 0, most, most, size, at, 0);
-  if (entries < MOST_16 && end < MOST_32) return last;
+  if (entries < MAX_16 && end < MAX_32) return last;
   const whole = record("4822448888", END_64, 44, VERSION_64, VERSION_64, 0, 0, entries, entries, bytes, start);
   return Buffer.concat([whole, record("4484", LOCATOR_64, 0, end, 1), last]);
 }

@@ -24,7 +24,7 @@ const CUT: readonly CallName[] = ["values", "grid", "nodes", "paths", "flow_map"
 const isCut = (call: CallName, format: Format): boolean =>
   CUT.includes(call) && format !== "png" && !(call === "paths" && ["nc", "h5"].includes(format));
 /** Most elements of a task. */
-const MOST_POINTS = 1 << 20;
+const MAX_POINTS = 1 << 20;
 /** The part of a call's most elements that a task has: seconds of work. Fewer particles cost more each. */
 const TASK_PART = 1 / 2;
 /** Approximate bytes of a number in text, with its share of the coordinates. */
@@ -103,7 +103,7 @@ export function sendStarted(reply: FastifyReply, { basePath }: Pick<Service, "ba
 
 function cutOf({ count, times, widths, granularity = 1, inPasses }: Work, { life }: Context, format: Format): JobCut {
   if (inPasses) return { points: count, times, perTask: 1, inPasses };
-  const size = Math.min(MOST_POINTS, Math.floor(life.taskPoints * TASK_PART));
+  const size = Math.min(MAX_POINTS, Math.floor(life.taskPoints * TASK_PART));
   const perTask = granularity * Math.max(1, Math.floor(size / granularity));
   const numbers = count * times * widths.reduce((sum, width) => sum + width, 0);
   if (format === "npz" && 8 * numbers > NPZ_BYTES)

@@ -12,7 +12,7 @@ type Skip = NonNullable<ReductionQuery["skip"]>;
 const LEVEL = 3;
 const CUBE_EDGE = 2 ** LEVEL;
 /** Most bytes of extrema that a question reads. */
-const MOST_BYTES = 2 ** 28;
+const MAX_BYTES = 2 ** 28;
 
 /** Whether a frame has no missing values: its histogram then has the weight of all nodes. */
 async function hasAllValues(
@@ -76,7 +76,7 @@ export async function emptyBoxesOf(
     };
   });
   const components = [...used].reduce((sum, quantity) => sum + quantity.components, 0);
-  if (components === 0 || (fill === 0 && !isDefined) || 8 * components * all > MOST_BYTES) return {};
+  if (components === 0 || (fill === 0 && !isDefined) || 8 * components * all > MAX_BYTES) return {};
   /** By frame, whether the condition can hold in each cube. */
   const byFrame = new Map<number, Uint8Array>();
   for (const frame of frames) {

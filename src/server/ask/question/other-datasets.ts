@@ -6,7 +6,7 @@ import type { MemberValues } from "./member-values.js";
 import { coordinateOf } from "./where.js";
 
 /** Most datasets besides that of the question. */
-const MOST_OTHERS = 8;
+const MAX_OTHERS = 8;
 /** Largest distance of nodes that are the same, in spacings. */
 const NEAR = 1e-6;
 
@@ -37,7 +37,7 @@ export function othersOf(
   find: (name: string) => Dataset,
 ): Readonly<Record<string, Dataset>> | undefined {
   const names = namesOfOthers(question);
-  if (names.length > MOST_OTHERS) throw wrong("what", `at most ${MOST_OTHERS} other datasets are named`);
+  if (names.length > MAX_OTHERS) throw wrong("what", `at most ${MAX_OTHERS} other datasets are named`);
   const others = names.map((name) => [name, find(name)] as const);
   for (const [, other] of others) requireSameNodes(dataset, other);
   return others.length === 0 ? undefined : Object.fromEntries(others);

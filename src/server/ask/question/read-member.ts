@@ -1,6 +1,6 @@
 /** Reads the values of members, in text or JSON with the same meaning. */
 import { FILTER_KINDS } from "../../../analysis/derived.js";
-import { MOST_CHARACTERS } from "../../../analysis/expression-syntax.js";
+import { MAX_CHARACTERS } from "../../../analysis/expression-syntax.js";
 import { nearestName } from "../../../analysis/names.js";
 import type { CallMember, CallName, MemberName, MemberType } from "../../../shared/calls.js";
 import { callOf, choicesOf, memberOf } from "../../../shared/calls.js";
@@ -82,13 +82,13 @@ function choiceOf(value: unknown, choices: readonly string[], member: string): s
   throw wrong(member, `expected one of ${choices.join(", ")}, not ${shown(value)}`, nearest);
 }
 
-const MOST_QUANTITIES = 256;
+const MAX_QUANTITIES = 256;
 
 /** Reads quantities. A later one may use names given to earlier ones; its text has them written out. */
 export function readWhat(value: unknown, member = "what"): readonly RequestedQuantity[] {
   const given = new Map<string, string>();
   const list = itemsOf(value, member);
-  if (list.length > MOST_QUANTITIES) throw wrong(member, `at most ${MOST_QUANTITIES} quantities are asked at once`);
+  if (list.length > MAX_QUANTITIES) throw wrong(member, `at most ${MAX_QUANTITIES} quantities are asked at once`);
   const items = list.map((item): RequestedQuantity => {
     if (typeof item !== "string") throw wrong(member, `${shown(item)} is not a quantity`);
     const [, name, own] = /^\s*([A-Za-z_]\w*)\s*=(?!=)\s*(.+)$/s.exec(item) ?? [];
@@ -99,10 +99,10 @@ export function readWhat(value: unknown, member = "what"): readonly RequestedQua
         given.has(known) ? `(${given.get(known)})` : known,
       );
     // Names within names can double the length again and again.
-    if (text.length > MOST_CHARACTERS && given.size > 0)
+    if (text.length > MAX_CHARACTERS && given.size > 0)
       throw wrong(
         member,
-        `with earlier names written out, ${excerpt(name ?? item)} has more than ${MOST_CHARACTERS} characters`,
+        `with earlier names written out, ${excerpt(name ?? item)} has more than ${MAX_CHARACTERS} characters`,
       );
     if (name !== undefined) given.set(name, text);
     return { text, name: name ?? item.trim(), isNamed: name !== undefined };
@@ -198,10 +198,10 @@ function readNodes(value: unknown, member: string): RequestedNodes {
   return { first: first ?? null, end: end ?? null, stride: stride ?? 1 };
 }
 
-const MOST_TIMES = 65_536;
+const MAX_TIMES = 65_536;
 
 function checkTimes(count: number, member: string): void {
-  if (count > MOST_TIMES) throw wrong(member, `at most ${MOST_TIMES} times are asked at once`);
+  if (count > MAX_TIMES) throw wrong(member, `at most ${MAX_TIMES} times are asked at once`);
 }
 
 function readTimes(value: unknown, member: MemberName, call: CallName): RequestedTimes {

@@ -13,7 +13,7 @@ import { namesOf } from "./what.js";
 export type GivenMembers = Map<string, unknown>;
 
 /** Most unknown members that are reported: each costs a search for a similar name. */
-const MOST_UNKNOWN = 16;
+const MAX_UNKNOWN = 16;
 
 /** Members whose parts may be given one by one, as in `points.random=1000`. */
 const BY_LEAVES: readonly string[] = Object.keys(MEMBERS).filter((name) => memberOf(name as MemberName).leaves);
@@ -84,7 +84,7 @@ export function readQuestion(call: CallName, given: GivenMembers, dataset: Datas
   let unknown = 0;
   for (const [name, value] of given) {
     if (!members.includes(name as MemberName)) {
-      if (++unknown <= MOST_UNKNOWN) faults.add(unknownMember(name, call));
+      if (++unknown <= MAX_UNKNOWN) faults.add(unknownMember(name, call));
     } else if (value !== null && value !== undefined)
       values[name] = faults.try(name as MemberName, () => readMember(name as MemberName, value, call));
   }

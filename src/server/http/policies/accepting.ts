@@ -3,7 +3,7 @@
  * a new one waits for 200 turns, which must be short.
  */
 
-const MOST_MS = 50;
+const MAX_MS = 50;
 
 export class Accepting {
   /** Longest time in which every turn accepted a connection: others may have waited as long. */
@@ -22,12 +22,12 @@ export class Accepting {
     setImmediate(() => setImmediate(() => this.#endTurn(turn)));
   }
 
-  /** Whether work should wait for the next turn; after `MOST_MS` it runs once. */
+  /** Whether work should wait for the next turn; after `MAX_MS` it runs once. */
   get comesFirst(): boolean {
     if (this.#since === null) return false;
     const now = performance.now();
     this.#putOffSince ??= now;
-    if (now - this.#putOffSince < MOST_MS) return true;
+    if (now - this.#putOffSince < MAX_MS) return true;
     this.#putOffSince = null;
     return false;
   }

@@ -21,7 +21,7 @@ const LOOK_MS = 1_000;
 const GOOD_RATE = 16;
 const NO_LEAST: SenderLimits = { bytesPerSecond: 0, graceMs: 0 };
 /** Unanswered requests above which no more is read from a connection. */
-const MOST_PENDING = 128;
+const MAX_PENDING = 128;
 
 export interface PendingAnswer {
   readonly req: {
@@ -217,7 +217,7 @@ export class Connections {
     }
     const { pending, sender } = connection;
     sender.begin(socket.bytesRead, performance.now());
-    if (pending.push(answer) > MOST_PENDING) socket.pause();
+    if (pending.push(answer) > MAX_PENDING) socket.pause();
     this.#unanswered++;
     answer.once("close", () => this.#answered(socket, connection, answer));
   }

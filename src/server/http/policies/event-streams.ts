@@ -1,6 +1,6 @@
 /** Event streams: bounded by owner, and ended first when connections run out. */
 
-const MOST_OF_OWNER = 32;
+const MAX_OF_OWNER = 32;
 
 export class EventStreams {
   /** Functions that end a stream, with its owner, oldest first. */
@@ -10,7 +10,7 @@ export class EventStreams {
   add(owner: string, end: () => void): () => void {
     this.#open.set(end, owner);
     const own = [...this.#open].filter(([, other]) => other === owner).map(([other]) => other);
-    if (own.length > MOST_OF_OWNER) this.#end(own[0] as () => void);
+    if (own.length > MAX_OF_OWNER) this.#end(own[0] as () => void);
     return () => this.#open.delete(end);
   }
 

@@ -26,7 +26,7 @@ const MAGIC = Buffer.from("FPCACHE1", "latin1");
 const SUM_BYTES = 32;
 const HEAD_BYTES = MAGIC.length + SUM_BYTES + 4;
 /** Bytes that wait to be written; more are dropped. */
-const MOST_WAITING = 128 * 1024 * 1024;
+const MAX_WAITING = 128 * 1024 * 1024;
 /** Time within which a further use is not recorded. */
 const USE_RESOLUTION_MS = 60_000;
 /** Fractions of the bound: written between looks at the folder, full, and left when entries are removed. */
@@ -100,7 +100,7 @@ export class DiskCache {
   }
 
   put(name: EntryName, bytes: Uint8Array, note: unknown): void {
-    const isLate = this.#waiting + bytes.length > MOST_WAITING;
+    const isLate = this.#waiting + bytes.length > MAX_WAITING;
     if (this.#isSuspended || bytes.length > this.#mostBytes / 2 || isLate) {
       const reason = isLate ? "they come faster than the disk writes" : "they are larger than half of its bound";
       this.#drop(this.#isSuspended ? null : reason);

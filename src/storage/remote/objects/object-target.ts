@@ -26,7 +26,7 @@ export interface ObjectTarget {
 const FLUSHED_AT_ONCE = 16;
 /** Bytes of a part, unless there would be more parts than hosts allow. */
 const PART_BYTES = 16 * 1024 * 1024;
-const MOST_PARTS = 10_000;
+const MAX_PARTS = 10_000;
 /** Bytes accepted for a request of the last byte: some hosts send the first bytes. */
 const LAST_BYTES = 16;
 
@@ -157,7 +157,7 @@ export class BucketTarget implements ObjectTarget {
     const file = await open(path);
     try {
       const { size } = await file.stat();
-      const partBytes = Math.max(PART_BYTES, Math.ceil(size / MOST_PARTS));
+      const partBytes = Math.max(PART_BYTES, Math.ceil(size / MAX_PARTS));
       const partAt = async (at: number): Promise<Buffer> => {
         signal.throwIfAborted();
         const bytes = Buffer.alloc(Math.min(partBytes, size - at));

@@ -13,7 +13,7 @@ import { type S3Place, s3Place } from "./s3.js";
 import { type FolderListing, listFolder } from "./s3-list.js";
 
 const RESOLUTION_MS = 1000;
-const MOST_VERSIONS = 65_536;
+const MAX_VERSIONS = 65_536;
 
 /** Range fetched to learn a version; some hosts answer a range of one byte with the whole object. */
 const BEGINNING = { offset: 0, length: 2 } as const;
@@ -106,7 +106,7 @@ export class PinnedObjects {
     let queue = this.#queues.get(key);
     if (queue === undefined) {
       queue = new RangeQueue((buffer) => this.#fetch(key, buffer));
-      if (this.#queues.size === MOST_VERSIONS) this.#queues.clear();
+      if (this.#queues.size === MAX_VERSIONS) this.#queues.clear();
       this.#queues.set(key, queue);
     }
     const bytes = await queue.get(range);
@@ -167,7 +167,7 @@ export class PinnedObjects {
   #isOther(key: string, version: Version): boolean {
     const known = this.#versions.get(key);
     if (known !== undefined) return known.text !== version.text;
-    if (this.#versions.size === MOST_VERSIONS) this.#versions.delete(this.#versions.keys().next().value as string);
+    if (this.#versions.size === MAX_VERSIONS) this.#versions.delete(this.#versions.keys().next().value as string);
     this.#versions.set(key, version);
     return false;
   }

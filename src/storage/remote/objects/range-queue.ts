@@ -6,7 +6,7 @@ import type { ObjectRange } from "./remote-objects.js";
 /** Largest gap between two ranges that are fetched together, gap included. */
 const GAP_BYTES = 32 * 1024;
 /** Most bytes of a request for several ranges. */
-const MOST_BYTES = 2 * 1024 * 1024;
+const MAX_BYTES = 2 * 1024 * 1024;
 
 interface Waiting extends ObjectRange {
   resolve(bytes: Uint8Array | null): void;
@@ -36,7 +36,7 @@ export class RangeQueue {
       const first = group[0];
       const isNear = first !== undefined && range.offset - end <= GAP_BYTES;
       const length = first === undefined ? 0 : Math.max(end, range.offset + range.length) - first.offset;
-      if (!isNear || length > MOST_BYTES) {
+      if (!isNear || length > MAX_BYTES) {
         if (group.length > 0) void this.#fetchGroup(group, end);
         group = [];
         end = 0;

@@ -10,10 +10,10 @@ import { type HttpAnswer, HttpConnections, type HttpHead, type NeededBytes } fro
 
 /** First pause before a retry; each further one is twice as long, and half of each is random. */
 const PAUSE_MS = 100;
-const MOST_RETRY_MS = 300_000;
+const MAX_RETRY_MS = 300_000;
 const REDIRECTS = 3;
 /** Most bytes of an object or part of an object, unless the caller has a smaller bound. */
-const MOST_BYTES = 1024 * 1024 * 1024;
+const MAX_BYTES = 1024 * 1024 * 1024;
 /** Bytes of an unwanted body that are read, so that its connection can be reused. */
 const DRAINED_BYTES = 64 * 1024;
 const CODINGS = new Map([
@@ -107,7 +107,7 @@ export class RemoteObjects {
    *
    * @throws BusyError when the host does not answer, DataError when it refuses or answers something else
    */
-  async fetch(address: string, part: ObjectPart | null = null, mostBytes = MOST_BYTES): Promise<RemoteObject | null> {
+  async fetch(address: string, part: ObjectPart | null = null, mostBytes = MAX_BYTES): Promise<RemoteObject | null> {
     return (await this.#tryAgain({ address, part, unless: null, mostBytes })) as RemoteObject | null;
   }
 
@@ -118,7 +118,7 @@ export class RemoteObjects {
 
   /** Writes or removes an object. Returns the answer of the host, null if there is none. Throws as `fetch` does. */
   async send(address: string, change: ObjectWrite): Promise<RemoteObject | null> {
-    const wanted = { address, part: null, unless: null, mostBytes: MOST_BYTES, change };
+    const wanted = { address, part: null, unless: null, mostBytes: MAX_BYTES, change };
     const done = (await this.#tryAgain(wanted)) as RemoteObject | null;
     if (done === null && change.method === "PUT")
       throw new DataError(`${address} cannot be written: there is no bucket`);
@@ -244,7 +244,7 @@ function textOf(header: string | string[] | undefined): string | undefined {
 function retryAfter(header: string | undefined): number | null {
   if (header === undefined) return null;
   const ms = /^\d+$/.test(header) ? 1000 * Number(header) : Date.parse(header) - Date.now();
-  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), MOST_RETRY_MS);
+  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), MAX_RETRY_MS);
 }
 
 class ResponseTimeout {

@@ -5,8 +5,8 @@ import type { RemoteObjects, Stamp } from "./remote-objects.js";
 import { plainPath, type S3Place } from "./s3.js";
 import { readXml, textsIn, type XmlElement } from "./xml.js";
 
-const { listed: MOST_ENTRIES } = STORE_BOUNDS;
-const MOST_PAGES = MOST_ENTRIES / 1000;
+const { listed: MAX_ENTRIES } = STORE_BOUNDS;
+const MAX_PAGES = MAX_ENTRIES / 1000;
 
 export interface ListedObject {
   readonly name: string;
@@ -36,7 +36,7 @@ export async function listFolder(
   const start = prefix === "" ? "" : `${prefix}/`;
   const found: { objects: ListedObject[]; folders: string[] } = { objects: [], folders: [] };
   let token: string | null = null;
-  for (let page = 0; page < MOST_PAGES; page++) {
+  for (let page = 0; page < MAX_PAGES; page++) {
     const query = new URLSearchParams({ "list-type": "2", delimiter: "/", prefix: start, "encoding-type": "url" });
     if (token !== null) query.set("continuation-token", token);
     const answer = await client.fetch(`${bucket}?${query}`, null, STORE_BOUNDS.pageBytes);
@@ -52,12 +52,12 @@ export async function listFolder(
       const name = copyOf(decode(members.get("Key")));
       if (name !== "") found.objects.push({ name, version: stampOf(members) });
     }
-    if (found.objects.length + found.folders.length > MOST_ENTRIES)
-      throw new DataError(`${bucket}/${prefix} holds more than ${MOST_ENTRIES} objects`);
+    if (found.objects.length + found.folders.length > MAX_ENTRIES)
+      throw new DataError(`${bucket}/${prefix} holds more than ${MAX_ENTRIES} objects`);
     token = about.get("NextContinuationToken") ?? null;
     if (token === null) return found;
   }
-  throw new DataError(`${bucket}/${prefix} is listed on more than ${MOST_PAGES} pages`);
+  throw new DataError(`${bucket}/${prefix} is listed on more than ${MAX_PAGES} pages`);
 }
 
 /** A copy, which does not keep the page in memory. */
