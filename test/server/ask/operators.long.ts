@@ -106,7 +106,7 @@ describe.skipIf(NUMPY === undefined)(`operators agree with NumPy${WITHOUT}`, { t
     const [expected = []] = askNumpy<AnyAnswer[]>(SCRIPT, { grids: [{ grid: whole, requests }] });
     for (const [b, name] of asked.entries())
       for (const [term, values] of Object.entries(expected[b]))
-        expectNear(results[b][term], values, `${name} ${term}`, 1e-6);
+        expectNear(results[b][term], values, `${name} ${term}`, 1e-10);
     expect(Object.keys(expected[0])).toHaveLength(7);
   });
 
