@@ -21,7 +21,7 @@ export function namesOfOthers({ what = [], where, cross, terms, reduce, events }
   };
   JSON.stringify([what.map(({ text }) => text), where, cross, terms, reduce, events], (_, one: unknown) => {
     try {
-      if (typeof one === "string" && one.includes("field")) addNamesIn(parse(one));
+      if (typeof one === "string" && one.includes("field")) addNamesIn(parse(one.replace(/^cross:/, "")));
     } catch {
       // A text that is no expression is refused where it is compiled.
     }

@@ -1,6 +1,7 @@
 /** Fields of other datasets in expressions: against NumPy, in every call at nodes, in jobs, and what is refused. */
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { namesOfOthers } from "../../../../src/server/ask/question/other-datasets.js";
 import { askNumpy, expectNear, GRID_KINDS, type GridKind, NUMPY } from "../../../support/analysis-data.js";
 import { type AnyAnswer, jsonOf, type Members } from "../ask.js";
 import { useGrids } from "../grids.js";
@@ -78,6 +79,11 @@ describe.skipIf(NUMPY === undefined)("fields of another dataset", () => {
     expect((await question("statistics", { what: "p", frame: 2 }, "holed")).results[0]).toMatchObject(here);
     const { results } = await question("statistics", { what: 'field(p, "later") - field(p, "run-2", 0)', frame: 1 });
     expect([results[0].min, results[0].max]).toEqual([0, 0]);
+  });
+
+  it("are found in each text of a question", () => {
+    const members = { terms: ["helicity", "cross:field(u, 'a')"], where: "max(field(p, 'b', 1), 0) > 1" };
+    expect(namesOfOthers(members as never)).toEqual(["b", "a"]);
   });
 
   it("are computed by jobs, and their version is a part of tags", async () => {
