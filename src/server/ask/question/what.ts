@@ -74,6 +74,7 @@ const textsIn = (value: unknown): string[] =>
 /** Refuses a filter that no expression of a question uses. Throws RequestError. */
 export function checkFilterUsed(question: MemberValues, dataset: Dataset): void {
   const { filter, points: _, others: __, ...members } = question;
+  if (filter === undefined) return;
   const names = namesOf(question, dataset);
   const isUsedIn = (text: string): boolean => {
     try {
@@ -82,8 +83,7 @@ export function checkFilterUsed(question: MemberValues, dataset: Dataset): void 
       return text.includes("filter"); // What is wrong with it is said where it is computed.
     }
   };
-  if (filter !== undefined && !textsIn(members).some(isUsedIn))
-    throw wrong("filter", "nothing uses it: write filter(u), tau, Pi, …");
+  if (!textsIn(members).some(isUsedIn)) throw wrong("filter", "nothing uses it: write filter(u), tau, Pi, …");
 }
 
 /** Names of files: letters, digits and `_`. Throws RequestError for names that become equal. */
