@@ -2,24 +2,12 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
 import { callOf } from "../../src/shared/calls.js";
+import type { AnyAnswer } from "../server/ask/ask.js";
 import { scatter } from "../support/accuracy.js";
 import { serveTestData } from "../support/service.js";
 
 const service = await serveTestData();
 afterAll(() => service.close());
-
-interface Dispersion {
-  readonly times: number[];
-  readonly particles: number[];
-  readonly mean_square: number[];
-  readonly mean_square_axes: number[][];
-  readonly velocity_square: number[];
-  readonly autocorrelation: number[];
-  readonly pairs: { readonly count: number[]; readonly separation: Record<string, number[]> };
-  readonly tetrads: { readonly count: number[]; readonly eigenvalues: number[][] };
-  readonly detail: string;
-  readonly member: string;
-}
 
 async function post(path: string, body: object, url = service.url): Promise<Response> {
   const headers = { "content-type": "application/json" };
@@ -43,7 +31,7 @@ async function paths(body: object): Promise<Paths> {
   const records = particles.map((own) => own.map((row) => wanted.map((c) => Math.fround(row[c] as number))));
   return { times: (particles[0] ?? []).map(([, t]) => t as number), records };
 }
-const ask = async (body: object): Promise<Dispersion> => (await (await post("dispersion", body)).json()) as Dispersion;
+const ask = async (body: object): Promise<AnyAnswer> => (await post("dispersion", body)).json();
 
 const COUNT = 24;
 const flat = scatter(COUNT);

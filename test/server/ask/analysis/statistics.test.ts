@@ -2,30 +2,16 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { incrementsOf } from "../../../../src/analysis/increments.js";
 import { serveTestData } from "../../../support/service.js";
-import { ask } from "../ask.js";
-
-type Figures = "mean" | "variance" | "skewness" | "flatness" | "min" | "max" | "count" | "missing";
-/** A result; each test reads the members that its reduction has. */
-interface Reduced extends Readonly<Record<Figures, number>> {
-  readonly matrix: readonly number[][];
-  readonly counts: readonly number[];
-  readonly edges: readonly number[];
-  readonly highest: readonly { readonly value: number }[];
-  readonly lowest: readonly { readonly value: number }[];
-}
-/** A result with an element for each node of an axis, or for each bin. */
-type Profile = Omit<Reduced, "mean"> & { readonly mean: readonly number[] };
-type Increment = { readonly pairs: number } & Readonly<Record<"longitudinal" | "scalar", Readonly<number[]>>>;
-type Separations = { readonly separations: readonly Increment[] };
+import { type AnyAnswer, ask, jsonOf } from "../ask.js";
 
 const service = await serveTestData(["data/turbulent-channel"]);
 afterAll(() => service.close());
 
 const post = (call: string, body: object) => ask(service, { dataset: "isotropic32", call, ...body });
 
-async function reduce<T = Reduced>(reduction: object, more: object = {}): Promise<T> {
+async function reduce(reduction: object, more: object = {}): Promise<AnyAnswer> {
   const response = await post("statistics", { time: 0.6, reduce: [reduction], ...more });
-  const answer = (await response.json()) as { readonly results: readonly [T] };
+  const answer: AnyAnswer = await response.json();
   expect(answer).toMatchObject({ question: { call: "statistics" } });
   return answer.results[0];
 }
@@ -67,10 +53,10 @@ describe("statistics of isotropic32 at 0.6", () => {
 
   it("keep axes, regions and times apart", async () => {
     const whole = await reduce({ moments: "u.x" });
-    const profile = await reduce<Profile>({ moments: "u.x" }, { over: ["x", "z"] });
+    const profile = await reduce({ moments: "u.x" }, { over: ["x", "z"] });
     expect(profile.mean).toHaveLength(32);
-    expect(profile.mean.reduce((sum, mean) => sum + mean, 0) / 32).toBeCloseTo(whole.mean, 14);
-    const both = await reduce<Profile>({ moments: "u.x" }, { time: [0.4, 0.6], over: ["x", "y", "z"] });
+    expect(profile.mean.reduce((sum: number, mean: number) => sum + mean, 0) / 32).toBeCloseTo(whole.mean, 14);
+    const both = await reduce({ moments: "u.x" }, { time: [0.4, 0.6], over: ["x", "y", "z"] });
     near(both.mean[1] as number, whole.mean);
     const h = Math.PI / 16;
     const region = { x: `${-h}:${0.5 * h}`, y: `0:${h / 2}`, z: `0:${h / 2}` };
@@ -81,9 +67,9 @@ describe("statistics of isotropic32 at 0.6", () => {
     const { min, max } = await reduce({ moments: "p" });
     const { highest, lowest } = await reduce({ extremes: "p", count: 2, apart: 1 });
     expect([highest[0]?.value, lowest[0]?.value]).toEqual([max, min]);
-    const { mean, edges } = await reduce<Profile>({ conditional: "2*u.x", on: "u.x", bins: 4 });
+    const { mean, edges } = await reduce({ conditional: "2*u.x", on: "u.x", bins: 4 });
     expect(edges).toHaveLength(5);
-    mean.forEach((value, i) => {
+    mean.forEach((value: number, i: number) => {
       expect(value / 2).toBeGreaterThanOrEqual(edges[i] as number);
       expect(value / 2).toBeLessThanOrEqual(edges[i + 1] as number);
     });
@@ -143,7 +129,7 @@ it("have the same bits with any number of workers", async () => {
 describe("structure functions of isotropic32 at 0.6", () => {
   it("are those published", async () => {
     const asked = { time: 0.6, orders: [2, 3], separations: [1, 2, 4, 8] };
-    const { separations } = (await (await post("structure_functions", asked)).json()) as Separations;
+    const { separations } = await jsonOf(await post("structure_functions", asked));
     const published = [
       [0.00680387645, 0.0262059706, 0.0917695167, 0.247508106],
       [0.00723836334, 0.0276745071, 0.0946425061, 0.243697999],
@@ -154,14 +140,14 @@ describe("structure functions of isotropic32 at 0.6", () => {
     for (const [axis, value] of [-0.000240740106, -0.00284623882, -0.000652823433].entries())
       near(separations[4 * axis + 1]?.longitudinal[3] as number, value, 5e-9);
     const scalar = { time: 0.6, what: ["u.y"], separations: [1], axis: ["x"] };
-    const answer = (await (await post("structure_functions", scalar)).json()) as Separations;
+    const answer = await jsonOf(await post("structure_functions", scalar));
     near(answer.separations[0]?.scalar[2] as number, 0.0142477734, 5e-9);
     expect(answer.separations[0]?.pairs).toBe(32768);
   });
 
   it("answer the terms that were asked, and refuse separations beyond the region", async () => {
     const asked = { time: 0.6, orders: [2, 3], separations: [1, 2], terms: ["longitudinal"] };
-    const { separations } = (await (await post("structure_functions", asked)).json()) as Separations;
+    const { separations } = await jsonOf(await post("structure_functions", asked));
     expect(Object.keys(separations[0] ?? {}).slice(3)).toEqual(["pairs", "missing", "infinite", "longitudinal"]);
     const wrong = await post("structure_functions", { ...asked, terms: ["scalar"] });
     expect(await wrong.json()).toMatchObject({ member: "terms" });
