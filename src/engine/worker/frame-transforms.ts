@@ -67,8 +67,8 @@ export class FrameTransforms {
     this.#columns.evaluate({ ...plan, region, time, blend, derived, cancel }, open, sampler, (c, y, z, values) => {
       // Missing values would spread to all nodes or to those within the filter.
       if (!areFinite(values)) {
-        const what = "components" in plan ? "Filters and spectral derivatives need" : "A spectrum needs";
-        const text = `${what} all nodes, and some of "${open.dataset.name}" have no value.`;
+        const what = "terms" in plan ? "Spectra and correlations" : "Filters and spectral derivatives";
+        const text = `${what} need all nodes, and some of "${open.dataset.name}" have no value.`;
         throw new RequestError("Unsupported", text);
       }
       const room = rooms[c * count + z];

@@ -172,3 +172,6 @@ describe("bad requests", () => {
     expect(detail).not.toContain("\n");
   });
 });
+    [{ what: ["log(u.x)"] }, "isotropic32", "Spectra and correlations need all nodes, and some"],
+    [{ what: ["log(u.x)"], call: "correlation" }, "isotropic32", "Spectra and correlations need all nodes, and some"],
+    [{ what: ["filter(log(u.x), gaussian:1)"] }, "isotropic32", "Filters and spectral derivatives need all nodes"],
