@@ -154,7 +154,7 @@ export function frequenciesOf(
       }
     }
   };
-  /** Adds conj(u_k(t)) u_k(t + dt), and |u_k(t)|^2 at these times, over all times. */
+  /** Adds conj(u_k(t)) u_k(t + dt) over all steps, and |u_k(t)|^2 over all times. */
   const takeSteps = (w: number): void => {
     const first = sums.length - 3 * along;
     let [before, now] = [0, 1].map(() => [new Float64Array(nodes), new Float64Array(nodes)]);
@@ -163,11 +163,11 @@ export function frequenciesOf(
         for (let i = 0; i < nodes; i++) now[0][i] = gathered[i * columns.length + s * times + t];
         now[1].fill(0);
         inX.forward(now[0], now[1]);
-        for (let k = 0; t > 0 && k < along; k++) {
+        for (let k = 0; k < along; k++) {
           const [a, b, c, d] = [before[0][k], before[1][k], now[0][k], now[1][k]];
-          sums[first + k] += w * (a * c + b * d);
-          sums[first + along + k] += w * (a * d - b * c);
-          sums[first + 2 * along + k] += w * (a * a + b * b);
+          if (t > 0) sums[first + k] += w * (a * c + b * d);
+          if (t > 0) sums[first + along + k] += w * (a * d - b * c);
+          sums[first + 2 * along + k] += w * (c * c + d * d);
         }
         [before, now] = [now, before];
       }

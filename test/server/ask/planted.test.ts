@@ -51,6 +51,12 @@ it("waves that travel both ways have the signs and the speeds of their ways", as
   expect([c[2], c[3]]).toEqual([expect.closeTo(0.75, 6), expect.closeTo(-1, 6)]);
   const { results: still } = await question({ call: "spectrum", dataset: "waves", what: "u.x*0", ...how, ...plain });
   expect(still[0]).toMatchObject({ convection_velocity: c.map(() => null), mean_convection_velocity: null });
+  const growing = { ...how, ...plain, call: "spectrum", dataset: "waves", what: "u.x*(1 + t*cos(pi*x/6))" };
+  const [grown] = (await question(growing)).results;
+  let [sum, carried] = [0, 0];
+  for (const [i, v] of grown.convection_velocity.entries())
+    for (const one of v === null ? [] : grown.E[i]) [sum, carried] = [sum + i * i * one, carried + i * i * one * v];
+  expect(grown.mean_convection_velocity).toBeCloseTo(carried / sum, 9);
   const at = (i: number): Index => ({ x: i % NODES.x, t: Math.floor(i / NODES.x), ...{ y: 0, z: 0, c: 0, n: 0 } });
   const speeds = Array.from({ length: NODES.x * FRAMES }, (_, i) => Math.abs(waves(at(i))[0] as number));
   expect(answer.courant).toBeCloseTo(Math.max(...speeds), 6);
