@@ -432,15 +432,15 @@ class Grid:
             found.append((w * a.take(x, at) * b.take(x + r, at)).sum(axes) / len(x))
         return np.stack(found, -1)
 
-    def lengths(self, R, axis):
-        """Integral of R/R(0) at each place by trapezes to its first zero, on a line between nodes, or to half; and whether it has one."""
+    def lengths(self, R, axis, last=None):
+        """Integral of R/R(0) at each place by trapezes to its first zero up to `last`, on a line between nodes, or to half; and whether it has one."""
         n = R.shape[-1]
         h = self.at["xyz".index(axis)][1] - self.at["xyz".index(axis)][0]
         lengths, crossed = [], []
-        for rho in (R / R[..., :1]).reshape(-1, n)[:, : n // 2 + 1]:
+        for rho in (R / R[..., :1]).reshape(-1, n)[:, : (last or n // 2) + 1]:
             end = np.argmax(rho <= 0) if (rho <= 0).any() else 0
-            line = np.append(rho[:end], 0) if end else rho
-            at = np.append(np.arange(end), end - 1 + rho[end - 1] / (rho[end - 1] - rho[end])) if end else np.arange(len(rho))
+            line = np.append(rho[:end], 0) if end else rho[: n // 2 + 1]
+            at = np.append(np.arange(end), end - 1 + rho[end - 1] / (rho[end - 1] - rho[end])) if end else np.arange(len(line))
             lengths.append(h * ((line[1:] + line[:-1]) / 2 * np.diff(at)).sum())
             crossed.append(end > 0)
         return lengths, crossed
@@ -451,7 +451,7 @@ class Grid:
         R, A, B = (self.pairs(f, g, axis, over) for f, g in ((a, b), (a, a), (b, b)))
         n = a.shape["tzyx".index(axis)]
         h = self.at["xyz".index(axis)][1] - self.at["xyz".index(axis)][0]
-        lengths, crossed = self.lengths(A[..., :n], axis)
+        lengths, crossed = self.lengths(A[..., :n], axis, n - 1)
         r = h * np.array([*range(n), *range(1 - n, 0)])
         return {
             "pair": np.concatenate([R.ravel(), np.sqrt(A[..., 0]).ravel(), np.sqrt(B[..., 0]).ravel(), r]),

@@ -150,6 +150,15 @@ it("are followed by no integral length along an axis of one node", async () => {
 describe("bad requests", () => {
   it.each([
     [{ what: ["A"] }, "isotropic32", "what: spectra are of a vector or a scalar, not of a tensor."],
+it.each([
+  ["1 - y/4", 1.5735031693489778, true],
+  ["1 - y/5", 2.396928288692961, true],
+  ["1 - y/6", 2.5885654837773737, false],
+])("have an integral to the first zero of a whole open line, by NumPy: %s", async (what, length, crossed) => {
+  const answer = await ask({ frame: [0], call: "correlation", what: [what], axis: ["y"], remove: "none" }, "profile");
+  expect(answer).toMatchObject({ integral_length: expect.closeTo(length, 9), crossed });
+});
+
     [{ kind: "line", terms: ["flux"] }, "isotropic32", "terms: flux is of shells only."],
     [{ what: ["p"], terms: ["transfer"] }, "isotropic32", "terms: transfer is of the velocity u only."],
     [{ what: ["p"], terms: ["helicity"] }, "isotropic32", "terms: helicity needs a vector."],

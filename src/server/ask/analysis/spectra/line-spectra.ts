@@ -233,8 +233,10 @@ export async function correlation(context: Context, question: MemberValues): Pro
   const lengths = Object.values(coordinates).map(({ length }) => length);
   const ofPlaces = (list: readonly unknown[]): unknown => nested(list, lengths.slice(0, at.length));
   const [[, r]] = separations as [[string, number[]]];
-  const half = (g: number) => rho.subarray(g * cells, g * cells + Math.ceil(cells / share(0)));
-  const integrals = Array.from({ length: groups }, (_, g) => integralLength(half(g), r));
+  const ahead = Math.ceil(cells / share(0));
+  const last = isOpen ? ahead - 1 : Math.floor(ahead / 2);
+  const lengthOf = (g: number) => integralLength(rho.subarray(g * cells, g * cells + ahead), r, last);
+  const integrals = Array.from({ length: groups }, (_, g) => lengthOf(g));
   const body = {
     ...about,
     ...(isAuto && separations.length === 1
@@ -292,17 +294,21 @@ async function correlationsIn(
 
 const LENGTHS = ["integral_length", "crossed"] as const;
 
-/** The integral of rho by trapezes to its first zero, on a line between nodes, or else to half the period; null of one node. */
-function integralLength(rho: Float64Array, r: readonly number[]) {
+/**
+ * The integral of rho by trapezes to its first zero, on a line between nodes, or else over half of its nodes; null of one
+ * node. `last`: the last separation, of a period its half.
+ */
+function integralLength(rho: Float64Array, r: readonly number[], last: number) {
   const half = Math.floor(rho.length / 2);
   if (half === 0) return { integral_length: null, crossed: false };
-  let sum = 0;
-  for (let i = 0; i < half; i++) {
+  let [sum, toHalf] = [0, 0];
+  for (let i = 0; i < last; i++) {
     const [a, b] = [rho[i], rho[i + 1]];
     const h = Math.abs(r[i + 1]) - Math.abs(r[i]);
+    if (i + 1 === half) toHalf = sum;
     if (Number.isNaN(a)) return { integral_length: null, crossed: false };
     if (b <= 0) return { integral_length: sum + (0.5 * a * h * a) / (a - b), crossed: true };
     sum += 0.5 * (a + b) * h;
   }
-  return { integral_length: sum, crossed: false };
+  return { integral_length: toHalf, crossed: false };
 }
