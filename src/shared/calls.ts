@@ -335,7 +335,8 @@ export const MEMBERS = {
     choices: AXES,
     description:
       "Axis of lines, or normal to planes; axes of modes, of correlations (one or two) and of structure functions.",
-    defaultText: "x; for planes the open axis; for modes all periodic axes; for structure functions all",
+    defaultText:
+      "the first of several nodes, for spectra a periodic one; for planes the open axis; for modes all periodic axes; for structure functions all",
     example: "y",
   },
   orders: {

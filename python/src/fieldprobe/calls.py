@@ -785,8 +785,9 @@ class Calls(Asking):
                 wavenumbers along one axis with frequencies. One of shell, plane, line, modes, frequency,
                 wavenumber_frequency. Default: shell if all axes are periodic, else plane, else line.
             axis: Axis of lines, or normal to planes; axes of modes, of correlations (one or two) and of
-                structure functions. One or more of x, y, z. Default: x; for planes the open axis; for modes
-                all periodic axes; for structure functions all.
+                structure functions. One or more of x, y, z. Default: the first of several nodes, for spectra
+                a periodic one; for planes the open axis; for modes all periodic axes; for structure functions
+                all.
             cross: Two scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
             at: Fixed position of the first quantity of a pair along an axis that is not in over; the second
                 runs over all positions: <conj(A(y0)) B(y)>.
@@ -862,8 +863,9 @@ class Calls(Asking):
                 a list or a range. Default: the times of the question.
             weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
             axis: Axis of lines, or normal to planes; axes of modes, of correlations (one or two) and of
-                structure functions. One or more of x, y, z. Default: x; for planes the open axis; for modes
-                all periodic axes; for structure functions all.
+                structure functions. One or more of x, y, z. Default: the first of several nodes, for spectra
+                a periodic one; for planes the open axis; for modes all periodic axes; for structure functions
+                all.
             cross: Two scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
             at: Fixed position of the first quantity of a pair along an axis that is not in over; the second
                 runs over all positions: <conj(A(y0)) B(y)>.
@@ -1053,8 +1055,9 @@ class Calls(Asking):
                 longitudinal, transverse, mixed, R_LL, R_NN, scalar, yaglom. Default: in spectra the energy;
                 in structure functions all.
             axis: Axis of lines, or normal to planes; axes of modes, of correlations (one or two) and of
-                structure functions. One or more of x, y, z. Default: x; for planes the open axis; for modes
-                all periodic axes; for structure functions all.
+                structure functions. One or more of x, y, z. Default: the first of several nodes, for spectra
+                a periodic one; for planes the open axis; for modes all periodic axes; for structure functions
+                all.
             orders: Powers of increments, or of the separations of pairs. Default: 2, 3; for pairs 2.
             absolute: Powers p > 0 of absolute increments, integer or not: <|d|^p>, for a vector of the
                 longitudinal increment, with its local slope against <|d|^3>. Default: none.

@@ -16,11 +16,14 @@ for (const [name, nodes] of [
   ["thin", [20, 18, 1]],
   ["deep", [20, 18, 1]],
   ["profile", [1, 18, 1]],
+  ["sheet", [1, 18, 20]],
+  ["duct", [20, 18, 12]],
 ] as const)
   await writeCube({ ...cube, nodes, name, folder: join(folder, name) }, () => undefined);
 for (const [name, axes] of [
   ["channel", { y: { periodic: false } }],
   ["profile", { y: { periodic: false } }],
+  ["duct", { y: { periodic: false }, z: { periodic: false } }],
   ["thin", { z: { spacing: 0.001 } }],
   ["deep", { z: { spacing: 100, periodic: false } }],
 ] as const) {
@@ -147,9 +150,20 @@ it("are followed by no integral length along an axis of one node", async () => {
   expect(await ask(body, "thin")).toMatchObject({ integral_length: null, crossed: false });
 });
 
-describe("bad requests", () => {
-  it.each([
-    [{ what: ["A"] }, "isotropic32", "what: spectra are of a vector or a scalar, not of a tensor."],
+it.each([
+  ["profile", { call: "correlation" }, ["y"]],
+  ["sheet", { call: "correlation" }, ["y"]],
+  ["channel", { call: "correlation" }, ["x"]],
+  ["profile", { kind: "line" }, ["y"]],
+  ["sheet", { kind: "line" }, ["y"]],
+  ["sheet", { kind: "wavenumber_frequency", frame: [0, 1] }, ["y"]],
+  ["duct", {}, ["x"]],
+])("take the first axis of several nodes of a %s by default: %j", async (dataset, members, axis) => {
+  const answer = await ask({ frame: [0], what: ["u.x"], ...members }, dataset);
+  expect(answer.question.axis).toEqual(axis);
+  expect(await ask(answer.question, dataset)).toEqual(answer);
+});
+
 it.each([
   ["1 - y/4", 1.5735031693489778, true],
   ["1 - y/5", 2.396928288692961, true],
@@ -159,6 +173,9 @@ it.each([
   expect(answer).toMatchObject({ integral_length: expect.closeTo(length, 9), crossed });
 });
 
+describe("bad requests", () => {
+  it.each([
+    [{ what: ["A"] }, "isotropic32", "what: spectra are of a vector or a scalar, not of a tensor."],
     [{ kind: "line", terms: ["flux"] }, "isotropic32", "terms: flux is of shells only."],
     [{ what: ["p"], terms: ["transfer"] }, "isotropic32", "terms: transfer is of the velocity u only."],
     [{ what: ["p"], terms: ["helicity"] }, "isotropic32", "terms: helicity needs a vector."],
@@ -169,6 +186,9 @@ it.each([
     [{ kind: "line", axis: "z" }, "deep", "axis: z has one node."],
     [{ kind: "modes", cross: ["u.x+u", "p"] }, "isotropic32", "cross: + joins a scalar and a vector (column 4)."],
     [{ kind: "frequency", frame: [0, 1], what: ["u.x+u"] }, "thin", "what: + joins a scalar and a vector (column 4)."],
+    [{ what: ["log(u.x)"] }, "isotropic32", "Spectra and correlations need all nodes, and some"],
+    [{ what: ["log(u.x)"], call: "correlation" }, "isotropic32", "Spectra and correlations need all nodes, and some"],
+    [{ what: ["filter(log(u.x), gaussian:1)"] }, "isotropic32", "Filters and spectral derivatives need all nodes"],
     [{ terms: ["energy"] }, "isotropic32", "terms: expected some of transfer, flux"],
     [{ kind: "plane" }, "isotropic32", "axis: the axis across the planes must be given"],
     [{ axis: "x" }, "isotropic32", "axis: shells have none"],
@@ -181,6 +201,3 @@ it.each([
     expect(detail).not.toContain("\n");
   });
 });
-    [{ what: ["log(u.x)"] }, "isotropic32", "Spectra and correlations need all nodes, and some"],
-    [{ what: ["log(u.x)"], call: "correlation" }, "isotropic32", "Spectra and correlations need all nodes, and some"],
-    [{ what: ["filter(log(u.x), gaussian:1)"] }, "isotropic32", "Filters and spectral derivatives need all nodes"],

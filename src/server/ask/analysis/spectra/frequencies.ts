@@ -40,13 +40,12 @@ function stepOf(times: readonly number[]): number {
 /** Answers a spectrum of one quantity or a pair, averaged over segments in time, or along an open axis of `line`. */
 export async function frequencySpectrum(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
-  const { normalise, kind, remove } = question;
+  const { normalise, kind, remove, axis = [] } = question;
   const periodic = LETTERS.filter((_, a) => dataset.axes[a as AxisNumber].periodic);
-  const axis = kind === "frequency" ? [] : (question.axis ?? periodic.slice(0, 1));
   const plain = analysisOf(context, question);
   if (question.terms !== undefined) throw wrong("terms", "they are of shells, planes and periodic lines");
   if (question.at !== undefined) throw wrong("at", "it is for periodic lines, modes and correlations");
-  if (kind === "frequency" && question.axis !== undefined) throw wrong("axis", "kind=wavenumber_frequency has an axis");
+  if (kind === "frequency" && axis.length > 0) throw wrong("axis", "kind=wavenumber_frequency has an axis");
   if (kind !== "frequency" && axis.length !== 1) throw wrong("axis", "expected one axis");
   const texts = pairOf(question, dataset);
   // The axis that is transformed in addition to time; null for frequencies alone.

@@ -15,7 +15,7 @@ import { type Analysis, analysisOf, momentsOf, type Tabled, tabled } from "../an
 import { withMeans } from "../means.js";
 import { aboutTexts, checkNumbers, coordinatesOf } from "../reductions.js";
 import { paddedModes } from "./frequencies.js";
-import { fluctuationsOf, pairMembers, pairOf, pairText, shapesOf } from "./spectral-quantities.js";
+import { fluctuationsOf, pairMembers, pairOf, pairText, shapesOf, usualAxis } from "./spectral-quantities.js";
 
 /** Directions to average over: as the question states, or all but open axes. */
 function averagedOver({ question, dataset }: Analysis): readonly Direction[] {
@@ -140,7 +140,7 @@ export async function lineSpectrum(context: Context, question: MemberValues, kin
   if (question.terms !== undefined)
     throw wrong("terms", "terms are of shells, planes, and lines without over, cross and remove");
   const periodic = LETTERS.filter((_, a) => dataset.axes[a as AxisNumber].periodic);
-  const axis = question.axis ?? (kind === "line" ? periodic.slice(0, 1) : periodic);
+  const { axis = periodic } = question;
   if (kind === "line" && axis.length > 1) throw wrong("axis", "lines have one axis; modes have several");
   const texts = pairOf(question, dataset);
   const along = axis.map((one) => LETTERS.indexOf(one) as AxisNumber);
@@ -194,7 +194,7 @@ function factorsOf(
 /** Answers `correlation`: R_ab(r) = <a'(x) b'(x + r)> along one axis, circular if it is periodic, or over two such. */
 export async function correlation(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
-  const { axis = ["x"] } = question;
+  const { axis = [usualAxis(dataset.axes, false)] } = question;
   const analysis = analysisOf(context, question);
   const texts = pairOf(question, dataset);
   if (axis.length > 2) throw wrong("axis", "a correlation is along one axis, or over the plane of two");
@@ -262,11 +262,8 @@ async function correlationsIn(
 ): Promise<Float64Array> {
   const order = slowestFirst(plan);
   const fast = order.at(-1) as AxisNumber;
-  const [ns, nf, mf] = [
-    order.length === 1 ? 1 : plan.nodes[order[0] as AxisNumber],
-    plan.nodes[fast],
-    modesOf(plan)[fast],
-  ];
+  const ns = order.length === 1 ? 1 : plan.nodes[order[0] as AxisNumber];
+  const [nf, mf] = [plan.nodes[fast], modesOf(plan)[fast]];
   const [inS, inF] = [new Transform(ns), new Transform(nf)];
   const [groups, bins] = [groupsOf(plan), binsOf(plan)];
   const R = new Float64Array(groups * ns * nf);
@@ -305,10 +302,10 @@ function integralLength(rho: Float64Array, r: readonly number[], last: number) {
   for (let i = 0; i < last; i++) {
     const [a, b] = [rho[i], rho[i + 1]];
     const h = Math.abs(r[i + 1]) - Math.abs(r[i]);
-    if (i + 1 === half) toHalf = sum;
     if (Number.isNaN(a)) return { integral_length: null, crossed: false };
     if (b <= 0) return { integral_length: sum + (0.5 * a * h * a) / (a - b), crossed: true };
     sum += 0.5 * (a + b) * h;
+    if (i + 1 === half) toHalf = sum;
   }
   return { integral_length: toHalf, crossed: false };
 }

@@ -5,6 +5,14 @@ import type { Dataset } from "../../../../engine/contract/dataset.js";
 import { wrong } from "../../faults.js";
 import type { MemberValues, RequestedQuantity } from "../../question/member-values.js";
 import { usualWhat, whatText } from "../../question/what.js";
+import { AXES, LETTERS } from "../analysed-nodes.js";
+
+/** The axis of a question without one: the first of several nodes, for spectra a periodic one if there is any. */
+export function usualAxis(axes: Dataset["axes"], isOfSpectrum: boolean): "x" | "y" | "z" {
+  const several = AXES.filter((a) => axes[a].nodes > 1);
+  const periodic = several.filter((a) => isOfSpectrum && axes[a].periodic);
+  return LETTERS[periodic[0] ?? several[0] ?? 0];
+}
 
 /** The quantity of a question. Throws RequestError for several. */
 export function onlyWhat(question: MemberValues, dataset: Dataset): RequestedQuantity {

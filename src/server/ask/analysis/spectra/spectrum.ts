@@ -16,24 +16,26 @@ import { courantOf } from "../means.js";
 import { aboutTexts, checkNumbers, coordinatesOf } from "../reductions.js";
 import { frequencySpectrum } from "./frequencies.js";
 import { lineSpectrum } from "./line-spectra.js";
-import { onlyWhat } from "./spectral-quantities.js";
+import { onlyWhat, usualAxis } from "./spectral-quantities.js";
 
 /** Members of the kinds that transform time, and of the kinds with positions. */
 const IN_TIME = ["segment", "overlap", "window", "detrend"] as const;
 const OF_LINES = ["over", "cross", "at", "remove", "normalise", "mean_time"] as const;
 
-export async function spectrum(context: Context, question: MemberValues): Promise<Tabled> {
+export async function spectrum(context: Context, given: MemberValues): Promise<Tabled> {
   const { axes } = context.dataset;
-  const { kind } = question;
+  const open = openAxes(axes).length;
+  const { kind = open === 0 ? "shell" : open === 1 ? "plane" : "line" } = given;
+  const isAlongLines = kind === "line" || kind === "wavenumber_frequency";
+  const question = { ...given, kind, ...(isAlongLines ? { axis: given.axis ?? [usualAxis(axes, true)] } : {}) };
   const isOpenLine = kind === "line" && question.axis?.some((one) => !axes[LETTERS.indexOf(one) as 0].periodic);
   if (kind === "frequency" || kind === "wavenumber_frequency" || isOpenLine)
     return frequencySpectrum(context, question);
   const inTime = IN_TIME.find((name) => question[name] !== undefined);
   if (inTime !== undefined) throw wrong(inTime, "it is for frequencies, and for lines along an open axis");
   const ofLines = OF_LINES.find((name) => question[name] !== undefined);
-  const isOpen = axes.some(({ periodic }) => !periodic);
-  if (kind === "modes" || (kind === "line" && question.terms === undefined && (isOpen || ofLines !== undefined)))
-    return lineSpectrum(context, question, kind);
+  const hasPlaces = kind === "line" && question.terms === undefined && (open > 0 || ofLines !== undefined);
+  if (kind === "modes" || hasPlaces) return lineSpectrum(context, question, kind);
   if (ofLines !== undefined) throw wrong(ofLines, "it is for kind=line and kind=modes");
   return spectrumOfFrames(context, question);
 }
@@ -44,12 +46,9 @@ async function spectrumOfFrames(context: Context, question: MemberValues): Promi
   const analysis = analysisOf(context, question);
   const { nodes, sum, most } = analysis;
   const what = onlyWhat(question, dataset);
-  const open = openAxes(dataset.axes).length;
-  const { kind = open === 0 ? "shell" : open === 1 ? "plane" : "line", terms = [] } = question;
-  const [given, ...others] = question.axis ?? [];
+  const { kind, terms = [] } = question;
+  const [axis, ...others] = question.axis ?? [];
   if (others.length > 0) throw wrong("axis", "a spectrum has one axis");
-  const firstPeriodic = LETTERS.find((_, a) => dataset.axes[a as AxisNumber].periodic) ?? "x";
-  const axis = kind === "line" ? (given ?? firstPeriodic) : given;
   const odd = terms.find((term) => !/^(transfer|flux|dissipation|helicity|cross:.+)$/.test(term));
   if (odd !== undefined)
     throw wrong("terms", `expected some of transfer, flux, dissipation, helicity and cross:q, not ${odd}`);
@@ -177,21 +176,13 @@ function describeSums(
     ...(plan.terms.includes("cross") ? { cross: listed(of("cross")) } : {}),
     ...(more.includes("dissipation") ? { dissipation: [...of("gradients").map((sum) => (nu as number) * sum)] } : {}),
     ...(more.includes("transfer") ? { transfer: [...transfer] } : {}),
-    ...(more.includes("flux") ? { flux: fluxOf(transfer) } : {}),
+    // Pi(n) = - sum of T(m) over m <= n.
+    ...(more.includes("flux") ? { flux: [...transfer].map((_, n) => -sumIn(transfer.subarray(0, n + 1))) } : {}),
     nyquist,
   };
   if (!plan.terms.includes("gradients")) return members;
-  const meanSquareGradient = of("gradients").reduce((sum, one) => sum + one, 0);
-  return { ...members, scales: scalesOf(of("energy"), unit, meanSquareGradient, nu, nyquist) };
+  return { ...members, scales: scalesOf(of("energy"), unit, sumIn(of("gradients")), nu, nyquist) };
 }
 
 const sumOf = (a: readonly number[], b: readonly number[]) => a.map((one, i) => one + b[i]);
-
-/** Pi(n) = - sum of T(m) over m <= n. */
-function fluxOf(transfer: Float64Array): number[] {
-  let sum = 0;
-  return [...transfer].map((one) => {
-    sum += one;
-    return -sum;
-  });
-}
+const sumIn = (values: Float64Array): number => values.reduce((sum, one) => sum + one, 0);
