@@ -2,6 +2,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { CALL_NAMES } from "../../src/shared/calls.js";
@@ -32,11 +34,7 @@ it("suggests a command for one that is misspelt", async () => {
 it("says nothing to a reader who has gone", async () => {
   const child = spawn(process.execPath, [BIN, "cluster", "--help"]);
   child.stdout.destroy();
-  let said = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    said += text;
-  });
-  const [code] = await once(child, "close");
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
   expect([code, said]).toEqual([1, ""]);
 });
 
@@ -50,11 +48,7 @@ it
     const full = openSync(FULL, "w");
     const child = spawn(process.execPath, [BIN, ...words], { stdio: ["ignore", full, "pipe"] });
     closeSync(full);
-    let said = "";
-    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      said += text;
-    });
-    const [code] = await once(child, "close");
+    const [said, [code]] = await Promise.all([text(child.stderr as Readable), once(child, "close")]);
     const lines = said.split("\n").filter((line) => !/ \d+ %$/.test(line));
     expect([code, lines]).toEqual([
       1,

@@ -4,18 +4,14 @@ import { once } from "node:events";
 import { readdirSync, readFileSync, watch } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { EXAMPLE, load, scratch } from "./support.js";
 
 const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
 
-let folder: ReturnType<typeof scratch>;
-beforeEach(() => {
-  folder = scratch();
-});
-afterEach(() => folder.remove());
-
 it.each(["calendar.json.lock", ".partial"])("killed when there is a %s", { timeout: 60_000 }, async (trace) => {
+  const folder = scratch();
+  onTestFinished(() => folder.remove());
   const events = Array.from({ length: 3_000 }, (_, n) => ({
     id: 5000 + n,
     name: `Event ${n}`,

@@ -3,6 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 
 const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
@@ -96,10 +97,6 @@ export async function importEvents(
     env: { ...process.env, ...settings },
     stdio: ["ignore", "ignore", "pipe"],
   });
-  let said = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    said += text;
-  });
-  const [code] = await once(child, "close");
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
   return [code as number, said];
 }

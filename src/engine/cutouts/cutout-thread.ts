@@ -4,11 +4,11 @@ import { BusyError, DataError } from "../../shared/errors.js";
 import { OneThread } from "../../shared/one-thread.js";
 import type { Dataset } from "../../storage/dataset/dataset.js";
 import type { StorePort } from "../../storage/remote/store-port.js";
-import type { NumberTable, SampledGrid, TableColumn } from "../../storage/tools/grid-file.js";
+import type { NumberColumn, NumberTable, SampledGrid } from "../../storage/tools/grid-file.js";
 import type { Selection } from "../../storage/tools/selection.js";
 import type { PathRecords } from "../../storage/tools/trajectory-file.js";
 
-export type { NumberTable, PathRecords, SampledGrid, Selection, TableColumn };
+export type { NumberColumn, NumberTable, PathRecords, SampledGrid, Selection };
 
 /** Paths of particles, and when each starts if they differ. */
 export interface RecordedPaths {

@@ -9,7 +9,7 @@ import { ReadBuffer } from "../dataset/read-buffer.js";
 import type { ChunkIndex, Stored } from "../dataset/stored.js";
 import type { StoredFile, StoredHyperslab } from "../dataset/stored-file.js";
 import { openFile } from "../open-file.js";
-import { copyBox, isInBlockOrder, type NodeBox, readBox, storedBox } from "./stored-box.js";
+import { copyBox, isInBlockOrder, type NodeBox, type NodeValues, readBox, storedBox } from "./stored-box.js";
 
 const OPEN_FILES = 32;
 
@@ -55,8 +55,12 @@ export interface StoredBricks {
    * @returns the bricks that have arrived or are known to fail
    */
   fetched(field: FieldName, wanted: readonly FrameBricks[]): readonly FrameBricks[];
-  /** Reads any box of nodes of one frame into `out`, layout [z][y][x][c]. Throws DataError as `readBrick`. */
-  readNodes(field: FieldName, frame: number, box: NodeBox, out: Float32Array): void;
+  /**
+   * Reads any box of nodes of one frame, rounded if `out` is float32. Throws DataError as `readBrick`.
+   *
+   * @param edge lengths of `out`, layout [z][y][x][c], by default those of the box; what is beyond the box becomes NaN
+   */
+  readNodes(field: FieldName, frame: number, box: NodeBox, out: NodeValues, edge?: Triple): void;
   close(): void;
 }
 
@@ -84,11 +88,7 @@ class BrickFiles implements StoredBricks {
     const { edge, count } = source.bricking;
     if (!Number.isInteger(brick) || brick < 0 || brick >= count[0] * count[1] * count[2])
       throw new DataError(`${this.#dataset.name} has no brick ${brick} of ${field}.`);
-    if (out.length !== edge[0] * edge[1] * edge[2] * source.components)
-      throw new RangeError(`a brick of ${field} has ${edge.join(" x ")} nodes, not ${out.length} values`);
-    const box = brickBox(this.#nodesOf(source), source, brick);
-    if (box.count.some((length, axis) => length < edge[axis])) out.fill(Number.NaN);
-    this.#read(field, source, frame, box, edge, out);
+    this.#read(field, source, frame, brickBox(this.#nodesOf(source), source, brick), edge, out);
   }
 
   fetched(field: FieldName, wanted: readonly FrameBricks[]): readonly FrameBricks[] {
@@ -121,20 +121,21 @@ class BrickFiles implements StoredBricks {
     }));
   }
 
-  readNodes(field: FieldName, frame: number, box: NodeBox, out: Float32Array): void {
+  readNodes(field: FieldName, frame: number, box: NodeBox, out: NodeValues, edge = box.count): void {
     const source = this.#source(field, frame);
-    if (out.length !== box.count[0] * box.count[1] * box.count[2] * source.components)
-      throw new RangeError(`${box.count.join(" x ")} nodes of ${field} are not ${out.length} values`);
     const least = (source.own ?? [source]).map((one) => this.#nodesOf(one));
     const outside = box.first.some((first, axis) => {
       const nodes = Math.min(...least.map((lengths) => lengths[axis] as number));
       return first < 0 || box.count[axis] < 1 || first + box.count[axis] > nodes;
     });
     if (outside) throw new DataError(`${this.#dataset.name} has no nodes ${box.first} to ${box.count} of ${field}.`);
-    this.#read(field, source, frame, box, box.count, out);
+    this.#read(field, source, frame, box, edge, out);
   }
 
-  #read(field: FieldName, source: FieldSource, frame: number, box: NodeBox, edge: Triple, out: Float32Array): void {
+  #read(field: FieldName, source: FieldSource, frame: number, box: NodeBox, edge: Triple, out: NodeValues): void {
+    if (out.length !== edge[0] * edge[1] * edge[2] * source.components)
+      throw new RangeError(`${edge.join(" x ")} nodes of ${field} are not ${out.length} values`);
+    if (box.count.some((length, axis) => length < edge[axis])) out.fill(Number.NaN);
     this.#withoutPlaces(field, frame, () => {
       for (const component of source.parts.keys()) this.#readPart(source, component, frame, box, edge, out);
     });
@@ -154,14 +155,7 @@ class BrickFiles implements StoredBricks {
     }
   }
 
-  #readPart(
-    source: FieldSource,
-    component: number,
-    frame: number,
-    box: NodeBox,
-    edge: Triple,
-    out: Float32Array,
-  ): void {
+  #readPart(source: FieldSource, component: number, frame: number, box: NodeBox, edge: Triple, out: NodeValues): void {
     const part = source.parts[component];
     const { components } = source;
     if (part.constant !== undefined) {
@@ -206,9 +200,15 @@ class BrickFiles implements StoredBricks {
     part: FieldPart,
     frame: number,
     box: NodeBox,
-    out: Float32Array,
+    out: NodeValues,
   ): boolean {
-    if (file.readWholeChunk === undefined || source.parts.length > 1 || part.declared !== null) return false;
+    if (
+      file.readWholeChunk === undefined ||
+      out instanceof Float64Array ||
+      source.parts.length > 1 ||
+      part.declared !== null
+    )
+      return false;
     const slab = storedBox(part, frameIn(part, frame), this.#nodesOf(source), box);
     const values = slab.count.reduce((product, length) => product * length, 1);
     if (values !== out.length || !isAsStored(stored, packing) || !isInBlockOrder(part, slab.count, box)) return false;

@@ -10,8 +10,11 @@ import type { StoredFile } from "../dataset/stored-file.js";
 /** Nodes `first` to `first + count - 1` along x, y, z. */
 export type NodeBox = Readonly<Record<"first" | "count", Triple>>;
 
+/** Values as they are stored, or rounded to float32. */
+export type NodeValues = Float32Array | Float64Array;
+
 /** Node values of shape (x, y, z, component), in whatever order they are stored. */
-export type NodeView = NdArray<Float32Array | Float64Array>;
+export type NodeView = NdArray<NodeValues>;
 
 export interface StoredBox extends Hyperslab {
   /** Every axis ascends. The values lie in the read buffer and last until its next use. */
@@ -66,7 +69,7 @@ export function isInBlockOrder(part: FieldPart, count: readonly number[], { coun
   return offset === 0 && stride.every((step, axis) => step === strides[axis]);
 }
 
-function viewOf(values: Float32Array | Float64Array, part: FieldPart, count: readonly number[]): NodeView {
+function viewOf(values: NodeValues, part: FieldPart, count: readonly number[]): NodeView {
   const wanted: readonly string[] = [...AXIS_NAMES, "c"];
   const dimensions = part.dimensions.includes("c") ? part.dimensions : [...part.dimensions, "c"];
   const lengths = dimensions.map((_, index) => count[index] ?? 1);
@@ -76,7 +79,7 @@ function viewOf(values: Float32Array | Float64Array, part: FieldPart, count: rea
 }
 
 /**
- * Copies a box into a block of its shape, as float32. Rows that are stored alike in both are moved whole, with adjacent
+ * Copies a box into a block of its shape and type. Rows that are stored alike in both are moved whole, with adjacent
  * rows: views take five times as long as rows, and rows five to ten times as long as a whole box.
  */
 export function copyBox(from: NodeView, to: NodeView): void {

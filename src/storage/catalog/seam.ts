@@ -3,23 +3,22 @@ import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { AxisName, Dataset, Question, Triple } from "../dataset/dataset.js";
 import { AXIS_NAMES, fieldNames } from "../dataset/dataset.js";
 
-const LINES = 48;
+export const LINES = 48;
 /** Nodes of a line whose steps are the usual ones: whole lines of a large set would take most of its chunks. */
-const STEPS = 512;
+export const STEPS = 512;
 /** Largest difference of nodes that count as equal, relative to the largest value: a few roundings of float32. */
 const EQUAL = 1e-6;
 
-/** Lines of the first field along an axis, spread over the other two. */
-function linesOf(dataset: Dataset, axis: number, open: StoredBricks) {
-  const [field = ""] = fieldNames(dataset);
+/** Lines of a field, by default the first, along an axis, spread over the other two. */
+export function linesOf(dataset: Dataset, axis: number, open: StoredBricks, field = fieldNames(dataset)[0] ?? "") {
   const components = dataset.fields[field]?.components ?? 1;
-  const read = (line: number, from: number, length: number): Float32Array => {
+  const read = (line: number, from: number, length: number): Float64Array => {
     // Multiples of two irrational numbers spread the lines evenly.
     const fractions = [(line * Math.SQRT2) % 1, (line * Math.E) % 1];
     const place = ({ nodes }: { nodes: number }) => Math.floor((fractions.pop() ?? 0) * nodes);
     const first = dataset.axes.map((one, at) => (at === axis ? from : place(one))) as unknown as Triple;
     const count = dataset.axes.map((_, at) => (at === axis ? length : 1)) as unknown as Triple;
-    const out = new Float32Array(length * components);
+    const out = new Float64Array(length * components);
     open.readNodes(field, 0, { first, count }, out);
     return out;
   };
@@ -46,7 +45,7 @@ export function seamRatio(dataset: Dataset, axis: number, open: StoredBricks): n
   return Math.sqrt(seam / inside) * Math.sqrt(length - 1);
 }
 
-const largest = (values: Iterable<number>): number => Math.max(...[...values].map(Math.abs));
+export const largest = (values: Iterable<number>): number => Math.max(...[...values].map(Math.abs));
 
 /** Whether the last node repeats the first on all lines of a varying field. The first that differs ends the search. */
 function isRepeated(dataset: Dataset, axis: number, open: StoredBricks): boolean {

@@ -7,7 +7,7 @@
 import { DataError } from "../../shared/errors.js";
 import { addressAt, bufferOf, checkedBytes, type ReadBytes, signedBytes, unsigned } from "./bytes.js";
 import { checkInnerSum } from "./checksum.js";
-import { recordsOf } from "./second-tree-nodes.js";
+import { bytesFor, recordsOf } from "./second-tree-nodes.js";
 
 const OBJECT_HEAD = 16;
 /** Most bytes of a global collection or of one object: of texts and references that describe data. */
@@ -69,8 +69,6 @@ interface Heap {
   readonly hasSums: boolean;
   readonly blocks: Map<number, DataView>;
 }
-
-const bytesFor = (most: number): number => Math.floor(Math.log2(most) / 8) + 1;
 
 export function fractalHeap(read: ReadBytes, address: number): ReadObject {
   const heap = readHeap(read, address);

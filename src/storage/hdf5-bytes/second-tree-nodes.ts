@@ -52,7 +52,8 @@ export function readTree(read: ReadBytes, address: number, types: readonly numbe
   return { recordBytes, depth, root, records, total: unsigned(header, 26), countBytes, pointerBytes };
 }
 
-const bytesFor = (most: number): number => Math.floor(Math.log2(most) / 8) + 1;
+/** Bytes of a number up to `most`. */
+export const bytesFor = (most: number): number => Math.floor(Math.log2(most) / 8) + 1;
 
 export function readNode(read: ReadBytes, start: number, { level, records }: TreeNode, tree: Tree): DataView {
   const pointers = level === 0 ? 0 : (records + 1) * tree.pointerBytes[level];

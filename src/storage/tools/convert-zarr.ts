@@ -84,11 +84,8 @@ export async function convertToZarr(
   let [files, kept] = [0, 0];
   try {
     for (const [field, cut] of cuts) {
-      const form = {
-        compression: options.compression,
-        chunksPerShard: options.shard === 0 ? null : product(cut.chunks),
-      };
-      const codec = await ShardCodec.open(form);
+      const { compression, shard } = options;
+      const codec = await ShardCodec.open({ compression, chunksPerShard: shard === 0 ? null : product(cut.chunks) });
       for (let frame = 0; frame < dataset.time.count; frame++)
         for (const at of shardsOf(cut)) {
           const key = `${field}/c/${[frame, ...at.toReversed(), ...(cut.components === 3 ? [0] : [])].join("/")}`;
@@ -96,7 +93,7 @@ export async function convertToZarr(
           if (there !== null && codec.isWhole(there, chunksIn(cut, at).length)) {
             noted.note(key, there);
             kept++;
-          } else await noted.write(key, await encodeShard(source, field, frame, cut, at, codec, options.shard > 0));
+          } else await noted.write(key, await encodeShard(source, field, frame, cut, at, codec, shard > 0));
           progress(++files / total);
           await setImmediate();
         }
@@ -115,11 +112,8 @@ export async function convertToZarr(
 }
 
 async function claim(dataset: Dataset, target: ObjectTarget, options: ZarrOptions): Promise<void> {
-  const plan = JSON.stringify(
-    { format: "zarr", ...options, source: dataset.files, reading: readingDigest(dataset) },
-    null,
-    2,
-  );
+  const conversion = { format: "zarr", ...options, source: dataset.files, reading: readingDigest(dataset) };
+  const plan = JSON.stringify(conversion, null, 2);
   const known = await target.read(CONVERSION_NAME);
   if (known !== null) {
     if (new TextDecoder().decode(known) !== plan)
@@ -150,16 +144,17 @@ function cutOf(dataset: Dataset, field: FieldName, { chunk, shard }: ZarrOptions
 }
 
 function shardsOf({ nodes, chunk, chunks }: Cut): Triple[] {
-  return indices(nodes.map((n, axis) => Math.ceil(n / (chunk[axis] * chunks[axis]))) as unknown as Triple);
+  return indicesIn(nodes.map((n, axis) => Math.ceil(n / (chunk[axis] * chunks[axis]))) as unknown as Triple);
 }
 
 function chunksIn({ nodes, chunk, chunks }: Cut, at: Triple): Triple[] {
-  return indices(chunks).filter((inside) =>
+  return indicesIn(chunks).filter((inside) =>
     inside.every((index, axis) => (at[axis] * chunks[axis] + index) * chunk[axis] < nodes[axis]),
   );
 }
 
-function indices([nx, ny, nz]: Triple): Triple[] {
+/** All indices below these counts, x fastest. */
+export function indicesIn([nx, ny, nz]: Triple): Triple[] {
   const found: Triple[] = [];
   for (let z = 0; z < nz; z++) for (let y = 0; y < ny; y++) for (let x = 0; x < nx; x++) found.push([x, y, z]);
   return found;
@@ -195,17 +190,9 @@ function readChunk(
 ): Float32Array {
   const first = at.map((index, axis) => (index * chunks[axis] + inside[axis]) * chunk[axis]) as unknown as Triple;
   const count = first.map((start, axis) => Math.min(chunk[axis], nodes[axis] - start)) as unknown as Triple;
-  const values = new Float32Array(product(count) * components);
-  source.readNodes(field, frame, { first, count }, values);
-  if (product(count) === product(chunk)) return values;
-  const whole = new Float32Array(product(chunk) * components).fill(Number.NaN);
-  const run = count[0] * components;
-  for (let z = 0; z < count[2]; z++)
-    for (let y = 0; y < count[1]; y++) {
-      const from = (z * count[1] + y) * run;
-      whole.set(values.subarray(from, from + run), (z * chunk[1] + y) * chunk[0] * components);
-    }
-  return whole;
+  const values = new Float32Array(product(chunk) * components);
+  source.readNodes(field, frame, { first, count }, values, chunk);
+  return values;
 }
 
 async function writeDocuments(

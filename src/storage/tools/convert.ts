@@ -12,6 +12,7 @@ import type { DescriptorInput } from "../dataset/descriptor.js";
 import { placeOf } from "../dataset/files.js";
 import { CONVERSION_NAME, DESCRIPTOR_NAME } from "../dataset/folder-names.js";
 import { type Filter, Hdf5Writer } from "../hdf5/writer.js";
+import { indicesIn } from "./convert-zarr.js";
 import { portableDescriptor, readingDigest, requireConvertible } from "./portable.js";
 
 export interface ConvertOptions {
@@ -126,15 +127,10 @@ export function planBoxes(nodes: Triple, edge: Triple, components: number): Node
     const chunks = Math.max(1, Math.floor(BOX_BYTES / rest / edge[axis]));
     size[axis] = Math.min(nodes[axis], chunks * edge[axis]);
   }
-  const boxes: NodeBox[] = [];
-  for (let z = 0; z < nodes[2]; z += size[2])
-    for (let y = 0; y < nodes[1]; y += size[1])
-      for (let x = 0; x < nodes[0]; x += size[0]) {
-        const first: Triple = [x, y, z];
-        const count = first.map((at, axis) => Math.min(size[axis], nodes[axis] - at));
-        boxes.push({ first, count: count as unknown as Triple });
-      }
-  return boxes;
+  return indicesIn(nodes.map((n, axis) => Math.ceil(n / size[axis])) as unknown as Triple).map((at) => {
+    const first = at.map((index, axis) => index * size[axis]) as unknown as Triple;
+    return { first, count: first.map((from, axis) => Math.min(size[axis], nodes[axis] - from)) as unknown as Triple };
+  });
 }
 
 async function writeForcing(forcing: Extract<Dataset["forcing"], { kind: "modes" }>, folder: string): Promise<string> {

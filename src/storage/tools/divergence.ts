@@ -21,7 +21,7 @@ export class DivergenceSums {
    *
    * @param edge lengths of the block in memory, x first @param size its nodes @param first its first node
    */
-  add(block: Float32Array, edge: Triple, size: Triple, first: Triple, axes: readonly Axis[]): void {
+  add(block: Float32Array | Float64Array, edge: Triple, size: Triple, first: Triple, axes: readonly Axis[]): void {
     const inverse = axes.map((axis, at) => inverseSpans(axis, first[at as 0], size[at as 0]));
     const [ix, iy, iz] = inverse as [Float64Array, Float64Array, Float64Array];
     const [sx, sy, sz] = [3, 3 * edge[0], 3 * edge[0] * edge[1]];

@@ -17,7 +17,8 @@ export interface FrameStatistics {
   readonly places: FramePlaces;
 }
 
-class Sums {
+/** Sums over values of a component. */
+export class Sums {
   min = Number.POSITIVE_INFINITY;
   max = Number.NEGATIVE_INFINITY;
   squares = 0;

@@ -6,10 +6,10 @@ import { LongNumbers, slabLengths, slabsOf, typeOf, type Values } from "./long-n
 const TYPES = { "<f4": "float32", "<f8": "float64", "<i4": "int32" } as const;
 const SLAB_NUMBERS = 256 * 1024;
 
-/** The coordinates of an axis, or a fixed position or time of the whole grid, without a dimension. */
-export interface GridCoordinate {
+/** A column of a table, the coordinates of an axis, or a fixed position or time of a grid, without a dimension. */
+export interface NumberColumn {
   readonly name: string;
-  readonly coordinates: Float64Array;
+  readonly values: Float64Array;
   readonly attributes: Readonly<Record<string, string>>;
 }
 
@@ -23,28 +23,21 @@ export interface GridVariable {
 
 export interface SampledGrid {
   readonly variables: readonly GridVariable[];
-  readonly axes: readonly GridCoordinate[];
-  readonly scalars: readonly GridCoordinate[];
+  readonly axes: readonly NumberColumn[];
+  readonly scalars: readonly NumberColumn[];
   readonly about: Readonly<Record<string, string>>;
-}
-
-export interface TableColumn {
-  readonly name: string;
-  readonly values: Float64Array;
-  readonly attributes: Readonly<Record<string, string>>;
 }
 
 /** Columns along the one that orders the rows, or along row numbers. */
 export interface NumberTable {
-  readonly along: TableColumn;
-  readonly columns: readonly TableColumn[];
+  readonly along: NumberColumn;
+  readonly columns: readonly NumberColumn[];
   readonly about: SampledGrid["about"];
 }
 
 export async function writeTableFile(path: string, { along, columns, about }: NumberTable): Promise<void> {
-  const axis = { ...along, coordinates: along.values };
   const variables = columns.map((column) => ({ ...column, axes: [along.name] }));
-  await writeGridFile(path, { variables, axes: [axis], scalars: [], about });
+  await writeGridFile(path, { variables, axes: [along], scalars: [], about });
 }
 
 /** @throws DataError if the file cannot be written */
@@ -53,16 +46,16 @@ export async function writeGridFile(path: string, grid: SampledGrid): Promise<vo
   await Hdf5Writer.write(path, async (writer) => {
     writer.attribute("Conventions", "CF-1.11");
     for (const [name, text] of Object.entries(about)) writer.attribute(name, text);
-    for (const { name, coordinates, attributes: own } of axes) {
-      writer.whole(name, "float64", [coordinates.length], coordinates);
+    for (const { name, values, attributes: own } of axes) {
+      writer.whole(name, "float64", [values.length], values);
       writer.scale(name);
       writer.describe(name, own);
     }
-    for (const { name, coordinates, attributes: own } of scalars) {
-      writer.whole(name, "float64", [], coordinates);
+    for (const { name, values, attributes: own } of scalars) {
+      writer.whole(name, "float64", [], values);
       writer.describe(name, own);
     }
-    const lengths = new Map(axes.map(({ name, coordinates }) => [name, coordinates.length]));
+    const lengths = new Map(axes.map(({ name, values }) => [name, values.length]));
     for (const { name, values, axes: along, attributes } of variables) {
       const shape = along.map((axis) => lengths.get(axis) as number);
       if (values instanceof LongNumbers) await writeLong(writer, name, shape, values);

@@ -4,6 +4,7 @@ import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import { seamRatio } from "../catalog/seam.js";
 import { AXIS_NAMES, type Dataset, type FieldName, fieldNames, nodeAt, type Triple } from "../dataset/dataset.js";
 import { DivergenceSums, shuffledText } from "./divergence.js";
+import { Sums } from "./frame-statistics.js";
 
 /** Most nodes of a field that are read for its extremes: planes, evenly spaced, or rows in the middle of one. */
 const MAX_NODES = 2 ** 22;
@@ -44,8 +45,8 @@ export function lookAt(dataset: Dataset): { readonly lines: string[]; readonly s
 
 const nodesOf = ({ axes }: Dataset): Triple => axes.map(({ nodes }) => nodes) as unknown as Triple;
 
-function readBox(dataset: Dataset, field: FieldName, open: StoredBricks, first: Triple, count: Triple): Float32Array {
-  const out = new Float32Array(count[0] * count[1] * count[2] * (dataset.fields[field]?.components ?? 1));
+function readBox(dataset: Dataset, field: FieldName, open: StoredBricks, first: Triple, count: Triple): Float64Array {
+  const out = new Float64Array(count[0] * count[1] * count[2] * (dataset.fields[field]?.components ?? 1));
   open.readNodes(field, 0, { first, count }, out);
   return out;
 }
@@ -56,36 +57,21 @@ function extremes(dataset: Dataset, field: FieldName, open: StoredBricks): strin
   const every = Math.max(1, Math.ceil((nodes[0] * nodes[1] * nodes[2]) / MAX_NODES));
   const rows = Math.max(1, Math.min(nodes[1], Math.floor(MAX_NODES / nodes[0])));
   const middle = Math.floor((nodes[1] - rows) / 2);
-  const found = Array.from({ length: components }, () => ({
-    least: Infinity,
-    most: -Infinity,
-    squares: 0,
-    count: 0,
-    missing: 0,
-  }));
+  const found = Array.from({ length: components }, () => new Sums());
   for (let k = 0; k < nodes[2]; k += every) {
     const plane = readBox(dataset, field, open, [0, middle, k], [nodes[0], rows, 1]);
-    for (const [at, value] of plane.entries()) {
-      const one = found[at % components] as (typeof found)[0];
-      if (Number.isNaN(value)) one.missing++;
-      else {
-        one.least = Math.min(one.least, value);
-        one.most = Math.max(one.most, value);
-        one.squares += value * value;
-        one.count++;
-      }
-    }
+    for (const [at, value] of plane.entries()) (found[at % components] as Sums).add(value);
   }
   const places = [0, 0.5, 1].map((part) => nodes.map((count) => Math.round(part * (count - 1))) as unknown as Triple);
   const values = places.map((place) => readBox(dataset, field, open, place, [1, 1, 1]));
   const part = rows === nodes[1] ? `one plane in ${every}` : `${rows} rows of the first plane`;
   const read = every === 1 ? "" : `, ${part}`;
-  return found.map(({ least, most, squares, count, missing }, c) => {
+  return found.map(({ min, max, squares, finite, nonFinite }, c) => {
     const name = components === 1 ? field : `${field} ${AXIS_NAMES[c]}`;
     const at = places.map((place, i) => `${short(values[i]?.[c] as number)} at (${place.join(" ")})`).join(", ");
-    const holes = missing === 0 ? "" : `, ${missing} missing`;
+    const holes = nonFinite === 0 ? "" : `, ${nonFinite} missing or infinite`;
     const range =
-      count === 0 ? "no values" : `${short(least)} to ${short(most)}, rms ${short(Math.sqrt(squares / count))}`;
+      finite === 0 ? "no values" : `${short(min)} to ${short(max)}, rms ${short(Math.sqrt(squares / finite))}`;
     return `${name}: ${range}${holes}${read}; ${at}`;
   });
 }

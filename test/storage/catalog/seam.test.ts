@@ -1,4 +1,4 @@
-/** Periodic axes whose end is stored twice are found; fields that only look alike at the ends are left alone. */
+/** Periodic axes whose end is stored twice are found, and values that float32 does not hold; others are left alone. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { measured } from "../../../src/storage/catalog/raised-questions.js";
@@ -15,10 +15,11 @@ const ANSWERS = {
   origin: [0, 0, 0],
 } as const;
 
-/** Axes of which the description of a field asks for the spacing. */
-async function asked(name: string, velocity: (x: number, y: number, z: number) => readonly number[]) {
+type Velocity = (x: number, y: number, z: number) => readonly number[];
+/** The description of a field of three components. */
+async function described(name: string, velocity: Velocity, bytes: 4 | 8 = 4) {
   const path = await writeHdf5(join(SCRATCH, `${name}.h5`), (file) => {
-    const data = new Float32Array(3 * N ** 3);
+    const data = new (bytes === 4 ? Float32Array : Float64Array)(3 * N ** 3);
     for (let i = 0; i < N ** 3; i++) data.set(velocity(i % N, Math.floor(i / N) % N, Math.floor(i / N ** 2)), 3 * i);
     file.create_dataset({ name: "velocity", data, shape: [N, N, N, 3], chunks: [16, 16, 16, 3] });
     // An answer against a statement accepts no question that the values raise.
@@ -26,10 +27,12 @@ async function asked(name: string, velocity: (x: number, y: number, z: number) =
   });
   const found = recognise(path, ANSWERS, name);
   if (found === null) throw new Error("not recognised");
-  return measured(found, SCRATCH, {})
-    .written.questions?.filter(({ about }) => about === "spacing")
-    .map(({ axes }) => axes);
+  return measured(found, SCRATCH, {}).written;
 }
+
+/** Axes of which the description asks for the spacing. */
+const asked = async (name: string, velocity: Velocity) =>
+  (await described(name, velocity)).questions?.flatMap(({ about, axes }) => (about === "spacing" ? [axes] : []));
 
 /** An angle whose period is as many nodes. */
 const turn = (node: number, nodes: number) => (2 * Math.PI * node) / nodes;
@@ -48,4 +51,15 @@ it("does not ask where the field is even about the seam, constant along an axis,
   expect(await asked("even", even)).toEqual([]);
   const small = (...at: number[]) => at.map((node) => 101_325 + 0.05 * Math.sin(turn(node, N)));
   expect(await asked("small", small)).toEqual([]);
+});
+
+it.each([
+  ["float32-steps", "assumed", 1e8, 1, [/x varies by 1.998 in values up to 100000000, .*, up to 0.9989 off/]],
+  ["values-beyond-float32", "questions", 1e39, 1e38, [/x reaches 1.1e[+]39, and .* ends at 3.4e38/]],
+  ["rounding-errors", "assumed", 1, 1e-14, []],
+] as const)("tells of %s in float64", async (name, member, mean, size, texts) => {
+  const values = (x: number, y: number) => [mean + size * Math.sin(turn(x, N)), Math.cos(turn(y, N)), 0];
+  const lines = (await described(name, values, 8))[member] ?? [];
+  const told = lines.flatMap(({ about, question }) => (about === "values" ? question : []));
+  expect(told).toEqual(texts.map((text) => expect.stringMatching(text)));
 });

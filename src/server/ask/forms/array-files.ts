@@ -21,7 +21,7 @@ const namesOf = ({ title, unit }: NamedNumbers) => ({ long_name: title, ...(unit
 export async function gridFileOf(answered: Outcome, answer: RowsAnswer | GridAnswer): Promise<SampledGrid> {
   const arrays = arraysOf(answer);
   const placesOf = (one: NamedNumbers) => ({
-    ...{ name: one.name, coordinates: one.values as Float64Array },
+    ...{ name: one.name, values: one.values as Float64Array },
     attributes: { ...namesOf(one), ...(/^[xyzt]$/.test(one.name) ? { axis: one.name.toUpperCase() } : {}) },
   });
   const scales = arrays.filter(({ isScale }) => isScale);
@@ -33,7 +33,7 @@ export async function gridFileOf(answered: Outcome, answer: RowsAnswer | GridAns
   const counted = [...lengths]
     .filter(([name]) => !known.has(name))
     .map(([name, length]) => ({
-      ...{ name, coordinates: Float64Array.from({ length }, (_, i) => i) },
+      ...{ name, values: Float64Array.from({ length }, (_, i) => i) },
       attributes: { long_name: `number of the ${name.replace(/\d+$/, "")}` },
     }));
   const data = arrays.filter(({ isScale, dims }) => !isScale && dims.length > 0);

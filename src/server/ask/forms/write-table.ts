@@ -2,7 +2,7 @@
 import { dimensionOfPowers, unitIn } from "../../../analysis/dimensions.js";
 import type { GroupAnswer } from "../../../analysis/reductions.js";
 import { type AnalysisTable, tableLines } from "../../../analysis/table.js";
-import type { NumberTable, TableColumn } from "../../../engine/cutouts/cutout-thread.js";
+import type { NumberColumn, NumberTable } from "../../../engine/cutouts/cutout-thread.js";
 import { RequestError } from "../../../shared/errors.js";
 import { type Column, columnOf, type Outcome } from "../answer.js";
 import { fileNames } from "../question/what.js";
@@ -113,7 +113,7 @@ export function numberTable(table: AnalysisTable, body: GroupAnswer, answered: O
 }
 
 /** A column; texts are numbers of what `flag_meanings` lists, from 0 on. */
-function numberColumn(name: string, column: Column | TextColumn, units: string | null): TableColumn {
+function numberColumn(name: string, column: Column | TextColumn, units: string | null): NumberColumn {
   const attributes = { long_name: column.name, ...(units && { units }) };
   if (!("texts" in column)) return { name, values: column.values as Float64Array, attributes };
   const texts = [...new Set(column.texts.filter((text) => text !== ""))];
