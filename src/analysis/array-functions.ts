@@ -220,7 +220,7 @@ function rotate(m: Float64Array, p: number, q: number, r: number, turned: Float6
   const off = m[3 * p + q];
   if (off === 0) return;
   const theta = (m[4 * q] - m[4 * p]) / (2 * off);
-  const t = (theta < 0 ? -1 : 1) / (Math.abs(theta) + Math.sqrt(theta * theta + 1));
+  const t = (1 / theta < 0 ? -1 : 1) / (Math.abs(theta) + Math.sqrt(theta * theta + 1));
   const c = 1 / Math.sqrt(t * t + 1);
   const s = t * c;
   m[4 * p] -= t * off;

@@ -74,7 +74,7 @@ function signOf(key: InputKey, c: number, names: Names, symmetry: Symmetry): num
   if (parts === null) return 1;
   const { kind, field, option, expression } = parts;
   if (kind === "shift" && option.split(",").some((one) => signs["xyz".indexOf(one[0])] < 0))
-    throw new Error(`shift(${expression}, ${option}) is of other nodes on each side`);
+    throw new Error(`shift(${expression}, ${option.replace(/(?<=[xyz])/g, ", ")}) is of other nodes on each side`);
   const [i, j] = [Math.floor((c % 9) / 3), c % 3];
   if (expression !== null) {
     const inner = paritiesOf(expression, names.others?.[otherDataset(parts) ?? ""] ?? names, symmetry);
