@@ -52,12 +52,13 @@ export function powerOf(a: UnitPowers, power: number): UnitPowers {
   return a === "number" ? a : productOf("number", a, power);
 }
 
-/** The common dimension of parts that are added, compared or chosen from; undefined if they differ. */
+/** The dimension of parts that are added, compared or chosen from: a stated one, if there is any; undefined if they differ. */
 export function commonOf(parts: readonly UnitPowers[]): UnitPowers | undefined {
   const pairs = parts.flatMap((a, i) => parts.slice(0, i).map((b) => isSame(a, b)));
   if (pairs.includes(false)) return undefined;
-  const [common = "number"] = parts.filter((part) => part !== "number").toReversed();
-  return pairs.includes(null) ? null : common;
+  const known = parts.filter((part) => part !== "number").toReversed();
+  if (pairs.includes(null)) return known.find((one) => unitIn(one) !== null) ?? null;
+  return known[0] ?? "number";
 }
 
 /** Derived units of the SI as products of base units. */

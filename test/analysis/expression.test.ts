@@ -212,6 +212,8 @@ describe("units that a dataset states", () => {
     expect(() => compile(text)).toThrow(`of: ${told}.`);
     expect(() => compile(text, NAMES)).not.toThrow();
   });
+    ["density + p + u.x", "+ joins Pa and m/s (column 13)"],
+    ["min(density + temperature + u.x, p)", "min takes parts of one unit, not m/s and Pa (column 1)"],
 
   it.each([
     "u.x + x / t",
@@ -228,7 +230,6 @@ describe("units that a dataset states", () => {
     "(norm(u)^3)^(1/3) + u.x + (norm(u)^(1/3))^3",
     "nu^(1/2) * norm(omega)^0.5 - norm(u)",
     "x + 1[m] * 2",
-    "min(density + u.x, p) + dot(u, u)",
   ])("admit %s, in which units fit or are not stated", (text) => {
     expect(() => compile(text)).not.toThrow();
   });
@@ -244,6 +245,8 @@ describe("units that a dataset states", () => {
     ["1.2[kg/m3]", "kg/m³"],
   ])("are those of %s: %s", (text, unit) => {
     expect(compile(text).unit).toBe(unit);
+    ["p + density", "Pa"],
+    ["density - temperature", null],
   });
 
   it("are a field's own where it states one", () => {
