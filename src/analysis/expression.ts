@@ -277,7 +277,17 @@ class ExpressionCompiler {
       const mean = this.#derivedInput("mean", { ...value, text: textOf(argument) }, value.shape);
       return this.#binary("-", value, mean, column);
     }
-    return this.#nodeOperator(name, this.#argumentOf(argument, depth), more, column);
+    const inner = this.#argumentOf(argument, depth);
+    if (name === "DDt") {
+      if (inner.shape === "tensor") throw this.#refuse("DDt takes a scalar or a vector, not a tensor", column);
+      // As ddt(e) + dot(grad(e), velocity), or grad(e) * velocity, without parts around e that make it deeper.
+      const [rate, slope] = ["ddt", "grad"].map((one) => this.#call({ ...tree, callee: { name: one } }, depth));
+      const u = this.#name("velocity", column);
+      const isVector = inner.shape === "vector";
+      const carried = isVector ? this.#binary("*", slope, u, column) : this.#apply("dot", [slope, u], column);
+      return this.#binary("+", rate, carried, column);
+    }
+    return this.#nodeOperator(name, inner, more, column);
   }
 
   /** An operator that needs the values of an expression at other nodes. */
@@ -306,12 +316,6 @@ class ExpressionCompiler {
         return this.#derivedInput("hessian", inner, "tensor", { order: 2 });
       case "ddt":
         return this.#derivedInput("rate", inner, inner.shape, { timeOrder: 1 });
-      case "DDt": {
-        const { text, shape } = inner;
-        if (shape === "tensor") throw this.#refuse("DDt takes a scalar or a vector, not a tensor", column);
-        const carried = shape === "scalar" ? `dot(grad(${text}), velocity)` : `grad(${text}) * velocity`;
-        return this.#formula(`ddt(${text}) + ${carried}`, "DDt", column);
-      }
       case "shift":
         return this.#shifted(inner, more, column);
       case "filter":
@@ -588,14 +592,14 @@ class ExpressionCompiler {
     const { name = "" } = tree.callee as { name?: string };
     const operated = this.#operator(name, tree, depth);
     if (operated !== null) return operated;
-    const { column } = tree;
-    const row = FUNCTIONS.get(name);
-    if (row === undefined)
-      throw this.#refuse(
-        `there is no function ${excerpt(name)}; functions are ${[...FUNCTIONS.keys(), ...OPERATORS.keys()].join(", ")}`,
-        column,
-      );
-    const given = this.#compileAll(tree.arguments, depth);
+    const known = [...FUNCTIONS.keys(), ...OPERATORS.keys()];
+    if (!known.includes(name))
+      throw this.#refuse(`there is no function ${excerpt(name)}; functions are ${known.join(", ")}`, tree.column);
+    return this.#apply(name, this.#compileAll(tree.arguments, depth), tree.column);
+  }
+
+  #apply(name: string, given: readonly Subexpression[], column: number): Subexpression {
+    const row = FUNCTIONS.get(name) ?? [];
     const shapes = given.map(({ shape }) => shape).join(", ");
     const form = row.find(({ takes }) => takes.join(", ") === shapes);
     if (form === undefined) {
