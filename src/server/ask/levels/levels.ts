@@ -83,8 +83,9 @@ function requestedLevels(what: unknown, dataset: Dataset): readonly RequestedLev
     if (components.length !== 1 && components.length !== 3)
       throw wrong("what", `${text} is a tensor: make levels of its components or of norm(${text})`);
     const keys = new Set(expressions.flatMap((one) => one.inputs));
-    if (derivedFor(keys, dataset, names, null, 4) !== null)
-      throw wrong("what", `${text} needs a filter, which levels have not`);
+    const isOfMean = expressions.some(({ reads }) => reads.some((key) => key.startsWith("mean:")));
+    if (isOfMean || derivedFor(keys, dataset, names, null, 4) !== null)
+      throw wrong("what", `${text} needs a ${isOfMean ? "mean" : "filter"}, which levels have not`);
     const quantity = nodeQuantity(components, names);
     return { text: text.replaceAll(/\s/g, ""), components: components.length, field, quantity };
   });
