@@ -1,7 +1,7 @@
 /** Vectors and tensors are answered by component where a call has components, and refused where a scalar is needed. */
 import { afterAll, describe, expect, it } from "vitest";
 import { serveTestData } from "../../../support/service.js";
-import { ask } from "../ask.js";
+import { type AnyAnswer, ask, jsonOf } from "../ask.js";
 
 const service = await serveTestData();
 afterAll(() => service.close());
@@ -9,18 +9,8 @@ afterAll(() => service.close());
 const post = (call: string, body: object, accept?: string) =>
   ask(service, { dataset: "isotropic32", call, time: 0.6, ...body }, accept);
 
-interface Result {
-  readonly of: unknown;
-  readonly mean: readonly unknown[];
-  readonly variance: unknown;
-  readonly coordinates: unknown;
-  readonly matrix: readonly (readonly number[])[];
-  readonly central: Readonly<Record<number, unknown>>;
-  readonly standardised: Readonly<Record<number, unknown>>;
-}
-async function reduce(reduce: readonly object[], more: object = {}): Promise<readonly Result[]> {
-  const response = await post("statistics", { reduce, ...more });
-  return ((await response.json()) as { readonly results: readonly Result[] }).results;
+async function reduce(reduce: readonly object[], more: object = {}): Promise<AnyAnswer> {
+  return (await jsonOf(await post("statistics", { reduce, ...more }))).results;
 }
 
 const UNIT = ["x", "y", "z"].map((letter) => `u.${letter}`);
@@ -29,8 +19,8 @@ describe("statistics", () => {
   it("have the moments and covariances of components", async () => {
     const singles = UNIT.map((moments) => ({ moments }));
     const [whole, matrix, ...each] = await reduce([{ moments: "u" }, { covariance: ["u", "p"] }, ...singles]);
-    expect(whole).toMatchObject({ of: UNIT, mean: each.map(({ mean }) => mean) });
-    expect(whole?.variance).toEqual(each.map(({ variance }) => variance));
+    expect(whole).toMatchObject({ of: UNIT, mean: each.map(({ mean }: AnyAnswer) => mean) });
+    expect(whole?.variance).toEqual(each.map(({ variance }: AnyAnswer) => variance));
     expect(matrix?.of).toEqual([...UNIT, "p"]);
     expect(matrix?.matrix[2]?.[2]).toBeCloseTo(0.34828983293458976, 12);
     expect(matrix?.matrix[0]?.[1]).toBeCloseTo(0.06821034015139155, 12);
@@ -92,7 +82,7 @@ describe("statistics", () => {
   it("list coordinates in the order of the levels of their lists", async () => {
     const [result] = await reduce([{ moments: "p" }], { time: undefined, frame: [0, 1], over: ["y"] });
     expect(Object.keys(result?.coordinates as object)).toEqual(["t", "z", "x"]);
-    expect(result?.mean.map((rows) => (rows as readonly unknown[]).length)).toEqual([32, 32]);
+    expect(result?.mean.map((rows: unknown[]) => rows.length)).toEqual([32, 32]);
   });
 
   it.each([
