@@ -230,6 +230,7 @@ const ANSWERS = Type.Object(
 export function draftRoutes(api: FastifyInstance, service: Service): void {
   const drafts = new Drafts(service);
   const params = Type.Object({ id: Type.String({ description: "Id of a draft, as the list gives it." }) });
+  const ofOne = { params, response: { 200: DRAFT, ...FAILURES } };
   const managed = (
     request: FastifyRequest<Named>,
     reply: FastifyReply,
@@ -241,33 +242,26 @@ export function draftRoutes(api: FastifyInstance, service: Service): void {
       const given = await givenIn(life, request);
       return drafts.inTurn(waiting, (said) => steps(life, waiting, withAnswers(said, given)));
     });
-  api.get(
-    "/drafts",
-    {
-      schema: {
-        summary: "Files that wait for a person",
-        description: "Lists them to who may confirm: on this machine, or by a token with the right manage.",
-        response: { 200: anyObject("The files."), ...FAILURES },
-      },
-    },
-    (request) => {
-      const manage = mayManage(service, request);
-      const all = drafts.list();
-      const listed = all.slice(0, manage ? MAX_LISTED : 0).map(({ id, location, why, series }) => {
-        return { id, file: shownPath(location, service.config), why, files: series.length };
-      });
-      return { manage, waiting: all.length, drafts: listed };
-    },
-  );
+  const listing = {
+    summary: "Files that wait for a person",
+    description: "Lists them to who may confirm: on this machine, or by a token with the right manage.",
+    response: { 200: anyObject("The files."), ...FAILURES },
+  };
+  api.get("/drafts", { schema: listing }, (request) => {
+    const manage = mayManage(service, request);
+    const all = drafts.list();
+    const listed = all.slice(0, manage ? MAX_LISTED : 0).map(({ id, location, why, series }) => {
+      return { id, file: shownPath(location, service.config), why, files: series.length };
+    });
+    return { manage, waiting: all.length, drafts: listed };
+  });
   api.get<Named & { Querystring: { format?: string } }>(
     "/drafts/:id",
     {
       schema: {
-        summary: "What a file is taken for",
+        ...{ ...ofOne, summary: "What a file is taken for" },
         description: "As image/png, the middle plane of its first field.",
-        params,
         querystring: Type.Object({ format: Type.Optional(Type.Unsafe({ type: "string", enum: ["json", "png"] })) }),
-        response: { 200: DRAFT, ...FAILURES },
       },
     },
     (request, reply) =>
@@ -279,21 +273,12 @@ export function draftRoutes(api: FastifyInstance, service: Service): void {
         return isPicture ? sendPicture(reply, life, view) : reply.send(documentOf(service, waiting, said, view));
       }),
   );
-  api.patch<Named>(
-    "/drafts/:id",
-    {
-      schema: {
-        summary: "Answer what is open",
-        description: "Adds answers to those before, and shows the draft with them.",
-        params,
-        body: ANSWERS,
-        response: { 200: DRAFT, ...FAILURES },
-      },
-    },
-    (request, reply) =>
-      managed(request, reply, async (_, waiting, said) =>
-        reply.send(documentOf(service, waiting, said, await drafts.read(waiting, said))),
-      ),
+  const description = "Adds answers to those before, and shows the draft with them.";
+  const answering = { ...ofOne, summary: "Answer what is open", description, body: ANSWERS };
+  api.patch<Named>("/drafts/:id", { schema: answering }, (request, reply) =>
+    managed(request, reply, async (_, waiting, said) =>
+      reply.send(documentOf(service, waiting, said, await drafts.read(waiting, said))),
+    ),
   );
   api.post<Named>(
     "/drafts/:id/confirm",
