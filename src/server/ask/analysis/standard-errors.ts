@@ -51,9 +51,8 @@ export function withErrors<State>(
   const blocks = cut(frames, by);
   const parts = blocks.map(finish);
   const names = MEMBERS.filter((name) => Object.hasOwn(answer, name));
-  const seriesOf = (name: string): readonly Leaves[] => parts.map((part) => numbersIn(part[name]));
   const errors = names.map((name): readonly [string, unknown] => {
-    const series = seriesOf(name);
+    const series = parts.map((part) => numbersIn(part[name]));
     const leaves = numbersIn(answer[name]).map((_, leaf) => series.map((list) => list[leaf]));
     const whole = leaves.map((list) =>
       list.some((one) => one === null) || list.length < LEAST ? null : (list as number[]),
