@@ -24,8 +24,9 @@ export interface Expanded {
   finish(results: readonly GroupAnswer[], analysis: Analysis, scale: number): GroupAnswer | Promise<GroupAnswer>;
 }
 
-/** Quantiles of a quantity, with the counts of its values. */
-export function quantiles(text: string, at: readonly number[]): Expanded {
+/** Quantiles of a scalar, with the counts of its values. Throws RequestError for others. */
+export function quantiles(text: string, at: readonly number[], index: number, names: Names): Expanded {
+  compileScalar(text, names, `reduce[${index}].quantiles`);
   return {
     rows: [{ moments: text, order: 1 }],
     isOwn: true,
@@ -35,8 +36,7 @@ export function quantiles(text: string, at: readonly number[]): Expanded {
 
 /** Quantile p at each position: the smallest value with weight(values <= it) >= (p - 1e-12) W. */
 async function quantilesOf(text: string, at: readonly number[], { nodes, reduce }: Analysis): Promise<GroupAnswer> {
-  const { extent, kept, names } = nodes.base;
-  compileScalar(text, names, "reduce.quantiles");
+  const { extent, kept } = nodes.base;
   const lengths = extent.filter((_, a) => kept[a]);
   const groups = lengths.reduce((product, n) => product * n, 1);
   const widths = groups * at.length > MAX_OF_FEW ? new Array<number>(8).fill(8) : FEW_DIGITS;

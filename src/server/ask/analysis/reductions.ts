@@ -74,7 +74,7 @@ const KINDS = Object.keys(REDUCTIONS) as readonly ReductionKind[];
 const kindOf = (row: ReductionRequest) => KINDS.find((name) => Object.hasOwn(row, name));
 
 /** @throws RequestError for a row that is no reduction */
-export function checkReduction(row: ReductionRequest, member: string): void {
+export function checkRow(row: ReductionRequest, member: string): void {
   const kind = kindOf(row);
   if (kind === undefined) throw wrong(member, `expected one of ${KINDS.join(", ")}`);
   checkSchema(REDUCTIONS[kind], row, member);
@@ -144,6 +144,11 @@ function byComponent(parts: readonly GroupAnswer[]): GroupAnswer {
   if (parts.length === 1) return first;
   const member = (name: string) => (name === "coordinates" ? first[name] : parts.map((part) => part[name]));
   return Object.fromEntries(Object.keys(first).map((name) => [name, member(name)]));
+}
+
+/** @throws RequestError for a row that is no reduction of the quantities of nodes, which names its member */
+export function checkRows(rows: readonly ReductionRequest[], members: readonly string[], nodes: AnalysedNodes): void {
+  for (const [i, row] of rows.entries()) readReduction(row, members[i] as string, new ColumnTable(nodes));
 }
 
 function readReduction(question: ReductionRequest, prefix: string, columns: ColumnTable): ReadReduction {

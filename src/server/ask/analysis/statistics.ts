@@ -13,7 +13,7 @@ import { type Expanded, higherMoments, quantiles } from "./distributions.js";
 import { signsOf, symmetryOf } from "./fold.js";
 import { renamed } from "./given-names.js";
 import { withMeans } from "./means.js";
-import { aboutTexts, checkKinds, checkReduction, computeReductions, type ReductionRequest } from "./reductions.js";
+import { aboutTexts, checkKinds, checkRow, checkRows, computeReductions, type ReductionRequest } from "./reductions.js";
 import { wallUnitsOf } from "./wall-units.js";
 
 /** Members of reductions that hold quantities. */
@@ -73,17 +73,18 @@ async function planStatistics(context: Context, question: MemberValues) {
   const kept = keptAxes(over, nodes.publicFrames.length);
   checkKinds(requests, question, regrouped(nodes, kept));
   for (const text of texts) compileExpression(text, nodes.base.names, memberOf(text, question));
+  const members = expanded.flatMap(({ rows }, i) => rows.map(() => `reduce[${i}]`));
+  checkRows(reductions, members, nodes);
   const masked = where === undefined ? null : maskReductions(reductions, where, nodes);
-  return { what, withoutMeans, isOverPoints, requests, expanded, reductions, texts, kept, symmetry, masked };
+  return { what, withoutMeans, isOverPoints, requests, expanded, reductions, members, texts, kept, symmetry, masked };
 }
 
 /** Runs the reductions in common passes, and makes the result of each request from theirs. */
 async function runReductions(plan: StatisticsPlan, analysis: Analysis, by: number | undefined, scale: number) {
-  const { expanded, masked, symmetry } = plan;
+  const { expanded, members, masked, symmetry } = plan;
   const { names } = analysis.nodes.base;
   const fold = symmetry && { axis: symmetry.axis, signsOf: (text: string) => signsOf(text, names, symmetry) };
   const onlyNamed = new Set(expanded.flatMap(({ isOwn, rows }) => (isOwn ? rows : [])));
-  const members = expanded.flatMap(({ rows }, i) => rows.map(() => `reduce[${i}]`));
   const options = { by, fold, onlyNamed, members };
   const reduced = await computeReductions(masked?.reductions ?? plan.reductions, analysis, options);
   const all = reduced.results as GroupAnswer[];
@@ -100,8 +101,9 @@ async function runReductions(plan: StatisticsPlan, analysis: Analysis, by: numbe
 function expand(request: ReductionRequest, index: number, question: MemberValues, nodes: AnalysedNodes): Expanded {
   const { over = DIRECTIONS, where } = question;
   const { base, transforms, publicFrames } = nodes;
-  checkReduction(request, `reduce[${index}]`);
-  if (request.quantiles !== undefined) return quantiles(request.quantiles as string, request.at as readonly number[]);
+  checkRow(request, `reduce[${index}]`);
+  const { quantiles: text, at } = request;
+  if (text !== undefined) return quantiles(text as string, at as readonly number[], index, base.names);
   const frames = over.includes("t") ? publicFrames : [0];
   if (request.budget !== undefined) return budgetOf(String(request.budget), transforms.dataset, frames, base.names);
   const higher = higherMoments(request, index, base.names, where);

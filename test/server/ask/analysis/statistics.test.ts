@@ -186,6 +186,8 @@ describe("bad requests", () => {
     [{ time: 0.6, what: "mean(p / 0)", u_tau: 1 }, "u_tau: it is for units=plus."],
     [{ time: "all", reduce: [{ quantiles: "p", at: [0.5] }], by: 1 }, "conditional, budget, not quantiles."],
     [{ frame: [0, 2, 1, 3], ...moments, by: 1 }, "expected at least two blocks, of ascending times."],
+    [{ time: 0.6, reduce: [{ moments: "mean(p/0)" }, { quantiles: "u", at: [0.5] }] }, "reduce[1].quantiles: u is a v"],
+    [{ time: 0.6, reduce: [{ moments: "mean(p/0)*u" }, { histogram: "u", bins: 2 }] }, "reduce[1].histogram: u is a v"],
     [{ time: 0.6, what: "p", points: [[1, 2, 3]], units: "plus" }, "units: plus is of nodes, not of points."],
     [{ time: 0.6, reduce: [{ moments: "uq" }] }, "nothing has the name uq"],
     [{ time: 0.6, reduce: [{ moments: "u.x + u" }] }, "+ joins a scalar and a vector (column 5)"],
