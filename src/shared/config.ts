@@ -100,7 +100,8 @@ function setting<T, D extends T | null = never>(
 function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
   const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
   const error = `must be a whole number ${range}`;
-  return z.coerce.number({ error }).int({ error }).min(min, { error }).max(max, { error });
+  const inRange = z.number().int({ error }).min(min, { error }).max(max, { error });
+  return z.string().regex(/^\d+$/, { error }).transform(Number).pipe(inRange);
 }
 const oneOf = <const T extends readonly string[]>(...names: T) =>
   z.enum(names, { error: `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}` });

@@ -14,6 +14,9 @@ function problems(env: Record<string, string>, overrides: Record<string, string>
 
 it.each([
   ["PORT", "abc", "must be a whole number from 0 to 65535, not abc"],
+  ["PORT", " ", "must be a whole number from 0 to 65535, not  "],
+  ["PORT", "0x50", "must be a whole number from 0 to 65535, not 0x50"],
+  ["TOKEN_CONCURRENT", "1e3", "must be a whole number of at least 0, not 1e3"],
   ["PORT", "65536", "must be a whole number from 0 to 65535, not 65536"],
   ["WORKERS", "1.5", "must be a whole number from 1 to 64, not 1.5"],
   ["QUERY_POINTS", "0", "must be a whole number of at least 1, not 0"],
@@ -38,9 +41,10 @@ it.each([
 });
 
 it("lists all problems at once, unknown settings among them", () => {
-  expect(problems({ FIELDPROBE_PROT: "1", FIELDPROBE_HTTP_GZIP: "king" }, { DATA: "" }).toSorted()).toEqual([
+  expect(problems({ FIELDPROBE_PROT: "1", FIELDPROBE_HTTP_GZIP: "king" }, { DATA: "", PORT: "" }).toSorted()).toEqual([
     "FIELDPROBE_DATA must name a folder",
     "FIELDPROBE_HTTP_GZIP must be auto, on or off, not king",
+    "FIELDPROBE_PORT must be a whole number from 0 to 65535",
     "there is no setting FIELDPROBE_PROT",
   ]);
 });

@@ -4,7 +4,6 @@ import { pino } from "pino";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { obeySignals, type Signalled } from "../../src/shared/system.js";
 
-/** A process that notes how it ends. */
 class Subject extends EventEmitter {
   readonly pid = 7;
   readonly ends: (string | number)[] = [];
