@@ -6,7 +6,7 @@ import { analysisTable } from "../../analysis/table.js";
 import { type JobDescription, jobsOf } from "../../client/jobs.js";
 import { askWhole, ask as send } from "../../client/plain-http.js";
 import { type CallName, callOf, FORMATS, type Format, helpOf, type MemberName, memberOf } from "../../shared/calls.js";
-import { writeWhole } from "../../storage/dataset/write-whole.js";
+import { writeAtomically } from "../../storage/dataset/write-atomically.js";
 import { hasDoubledMember } from "../../text/json-body.js";
 import { withAnswers } from "../input/answer-flags.js";
 import { MisuseError } from "../input/arguments.js";
@@ -172,8 +172,8 @@ async function run(call: CallName, dataset: string, what: string | undefined, fl
         process.stdout.write(form === "csv" ? answer.toString("latin1").replaceAll("\r\n", "\n") : answer, "latin1");
       }
       for (const [file, form] of forms.toSorted(([, a], [, b]) => Number(a === "svg") - Number(b === "svg")))
-        if (form === "svg") writeWhole(file, plotOf(JSON.parse(String(await get("json"))), call));
-        else writeWhole(file, form === "xmf" ? referring(await get(form), file, forms) : await get(form));
+        if (form === "svg") writeAtomically(file, plotOf(JSON.parse(String(await get("json"))), call));
+        else writeAtomically(file, form === "xmf" ? referring(await get(form), file, forms) : await get(form));
     });
   } finally {
     wait.stop();

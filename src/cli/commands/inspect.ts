@@ -20,7 +20,7 @@ import { describedBy, placesAt } from "../../storage/catalog/source.js";
 import type { Description } from "../../storage/catalog/verify.js";
 import { realPath, statusOf } from "../../storage/dataset/files.js";
 import { DESCRIPTOR_NAME, folderKind, isStore } from "../../storage/dataset/folder-names.js";
-import { writeWhole } from "../../storage/dataset/write-whole.js";
+import { writeAtomically } from "../../storage/dataset/write-atomically.js";
 import { flagsOf, openLines } from "../../storage/recognise/draft.js";
 import { Contents } from "../../storage/recognise/layout.js";
 import { isComplete, type Recognised } from "../../storage/recognise/recognise.js";
@@ -287,7 +287,7 @@ function takeForSame(path: string, apart: string): void {
   const location = confirmationFor(path, apart);
   if (location === null || basename(location) === DESCRIPTOR_NAME)
     throw new MisuseError(`--same: no confirmation claims ${path}`);
-  writeWhole(location, renewed(location, path));
+  writeAtomically(location, renewed(location, path));
   tellWritten(location);
   const found = describedBy(location);
   const why = "problems" in found ? null : waitOf(found, [path]);

@@ -11,7 +11,7 @@ import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { countValues } from "../dataset/documents.js";
 import { DESCRIPTOR_NAME } from "../dataset/folder-names.js";
-import { writeWhole } from "../dataset/write-whole.js";
+import { writeAtomically } from "../dataset/write-atomically.js";
 import { addressIn, MAX_TEXT_BYTES, remoteDigest, remoteSize, remoteText } from "./remote-text.js";
 
 export const MANIFEST_NAME = "manifest.json";
@@ -113,7 +113,7 @@ export async function completeFolder(folder: string, descriptor: object, files: 
   const entries: [string, { bytes: number; sha256: string }][] = [];
   for (const file of [...files].sort()) entries.push([file, await digestFile(join(folder, file))]);
   const manifest: Manifest = { files: Object.fromEntries(entries) };
-  writeWhole(join(folder, MANIFEST_NAME), textOf(manifest));
-  writeWhole(join(folder, DESCRIPTOR_NAME), textOf(descriptor));
+  writeAtomically(join(folder, MANIFEST_NAME), textOf(manifest));
+  writeAtomically(join(folder, DESCRIPTOR_NAME), textOf(descriptor));
   return manifest;
 }

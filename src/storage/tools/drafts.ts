@@ -22,7 +22,7 @@ import { describedBy } from "../catalog/source.js";
 import { verify } from "../catalog/verify.js";
 import { type DescriptorInput, NAME_PATTERN, parseDescriptor } from "../dataset/descriptor.js";
 import { beingWritten, realPath, setDataFolders } from "../dataset/files.js";
-import { writeWhole } from "../dataset/write-whole.js";
+import { writeAtomically } from "../dataset/write-atomically.js";
 import { type AnswerTexts, answersFrom } from "../recognise/answer-texts.js";
 import type { Answers } from "../recognise/answers.js";
 import { openLines } from "../recognise/draft.js";
@@ -99,7 +99,7 @@ export function keepDraft(
   const isApart = isAddress(first) || realPath(dirname(place)) !== realPath(home);
   const text = confirmationOf(found, found.varies, home, isApart);
   makeFolder(dirname(place));
-  writeWhole(place, text);
+  writeAtomically(place, text);
   return place;
 }
 
@@ -162,7 +162,7 @@ function changedDraft(location: string, path: string, { confirms, shown }: Draft
   const { name, title = "", confirmed } = JSON.parse(text) as DescriptorInput;
   const structure = new Map(Object.entries(confirmed?.structure ?? {}));
   const problems = late === undefined || isOfStructure(late) ? changesSince(shown, structure) : [late.message];
-  if (confirms && problems.length === 0) writeWhole(location, text);
+  if (confirms && problems.length === 0) writeAtomically(location, text);
   const none = { what: [], mind: [], assumed: [], look: [], slice: null, varies: [], unused: [] };
   return {
     ...{ file: basename(path), name, producer: title, problems, ...none, open: [], notes: [] },

@@ -4,7 +4,7 @@
  * An entry is one file, written atomically, with a checksum of everything in it: damage is a miss. The least recently
  * used entries go first.
  */
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolder, reasonOf } from "../../../shared/system.js";
@@ -56,7 +56,6 @@ export class DiskCache {
   readonly #warn: (line: string) => void;
   #waiting = 0;
   #written = Number.POSITIVE_INFINITY;
-  #files = 0;
   /** Time by `Date.now` until which nothing is written because writing failed. */
   #suspendedUntil = 0;
   #work: Promise<unknown> = Promise.resolve();
@@ -134,7 +133,7 @@ export class DiskCache {
     this.#written += bytes;
     if (this.#written > LOOK_AFTER * this.#mostBytes) await this.#makeRoom(bytes);
     makeFolder(join(path, ".."), 0o700);
-    const partial = `${path}.${process.pid}-${this.#files++}.partial`;
+    const partial = `${path}.${randomUUID()}.partial`;
     try {
       const file = await open(partial, "wx", 0o600);
       try {

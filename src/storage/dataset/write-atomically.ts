@@ -1,10 +1,12 @@
 /** Atomic write of a file. */
+import { randomUUID } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { reasonOf } from "../../shared/system.js";
 
 /** @throws Error in one line that names the file */
-export function writeWhole(path: string, content: string | Uint8Array): void {
-  const partial = `${path}.${process.pid}.partial`;
+export function writeAtomically(path: string, content: string | Uint8Array): void {
+  // Process ids return after a restart, and threads share theirs.
+  const partial = `${path}.${randomUUID()}.partial`;
   try {
     writeFileSync(partial, content, { flag: "wx" });
     renameSync(partial, path);
