@@ -128,7 +128,8 @@ class BrickFiles implements StoredBricks {
       const nodes = Math.min(...least.map((lengths) => lengths[axis] as number));
       return first < 0 || box.count[axis] < 1 || first + box.count[axis] > nodes;
     });
-    if (outside) throw new DataError(`${this.#dataset.name} has no nodes ${box.first} to ${box.count} of ${field}.`);
+    const last = box.first.map((first, axis) => first + box.count[axis] - 1);
+    if (outside) throw new DataError(`${this.#dataset.name} has no nodes ${box.first} to ${last} of ${field}.`);
     this.#read(field, source, frame, box, edge, out);
   }
 
@@ -148,8 +149,8 @@ class BrickFiles implements StoredBricks {
       if (error instanceof BusyError)
         throw new BusyError(`${this.#dataset.name}: its store does not answer.`, error.context.retryAfter, error);
       if (!(error instanceof DataError)) throw error;
-      const isPassing = error.context.retryAfter !== undefined;
-      const until = isPassing ? " until its file, which has changed, is scanned again" : "";
+      const until =
+        error.context.retryAfter === undefined ? "" : " until its file, which has changed, is scanned again";
       const text = `${this.#dataset.name}: ${field} of frame ${frame} cannot be read${until}.`;
       throw new DataError(text, error, error.context);
     }

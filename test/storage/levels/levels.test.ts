@@ -232,7 +232,10 @@ it("reproduces linear fields at the positions of cubes, on every level of a stre
   for (const level of openLevels(dataset, widths, folders)?.datasets ?? []) {
     const [nx, ny, nz] = nodesOf(level as never);
     const out = new Float32Array(nx * ny * nz);
-    openDataset(level).readNodes("pressure", 0, { first: [0, 0, 0], count: [nx, ny, nz] }, out);
+    const read = (x: number) =>
+      openDataset(level).readNodes("pressure", 0, { first: [x, 0, 0], count: [nx, ny, nz] }, out);
+    read(0);
+    expect(() => read(1)).toThrow(`has no nodes 1,0,0 to ${nx},${ny - 1},${nz - 1} of pressure.`);
     const at = (a: 0 | 1 | 2, i: number) => level.axes[a].coordinates?.[i] as number;
     for (let k = 0, i = 0; k < nz; k++)
       for (let j = 0; j < ny; j++)
