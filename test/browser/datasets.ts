@@ -58,7 +58,6 @@ export const isHole = ({ x, y }: Pick<Index, "x" | "y">): boolean => x >= 8 && y
 /** Origins and spacings of axes of equal fields. */
 export const PLACED = { near: [0, 1], remote: [5_800_000, 0.5], tiny: [0, 1e-7] } as const;
 
-/** Writes all of them; returns their folders. */
 export function writeDatasets(): Promise<string[]> {
   return Promise.all([
     write("lopsided", { units: SI }, {}, bend),

@@ -4,7 +4,6 @@ import { execFileSync, spawnSync } from "node:child_process";
 export interface Toolkit {
   readonly name: string;
   readonly packages: readonly string[];
-  /** A command that succeeds when it is here. */
   readonly probe: readonly [string, ...string[]];
 }
 

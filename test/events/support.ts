@@ -56,7 +56,6 @@ export interface Answer {
 
 export interface Served {
   readonly url: string;
-  /** Imports files while it is served. */
   load(files: readonly string[]): void;
   readonly app: FastifyInstance;
   setClock(now: number): void;
@@ -95,7 +94,6 @@ export function problemsIn(
 /** An empty calendar and a folder, for each test of the file that calls this. */
 export function useEmptyCalendar(): {
   readonly stored: StoredCalendar;
-  /** Imports a file. */
   bring(file: string, configured: Configured, replace?: boolean): void;
   path(name: string): string;
   file(name: string, content: string | object): string;

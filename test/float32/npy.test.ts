@@ -3,7 +3,6 @@ import { isNpy, readNpy as read } from "../../src/float32/npy.js";
 
 const readNpy = (bytes: Uint8Array) => read(bytes).rows;
 
-/** A .npy file by the format's description. */
 function npy(descr: string, shape: string, order: "True" | "False", data: Buffer, major = 1): Buffer {
   const dict = `{'descr': '${descr}', 'fortran_order': ${order}, 'shape': ${shape}, }\n`;
   const length = Buffer.alloc(major === 1 ? 2 : 4);

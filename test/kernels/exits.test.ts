@@ -34,7 +34,6 @@ function path(
   return { axes: AXES, frameVelocity: [0, 0, 0], sample, start: 0, step, steps, outlet, ...more };
 }
 
-/** A flow to +x. */
 const EAST = flow(() => [1, 0, 0]);
 
 describe("particles at open faces", () => {

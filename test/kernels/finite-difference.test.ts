@@ -36,7 +36,6 @@ function differentiate(
   return sum;
 }
 
-/** Sum of c_k k^power. */
 const moment = (coefficients: readonly number[], power: number) =>
   coefficients.reduce((sum, c, i) => sum + c * (i + 1) ** power, 0);
 

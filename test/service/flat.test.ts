@@ -62,7 +62,6 @@ type Ask = (
   method: string,
 ) => Promise<number[] | string>;
 
-/** The numbers at the point, or the message. */
 const INTERFACES: Readonly<Record<string, Ask>> = {
   SOAP: async (dataset, operation, spatialInterpolation) => {
     const request = { dataset, time: 0, spatialInterpolation, temporalInterpolation: "None", points: POINT } as const;

@@ -34,7 +34,6 @@ interface Set {
   readonly times: { readonly count: number };
 }
 
-/** What `serve FILES` serves, and its log. */
 async function served(...words: readonly string[]): Promise<{ sets: (readonly [string, number])[]; log: string }> {
   const program = await startProgram({ STATE }, [], {}, words);
   const { datasets } = (await (await fetch(`${program.url}/api/datasets`)).json()) as { datasets: { name: string }[] };

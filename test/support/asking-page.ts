@@ -3,7 +3,6 @@ import { CALL_NAMES, type CallName, callOf, MEMBERS, type MemberName, memberOf }
 
 const DATASET = "isotropic32";
 
-/** Members that differ only by their axis. */
 const ALIKE: readonly (readonly MemberName[])[] = [
   ["x", "y", "z"],
   ["i", "j", "k"],

@@ -65,7 +65,6 @@ export const trickles = (title: string, beginning: (version: Version) => string,
   },
 });
 
-/** Connects, does something rude and goes. */
 export const leaves = (title: string, act: (socket: Socket, version: Version) => void): HostileCase => ({
   title,
   run: (port, version) =>

@@ -30,7 +30,6 @@ export function lookup3(bytes: Buffer, start: number, end: number): number {
   return at(2) >>> 0;
 }
 
-/** A file, and what may be damaged in it. */
 export interface Victim {
   readonly bytes: Buffer;
   readonly places: readonly number[];
@@ -111,7 +110,6 @@ const DAMAGES: Readonly<Record<string, (file: Buffer, victim: Victim, random: Ra
   },
 };
 
-/** The names of the ways to damage a file. */
 export const DAMAGE_NAMES = [...Object.keys(DAMAGES), "an early end"] as const;
 
 const below = (random: Random, end: number): number => Math.floor(end * random());
@@ -126,7 +124,6 @@ function placeIn(file: Buffer, { places }: Victim, random: Random): number {
   return Math.min(file.length - 1, oneOf(random, places) + Math.floor(300 * random() ** 1.5));
 }
 
-/** A copy of a file that is damaged in a way. */
 export function damaged(victim: Victim, name: string, random: Random): Buffer {
   const file = Buffer.from(victim.bytes);
   const damage = DAMAGES[name];

@@ -68,7 +68,6 @@ const frame =
   (index) =>
     nodeValue({ ...index, t, ...(c === undefined ? {} : { c }) });
 
-/** The same of another field. */
 const otherFrame =
   (field: OtherField, t: number, c?: number): NonNullable<StoredSpec["value"]> =>
   (index) =>

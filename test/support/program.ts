@@ -12,7 +12,6 @@ export interface Program {
   log(): string;
   /** Resolves with its exit code (null: ended by a signal). */
   readonly ended: Promise<number | null>;
-  /** Sends a signal and waits for the end. */
   stop(signal: NodeJS.Signals): Promise<number | null>;
 }
 

@@ -8,7 +8,6 @@ import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** What `bin/fieldprobe.js` runs. */
 const PROGRAM = "src/cli/index.ts";
 
 export interface Reference {

@@ -12,7 +12,6 @@ import { rawPost } from "./raw-http.js";
 import { scratchFolder } from "./scratch.js";
 import { envelope, expectIdle, getVelocity, items, NAMESPACE, nullOp, PATH } from "./soap-service.js";
 
-/** A request as bytes of HTTP/1.1. */
 type Bytes = string | Buffer;
 
 /** Callers who have begun; `answered` counts whole answers, also refusals. */

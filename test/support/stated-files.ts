@@ -279,7 +279,6 @@ function contradict(file: File, way: StatedWay): void {
       (file.get(path) as H5Dataset).create_attribute("coordinates", ["z y xu", "z yv x", "zw y x"][at % 3] as string);
 }
 
-/** A mesh of x that varies along y as well. */
 function curvedMesh(way: StatedWay) {
   const shape = [nodesOf(way, "y"), nodesOf(way, "x")];
   const [, nodes] = shape as [number, number];

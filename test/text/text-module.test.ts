@@ -28,7 +28,6 @@ const LONG: ItemForm = {
 const LINES: ItemForm = { tags: ["", "", "\t", "", "\t", "", "\n", ""], rules: "lines" };
 
 let state = 20_261_122;
-/** Uniform in [0, 1), the same in every run. */
 function random(): number {
   state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
   return state / 2 ** 32;

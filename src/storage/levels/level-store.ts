@@ -17,7 +17,6 @@ import { chunkOf, EXTREMA_LEVEL, type Histogram, type LevelExtrema } from "./lev
 /** A stored field or an expression with levels. */
 export interface LevelQuantity {
   readonly text: string;
-  /** Its arrays in the store. */
   readonly array: string;
   readonly components: 1 | 3;
 }

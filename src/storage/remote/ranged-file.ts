@@ -1,8 +1,8 @@
 /** Remote file read by ranges through the store thread; its metadata are cached in blocks. */
 import { ReadMemory } from "../../shared/read-memory.js";
 import type { ByteRange, RangedFile } from "../hdf5-bytes/bytes.js";
-import { FILE_BLOCK_BYTES, type FileState, type OpenRequest, type RangeRequest } from "./protocol.js";
-import { type AnswerTimeout, StoreClient } from "./store-client.js";
+import { FILE_BLOCK_BYTES, type FileState, type RangeRequest } from "./protocol.js";
+import { type OpenOptions, StoreClient } from "./store-client.js";
 
 const BLOCKS = 256;
 
@@ -18,7 +18,7 @@ export class RemoteFile implements RangedFile {
   #ranges: readonly (ByteRange & { readonly bytes: Uint8Array })[] = [];
   #missing: Set<number> | null = null;
 
-  constructor(path: string, { newestMs, named, timeoutMs }: Omit<OpenRequest, "store"> & AnswerTimeout = {}) {
+  constructor(path: string, { newestMs, named, timeoutMs }: OpenOptions = {}) {
     this.path = path;
     this.#state = this.#client.ask({ kind: "file", store: path, newestMs, named }, timeoutMs);
   }

@@ -3,15 +3,13 @@ import { randomUUID } from "node:crypto";
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { BusyError, DataError } from "../../shared/errors.js";
 import { ReadMemory } from "../../shared/read-memory.js";
-import type { StoreAnswer, StoreMessage, StoreReplies, StoreRequest } from "./protocol.js";
+import type { OpenRequest, StoreAnswer, StoreMessage, StoreReplies, StoreRequest } from "./protocol.js";
 import { ENDED, type StorePort } from "./store-port.js";
 import { StoreThread } from "./store-thread.js";
 
 const TIMEOUT_MS = 60_000;
 
-export interface AnswerTimeout {
-  readonly timeoutMs?: number;
-}
+export type OpenOptions = Omit<OpenRequest, "store"> & { readonly timeoutMs?: number };
 
 export type StoreConnector = (connection: StorePort) => void;
 
@@ -91,14 +89,18 @@ export class StoreClient {
       this.#receive();
       const answer = this.#awaited.get(id);
       if (answer) return answer;
-      if (seen === ENDED) throw new BusyError(`${store} was not read: the thread that reads stores has ended.`);
+      if (seen === ENDED || answer === undefined)
+        throw new BusyError(`${store} was not read: the thread that reads stores has ended.`);
       const left = end - performance.now();
       if (left <= 0) throw new BusyError(`${store} has not answered in time.`);
       Atomics.wait(this.#signal, 0, seen, left);
     }
   }
 
+  /** Answers that the ended thread still owes are no longer awaited. */
   #reconnect(): void {
+    this.#receive();
+    for (const [id, answer] of this.#awaited) if (answer === null) this.#awaited.delete(id);
     this.#port.close();
     [this.#port, this.#signal] = connected(this.#connect);
   }

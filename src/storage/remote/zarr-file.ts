@@ -8,8 +8,7 @@ import type { Attributes, AttributeValue, Hyperslab, NumberType, RawValues, Stor
 import type { StoredFile, StoredHyperslab } from "../dataset/stored-file.js";
 import { countElements, MAX_TABLE_BYTES, MAX_TEXTS } from "../dataset/stored-file.js";
 import type { StoredArray, StoredGroup, StoreTree } from "../zarr/store-tree.js";
-import type { OpenRequest } from "./protocol.js";
-import { type AnswerTimeout, StoreClient } from "./store-client.js";
+import { type OpenOptions, StoreClient } from "./store-client.js";
 
 const TEXTS = /^(string|\|O|[<>|][US]\d+)$/;
 
@@ -20,7 +19,7 @@ export class ZarrFile implements StoredFile {
   readonly #attributes = new Map<string, Attributes>();
   #closed = false;
 
-  constructor(path: string, { newestMs, named, timeoutMs }: Omit<OpenRequest, "store"> & AnswerTimeout = {}) {
+  constructor(path: string, { newestMs, named, timeoutMs }: OpenOptions = {}) {
     this.path = path;
     this.tree = this.#client.ask({ kind: "open", store: path, newestMs, named }, timeoutMs);
   }

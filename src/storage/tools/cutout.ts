@@ -21,7 +21,6 @@ const widthOf = (dataset: Dataset, field: FieldName) => dataset.fields[field]?.c
 /** The dimension of the components, named as in cutouts of the public service by xarray. */
 const componentScale = (components: number) => (components === 3 ? "values" : `values${components}`);
 
-/** Writes the cutout and its `.xmf`. */
 export async function writeCutout(dataset: Dataset, selection: Selection, path: string): Promise<void> {
   const { fields, frames, box } = selection;
   const [first, names] = [shiftedFirst(selection), namesIn(selection)];

@@ -18,7 +18,6 @@ const NAMES: Readonly<Record<KnownField, string>> = {
   ...{ magnetic: "MagneticField", potential: "VectorPotential" },
 };
 
-/** The names of the fields in a cutout. */
 export const namesIn = ({ fields, given }: Selection): readonly string[] =>
   fields.map((field, i) => given?.[i] ?? NAMES[field as KnownField] ?? field);
 

@@ -24,7 +24,6 @@ async function killed(folder: string): Promise<unknown> {
   return (await once(child, "close"))[1];
 }
 
-/** Names and bytes of the files of a store. */
 function contents(folder: string): Map<string, string> {
   const store = join(folder, `${"isotropic32"}.levels`);
   const names = readdirSync(store, { recursive: true, encoding: "utf8" }).sort();

@@ -48,7 +48,6 @@ describe("point files", () => {
   });
 
   it("are not read to their end where they begin like something else", async () => {
-    // It has no end.
     await expect(readPoints("/dev/zero")).rejects.toThrow("/dev/zero: it is neither text nor .npy");
     await expect(readPoints("")).rejects.toThrow("the name of the file of points is empty");
   });

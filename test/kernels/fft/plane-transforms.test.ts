@@ -53,7 +53,6 @@ describe.each(LENGTHS)("transforms of %i numbers", (n) => {
     planes.prepare({ nodes: 1, lengths: [n], half: 8, rows: 2 * n, planes: 2 });
     const plane = planes.plane(1);
     for (let i = 0; i < plane.length; i++) plane[i] = noise(i);
-    // Every second row.
     planes.alongColumns(1, n, false, 1, 2);
     for (const line of [0, 1, 7]) {
       const column = (part: number) => Array.from({ length: n }, (_, y) => noise(16 * (2 * y + 1) + 8 * part + line));

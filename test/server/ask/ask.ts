@@ -3,7 +3,6 @@ import type { RunningService } from "../../../src/main.js";
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** An answer as JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of every call, which tests look into.
 export type AnyAnswer = any;
 

@@ -12,7 +12,6 @@ import { serveTestData } from "../../support/service.js";
 /** Nodes of the uneven cube: none is a multiple of the edge of a brick. */
 const NODES = { z: 70, y: 9, x: 66 } as const;
 
-/** A number for each node, exact in float32. */
 const nodeNumber = ({ t, z, y, x, c }: Omit<Index, "n">): number => 1 + c + 4 * (x + 100 * (y + 16 * (z + 100 * t)));
 
 let service: RunningService;

@@ -19,7 +19,6 @@ const NODES = 32;
 const KMAX = 10;
 const CELLS = NODES ** 3;
 const FRAMES = 15;
-/** First and last queryable frame. */
 const FIRST = 1;
 const LAST = 12;
 const STEP = 0.2;

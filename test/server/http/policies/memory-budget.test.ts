@@ -11,7 +11,6 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Whether a promise has settled by now. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   const open = Symbol("open");
   return (await Promise.race([promise, new Promise((resolve) => setImmediate(() => resolve(open)))])) !== open;

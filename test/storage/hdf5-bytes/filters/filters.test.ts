@@ -25,7 +25,6 @@ const SCRATCH = scratchFolder();
 const [NX, NY, NZ] = [12, 10, 11];
 const CHUNK = [5, 4, 8, 3];
 
-/** The field of make.py. */
 const value = (x: number, y: number, z: number, c: number) => (z - 2 * y + 3 * x) / 8 + c;
 
 function expected(): number[] {

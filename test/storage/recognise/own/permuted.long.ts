@@ -270,7 +270,6 @@ function expectRight(dataset: Dataset, way: Way): void {
   if (way.pressure) expect(errorOf(dataset, "pressure", times)).toBeLessThan(1e-4);
 }
 
-/** A file by dimension of variation. */
 function traitsOf(way: Way): string[] {
   const order = rolesOf(way, way.vector !== null);
   const placeOf = (role: string) => {
