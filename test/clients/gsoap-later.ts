@@ -7,7 +7,6 @@ import { type OperationRow, RECORDS, type WireMember } from "../../src/shared/op
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** An XML name as gSOAP writes it in C. */
 const inC = (name: string): string => name.replaceAll("_", "_USCORE");
 
 function valueInC({ name, type }: WireMember, value: unknown): string {

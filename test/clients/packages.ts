@@ -9,7 +9,6 @@ export interface Toolkit {
 
 const DEBIAN_PYTHON = "/usr/bin/python3";
 export const PYTHON = DEBIAN_PYTHON;
-/** The folder in which Debian keeps jars. */
 export const JARS = "/usr/share/java";
 /** Not from Debian: npm puts it into the folder of the test, for it is no dependency of ours. */
 export const STRONG_SOAP = "strong-soap@5.0.10";

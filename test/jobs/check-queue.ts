@@ -16,7 +16,6 @@ export function jobWith(id: string, tasks: number, changes: Partial<Job> = {}): 
   };
 }
 
-/** The only code and data that there are. */
 export const ONE_GENERATION: Generation = {
   ...{ id: "g1", patienceMs: 0 },
   isElsewhere: () => false,

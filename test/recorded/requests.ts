@@ -14,7 +14,6 @@ export interface RecordedRequest {
   readonly method: "GET" | "HEAD" | "POST";
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Base64 of the body; null without one. */
   readonly body: string | null;
   /** Whether the answers of two builds may differ by rounding: sums of expressions. */
   readonly rounded: boolean;

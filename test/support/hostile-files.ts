@@ -35,7 +35,6 @@ export interface Victim {
   readonly places: readonly number[];
   /** Structures with a checksum: their start, and its place. */
   readonly sums: readonly (readonly [number, number])[];
-  /** Words that are the place of a structure. */
   readonly addresses: readonly number[];
 }
 

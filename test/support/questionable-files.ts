@@ -51,7 +51,6 @@ export const timed = (time: number, more: (file: File) => void = () => {}) =>
     more(file);
   });
 
-/** Components at three times on stated nodes. */
 export const inTime = (times: readonly number[]) => (file: File) => {
   for (const [c, name] of UVW.entries())
     writeField(file, `/${name}`, { dimensions: ["t", ...ORDER], value: ({ x }) => c + x });

@@ -140,7 +140,6 @@ export function everyOperation(dataset: Dataset): Asked[] {
   });
 }
 
-/** Points in and around a domain of 2 pi. */
 export function randomPoints(count: number, seed: number, scale = 6 * Math.PI): Float32Array {
   const random = generator(seed);
   return Float32Array.from({ length: 3 * count }, () => (random() - 0.5) * scale);
