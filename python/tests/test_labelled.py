@@ -253,6 +253,19 @@ def test_units_are_those_of_the_dataset(named):
                 named.grid("sgsenergy", **{name: slice(stated, 2)}, frame=0)
     with pytest.raises(ValueError, match='ms is stated, and times of "named" are in s'):
         named.values("sgsenergy", POINTS, time=xarray.DataArray(0.0, attrs={"units": "ms"}))
+    asked, library, ms = giverny.turb_dataset("named", url=named._transport.url), libJHTDB(url=named._transport.url), Quantity(1, "ms")
+    for call, text in (
+        (lambda: giverny.getData(asked, "sgsenergy", ms, "none", "lag4", "field", POINTS), "ms is stated, and a number of a frame has no unit"),
+        (lambda: giverny.getData(asked, "sgsenergy", 1, "none", "lag4", "field", POINTS, (1, ms)), "a number of a frame has no unit"),
+        (lambda: library.getData(ms, POINTS, data_set="named", getFunction="getPressure"), "ms is stated, and times"),
+        (lambda: library.getBoxFilter(ms, POINTS, data_set="named"), "ms is stated, and times"),
+        (lambda: library.getBoxFilter(0, POINTS, data_set="named", filter_width=Quantity(1, "mm")), "mm is stated, and lengths"),
+        (lambda: library.getPosition(0, ms, 0.1, POINTS, data_set="named"), "ms is stated, and times"),
+        (lambda: library.getPosition(0, 1, ms, POINTS, data_set="named"), "ms is stated, and times"),
+        (lambda: library.getPosition(0, 1, 0.1, POINTS, steps_to_keep=ms, data_set="named"), "steps_to_keep has no unit"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            call()
     in_mm = Quantity(0.5, "mm")
     for call, members, text in (
         ("paths", {"points": {"pairs": 2, "distance": in_mm}}, 'mm is stated, and lengths of "named" are in m'),

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .asking import Version
 from .dataset import Dataset
-from .labelled import points_of
+from .labelled import array_of, points_of
 
 #: Fields by the words in names of operations.
 FIELDS = {
@@ -72,11 +72,12 @@ def places(dataset: Dataset, points: ArrayLike) -> NDArray[Any]:
     return array
 
 
-def one_time(time: Any) -> float:
-    """A time. Raises ValueError for several, which only series of giverny have."""
-    if np.ndim(time) != 0 or isinstance(time, (str, slice)) or time is None:
-        raise ValueError(f"time must be one number, not {time!r}")
-    return float(time)
+def number(dataset: Dataset, value: Any, name: str, kind: str = "time") -> float:
+    """A number in the unit of a dataset. Raises ValueError for several, for no number, and for other units."""
+    array = np.empty(1) if isinstance(value, (str, slice)) or value is None else array_of(value, dataset._check_unit, kind)
+    if array.ndim != 0:
+        raise ValueError(f"{name} must be one number, not {value!r}")
+    return float(array)
 
 
 def components(

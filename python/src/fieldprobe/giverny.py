@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import former
 from .asking import Version
 from .dataset import Dataset
+from .labelled import array_of
 from .service import connect
 
 _VECTORS = {"velocity": "Velocity", "magneticfield": "MagneticField", "vectorpotential": "VectorPotential", "force": "Force"}
@@ -74,12 +75,11 @@ def getData(  # noqa: N802
     """
     ask = dataset.dataset
     places = former.places(ask, points)
-    try:
-        end, interval = map(float, option)
-    except (TypeError, ValueError):
-        end = interval = float("nan")
-    if not (np.isfinite(end) and np.isfinite(interval)):
+    kind = "a number of a frame" if dataset.counts_frames else "time"
+    time, ends = former.number(ask, time, "time", kind), array_of(option, ask._check_unit, kind)
+    if ends.shape != (2,) or ends.dtype.kind not in "fiu" or not np.isfinite(ends).all():
         raise ValueError(f"option must be an end time and an interval, not {option!r}")
+    end, interval = map(float, ends)
     if variable == "position":
         if dataset.counts_frames:
             raise ValueError(f"{dataset.dataset_title} counts its frames, so it has no tracks")
@@ -107,7 +107,7 @@ def _times(start: float, end: float, interval: float) -> List[float]:
 def _frame(number: float, count: int) -> Dict[str, int]:
     """The frame of a number from 1, as the service counts them."""
     if number != int(number) or not 1 <= number <= count:
-        raise ValueError(f"time is {number}, but this dataset takes numbers of frames, 1 to {count}, instead of times")
+        raise ValueError(f"time is {number:g}, but this dataset takes numbers of frames, 1 to {count}, instead of times")
     return {"frame": int(number) - 1}
 
 

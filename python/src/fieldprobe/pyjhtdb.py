@@ -56,8 +56,8 @@ class libJHTDB:  # noqa: N801 (pyJHTDB's name)
         spatial, version, quantities = _name(_spatial, sinterp), Version(), _quantities(getFunction)
         for _, operator in quantities:
             former.check_method(spatial, operator)
-        when = {"time": former.one_time(time), **former.how(spatial, _name(_TEMPORAL.get, tinterp))}
         dataset = self._dataset(data_set)
+        when = {"time": former.number(dataset, time, "time"), **former.how(spatial, _name(_TEMPORAL.get, tinterp))}
         places = former.places(dataset, points)
         parts = [
             former.components(dataset, field, operator, places, version, **when) for field, operator in quantities
@@ -76,10 +76,11 @@ class libJHTDB:  # noqa: N801 (pyJHTDB's name)
 
         Points go in parts, as text, to the SOAP interface, which alone has this filter.
         """
-        dataset, when = self._dataset(data_set), former.one_time(time)
+        dataset = self._dataset(data_set)
+        when, width = former.number(dataset, time, "time"), former.number(dataset, filter_width, "filter_width", "length")
         places = former.places(dataset, points)
         members = {"authToken": self._token or "", "dataset": data_set, "field": field, "time": np.float32(when)}
-        members["filterwidth"] = np.float32(filter_width)
+        members["filterwidth"] = np.float32(width)
         rows = places.reshape(-1, 3).astype(np.float32)
         return dataset.soap_vectors("GetBoxFilter", members, rows).reshape(places.shape)
 
@@ -96,21 +97,24 @@ class libJHTDB:  # noqa: N801 (pyJHTDB's name)
         """Positions of shape ``(records, …, 3)`` and their times; ``steps_to_keep`` records after the start, equally spaced."""
         if point_coords is None:
             raise ValueError("point_coords must hold the places where the particles start")
-        if not (steps_to_keep >= 1 and steps_to_keep == int(steps_to_keep) and np.isfinite([starttime, endtime, dt]).all() and dt != 0):
-            raise ValueError(f"steps_to_keep={steps_to_keep} must be a whole number from 1, dt={dt} not 0, and times finite")
         dataset, method, version = self._dataset(data_set), _name(_spatial, sinterp), Version()
+        named = {"starttime": starttime, "endtime": endtime, "dt": dt}
+        start, end, step = (former.number(dataset, one, name) for name, one in named.items())
+        kept = former.number(dataset, steps_to_keep, "steps_to_keep", "steps_to_keep")
+        if not (kept >= 1 and kept == int(kept) and np.isfinite([start, end, step]).all() and step != 0):
+            raise ValueError(f"steps_to_keep={steps_to_keep} must be a whole number from 1, dt={dt} not 0, and times finite")
         places = former.places(dataset, point_coords)
-        steps = abs((endtime - starttime) / dt)
-        every = round(steps / steps_to_keep)
-        if every > 0 and np.isclose(every * steps_to_keep, steps, rtol=1e-6):
-            positions, times = former.records(dataset, places, starttime, endtime, dt, method, every)
+        steps, count = abs((end - start) / step), int(kept)
+        every = round(steps / count)
+        if every > 0 and np.isclose(every * count, steps, rtol=1e-6):
+            positions, times = former.records(dataset, places, start, end, step, method, every)
             found = list(np.moveaxis(positions, 1, 0))
         else:
             # As pyJHTDB: each record starts steps of its own, the last of them shortened.
-            times = np.linspace(starttime, endtime, steps_to_keep + 1)
+            times = np.linspace(start, end, count + 1)
             found = [places.reshape(-1, 3).astype(np.float32)]
             for span in zip(times[:-1], times[1:]):
-                found.append(former.records(dataset, found[-1], *span, dt, method, version=version)[0][:, 0])
+                found.append(former.records(dataset, found[-1], *span, step, method, version=version)[0][:, 0])
         return np.stack(found).reshape(len(found), *places.shape), times
 
     def _dataset(self, name: str) -> Dataset:
