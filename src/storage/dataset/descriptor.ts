@@ -8,7 +8,7 @@ import { AXIS_NAMES, claimText, KNOWN_FIELDS, MAX_FIELDS, OPEN_FACES, SUBJECTS }
 import { countValues } from "./documents.js";
 import { STEP_PLACE } from "./files.js";
 import type { Refused } from "./scan.js";
-import { contradictionOf, factorBetween } from "./units.js";
+import { contradictionOf, factorBetween, isNoVelocity, TIMES } from "./units.js";
 
 export const NAME_PATTERN = /^[A-Za-z0-9_.-]{1,64}$/;
 
@@ -302,9 +302,9 @@ function consistency(descriptor: Descriptor): string[] {
     if (contradictionOf(descriptor.fields[name]?.unit ?? "", unit))
       problems.push(`$.fields.${name}.unit: $.units says ${unit}`);
   const { length = "", velocity = "", time: unit = "" } = unitsOf(descriptor);
-  const fitting = unit === "" ? ["s", "min", "h", "day"] : [unit];
+  const fitting = unit === "" ? TIMES : [unit];
   const known = factorBetween(velocity, "m s-1") ?? (unit && (factorBetween(length, "m") ?? factorBetween(unit, "s")));
-  if (known && length && fitting.every((one) => contradictionOf(velocity, `${length}/${one}`)))
+  if (known && length && isNoVelocity(velocity, length, fitting))
     problems.push(`$.units: ${velocity} is not ${length} over ${fitting.join(" or ")}: state units that fit, or none`);
   return problems;
 }

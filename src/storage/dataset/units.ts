@@ -62,6 +62,12 @@ export function contradictionOf(a: string, b: string): boolean {
   return a.toLowerCase().replace(/\s/g, "") !== b.toLowerCase().replace(/\s/g, "");
 }
 
+export const TIMES = ["s", "min", "h", "day"];
+/** Whether a unit of velocity is none of a length over one of times. */
+export function isNoVelocity(velocity: string, length: string, times: readonly string[] = TIMES): boolean {
+  return times.every((time) => contradictionOf(velocity, `${length}/${time}`));
+}
+
 /** The number that turns values in one unit into another; null if one is not known, or they are of two kinds. */
 export function factorBetween(from: string, to: string): number | null {
   if (from === to) return 1;

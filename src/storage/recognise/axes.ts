@@ -2,7 +2,7 @@
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
-import { contradictionOf, factorBetween, unitOf } from "../dataset/units.js";
+import { contradictionOf, factorBetween, isNoVelocity, unitOf } from "../dataset/units.js";
 import { unitAt } from "./component-units.js";
 import { type CoordinateTable, curvedMeshIn, groupsAround, join, parentOf, tableNodes } from "./evidence.js";
 import type { FoundFields } from "./fields.js";
@@ -325,8 +325,8 @@ function checkUnits(shared: SharedEvidence, field: OrientedDataset, tables: Axis
   const speed = unitAt(contents, field.path);
   const isKnown = (units: string) => unitOf(units) !== null;
   const stated = unitsOfLength(shared, field, tables);
-  const isSpeedKnown = speed !== "" && isKnown(speed);
-  const isOther = (units: string) => (isKnown(units) || isSpeedKnown) && factorBetween(units, "m") === null;
+  const isAnyKnown = (units: string) => isKnown(units) || (speed !== "" && isKnown(speed));
+  const isOther = (units: string) => isAnyKnown(units) && factorBetween(units, "m") === null;
   const others = stated.filter(({ units }) => NO_UNITS.test(units) || isOther(units));
   for (const { axis, units, where } of others) {
     const claim = `${where} is in ${units}, which is no length`;
@@ -338,7 +338,7 @@ function checkUnits(shared: SharedEvidence, field: OrientedDataset, tables: Axis
   const [first] = stated;
   if (first === undefined || others.length > 0) return;
   const isMixed = stated.some(({ units }) => contradictionOf(first.units, units));
-  const isFar = speed !== "" && (factorBetween(`${first.units} s-1`, speed) ?? (isKnown(first.units) ? null : 1)) !== 1;
+  const isFar = speed !== "" && isKnown(first.units) && isNoVelocity(speed, first.units);
   if (!isMixed && !isFar && !isAnswered) findings.addReason(`lengths: in "${first.units}", by ${first.where}.`);
   if (!isMixed && !isFar) return;
   const places = [...new Set(stated.map(({ axis, units }) => `${units} along ${axis}`))].join(", ");

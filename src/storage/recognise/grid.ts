@@ -314,12 +314,8 @@ export function axisOf(
   findings.addReason(`${axis}: coordinates from ${coordinates.where}${periodicText(periodic)}.`);
   if (periodic === null) askPeriodicity(context);
   const isPeriodic = periodic?.value ?? false;
-  return {
-    coordinates: coordinates.value,
-    periodic: isPeriodic,
-    ...faces,
-    ...edgesOf(context, clues.edges, isPeriodic),
-  };
+  const cells = edgesOf(context, clues.edges, isPeriodic);
+  return { coordinates: coordinates.value, periodic: isPeriodic, ...faces, ...cells };
 }
 
 /** An axis of evenly spaced nodes. */

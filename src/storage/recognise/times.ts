@@ -157,10 +157,7 @@ export function sortStepsByTime(contents: Contents, fields: FoundFields): FoundF
   const { steps, place } = fields;
   const lead = fields.velocity[0] ?? fields.pressure ?? fields.others[0]?.paths[0];
   if (steps === null || lead === undefined) return fields;
-  const timed = steps.map((step) => ({
-    step,
-    time: timeOfStep(contents, place(lead).replace("{step}", step))?.value ?? null,
-  }));
-  if (timed.some(({ time }) => time === null)) return fields;
-  return { ...fields, steps: timed.sort((a, b) => (a.time as number) - (b.time as number)).map(({ step }) => step) };
+  const times = new Map(steps.map((step) => [step, timeOfStep(contents, place(lead).replace("{step}", step))?.value]));
+  if ([...times.values()].includes(undefined)) return fields;
+  return { ...fields, steps: steps.toSorted((a, b) => (times.get(a) as number) - (times.get(b) as number)) };
 }

@@ -115,10 +115,10 @@ describe("a statement", () => {
 
 describe("a unit", () => {
   /** A file of u in m/s on nodes of 0.25 that numbers state. */
-  const linesOf = async (name: string, attributes: object, more: (file: File) => void = () => {}) => {
+  const linesOf = async (name: string, attributes: object, more: (file: File) => void = () => {}, speed = "m/s") => {
     const path = await writeHdf5(join(SCRATCH, `unit-${name}.h5`), (file) => {
       writeComponents(file);
-      for (const field of ["u", "v", "w"]) (file.get(field) as H5Dataset).create_attribute("units", "m/s");
+      for (const field of ["u", "v", "w"]) (file.get(field) as H5Dataset).create_attribute("units", speed);
       for (const [said, value] of Object.entries({ axes: "zyx", periodic: "xyz", ...attributes }))
         file.create_attribute(said, value);
       more(file);
@@ -157,6 +157,11 @@ describe("a unit", () => {
   ])("%s is compared with that of the velocity", async (name, attributes, more) => {
     const { lines } = await linesOf(name.replace(/\W+/g, "-"), attributes, more);
     expect(lines.filter((line) => MM.test(line))).toHaveLength(1);
+  });
+
+  it.each(["km/h", "km min-1", "km s-1"])("of lengths in km fits a velocity in %s", async (speed) => {
+    const { lines } = await linesOf(speed.replace(/\W/g, "-"), { ...GRID, length_units: "km" }, undefined, speed);
+    expect(lines.filter((line) => line.startsWith("!"))).toEqual([]);
   });
 
   it.each<[string, object, RegExp, ((file: File) => void)?]>([
