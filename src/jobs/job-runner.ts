@@ -39,7 +39,7 @@ export interface TaskPart {
 }
 
 /** The status of an answer that needs another pass over the data first. */
-export const ANOTHER_PASS = 202;
+export const ANOTHER_PASS_STATUS = 202;
 
 export interface TaskCall extends JobCall {
   readonly owner: string | null;
@@ -236,7 +236,7 @@ export class JobRunner {
       await this.#queue.putBack(task);
       // A later pass would otherwise be tried again and again until the earlier one is there.
       if (task.number < task.job.tasks) this.#retryLater();
-    } else if (status === ANOTHER_PASS) await this.#queue.extend(task);
+    } else if (status === ANOTHER_PASS_STATUS) await this.#queue.extend(task);
     else if (aborted || error instanceof Overtaken) await this.#queue.putBack(task);
     else if (error instanceof BusyError) {
       if (task.attempts === 0) this.#host.log.warn({ job: id, reason: error.message }, "a job waits for its bucket");

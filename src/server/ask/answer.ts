@@ -9,7 +9,6 @@ import type { MemberValues } from "./question/member-values.js";
 /** A quantity of an answer. The components of an element are adjacent numbers. */
 export interface AnsweredQuantity {
   readonly name: string;
-  /** Names of the components. */
   readonly columns: readonly string[];
   readonly shape: readonly number[];
   readonly unit: string | null;
@@ -74,7 +73,7 @@ export type Restated = Readonly<Record<string, unknown>>;
 /** The answer of a call, and the members that it restates differently from the question. */
 export interface CallAnswer<Kind extends Answer = Answer> {
   readonly answer: Kind;
-  readonly found: Restated;
+  readonly restatements: Restated;
 }
 
 /** A question as it was understood, complete: asked again, it gives the same bytes. */
@@ -89,7 +88,7 @@ export interface Outcome {
   readonly question: CompleteQuestion;
   readonly dataset: Dataset;
   /** Members that name the level from which it was computed. */
-  readonly level: Restated;
+  readonly levelNote: Restated;
   readonly others: MemberValues["others"];
 }
 

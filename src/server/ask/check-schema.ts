@@ -39,7 +39,6 @@ function variantOf({ anyOf = [] }: TSchema, value: unknown): TSchema | undefined
   return (anyOf as TSchema[]).find(({ properties = {} }) => Object.hasOwn(value, Object.keys(properties)[0] ?? ""));
 }
 
-/** The alternatives of a union, in words. */
 function choicesOf({ anyOf }: TSchema): readonly unknown[] | undefined {
   const named = (one: TSchema): unknown => {
     if (one.type === "array" && Array.isArray(one.items)) return `[${one.items.map(named).join(", ")}]`;

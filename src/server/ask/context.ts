@@ -14,7 +14,6 @@ import type { Quantity } from "./question/what.js";
 export interface Work {
   /** Number of points, samples or nodes (elements) at each time. */
   readonly count: number;
-  /** Number of times. */
   readonly times: number;
   /** Numbers per element, for each quantity. */
   readonly widths: readonly number[];

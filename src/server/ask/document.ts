@@ -34,12 +34,10 @@ export function answerSchema(call: CallName) {
   return { description: "The answer; its question reproduces it through /api/ask.", content };
 }
 
-/** An example of a call as an address. */
 export function addressOf(call: CallName, dataset = DATASET): string {
   return `/api/datasets/${dataset}/${call}?${new URLSearchParams(callOf(call).example as Record<string, string>)}`;
 }
 
-/** The question that `POST /api/ask` shows. */
 export const ASK_EXAMPLE = { dataset: DATASET, call: "values", ...callOf("values").example };
 
 /** The example of an operation of the interface; undefined for jobs, which answer by steps that docs/jobs.md shows. */

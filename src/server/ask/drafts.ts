@@ -137,7 +137,6 @@ function mayManage({ config, auth }: Service, request: FastifyRequest): boolean 
   }
 }
 
-/** The object of answers in a body, empty without one. */
 async function givenIn(life: RequestLife, { method, headers }: FastifyRequest): Promise<object> {
   if (method === "GET" || headers["content-type"] === undefined) return {};
   const bytes = await readWhole(life, BODY_BYTES);

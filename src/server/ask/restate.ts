@@ -14,28 +14,41 @@ import { pointsText } from "./question/points.js";
 import { pointDerivatives, whatText } from "./question/what.js";
 
 /** Defaults of omitted members; other omitted members are not restated unless the call reports them. */
-const USUAL: Restated = {
-  ...{ method: "Lag8", time_method: "PCHIP", integrator: "rk4", every: 1, last: false, open_faces: "stop" },
-  ...{ weights: "volume", units: "check", remove: "mean", level: 0, map: "viridis", scale: "linear" },
-  ...{ limit: 1000, connectivity: "26", least: 1, labels: false },
+const DEFAULTS: Restated = {
+  method: "Lag8",
+  time_method: "PCHIP",
+  integrator: "rk4",
+  every: 1,
+  last: false,
+  open_faces: "stop",
+  weights: "volume",
+  units: "check",
+  remove: "mean",
+  level: 0,
+  map: "viridis",
+  scale: "linear",
+  limit: 1000,
+  connectivity: "26",
+  least: 1,
+  labels: false,
 };
-const OF_PICTURES: readonly MemberName[] = ["map", "range", "scale"];
+const PICTURE_MEMBERS: readonly MemberName[] = ["map", "range", "scale"];
 /** Calls whose derivatives are taken between nodes. */
 const AT_POINTS: readonly CallName[] = ["values", "grid", "paths", "flow_map", "dispersion"];
 
 /**
  * Restates the members of a call.
- * @param found members that the call has determined: they override given ones; undefined leaves a member out
+ * @param restatements members that the call has determined: they override given ones; undefined leaves a member out
  */
-export function restate(call: CallName, question: MemberValues, found: Restated): Restated {
+export function restate(call: CallName, question: MemberValues, restatements: Restated): Restated {
   const isPicture = question.format === "png" || !callOf(call).formats.includes("png");
   const restated: Record<string, unknown> = {};
   for (const name of callOf(call).members) {
-    if (name === "format" || name === "job" || (!isPicture && OF_PICTURES.includes(name))) continue;
+    if (name === "format" || name === "job" || (!isPicture && PICTURE_MEMBERS.includes(name))) continue;
     const given = question[name];
     const derivatives = AT_POINTS.includes(call) ? pointDerivatives(question) : "Fd4";
-    const usual = name === "derivatives" ? derivatives : USUAL[name];
-    const value = name in found ? found[name] : given === undefined ? usual : textOf(name, given);
+    const defaultValue = name === "derivatives" ? derivatives : DEFAULTS[name];
+    const value = name in restatements ? restatements[name] : given === undefined ? defaultValue : textOf(name, given);
     // A single place has no samples along any axis.
     if (value !== undefined && !(Array.isArray(value) && value.length === 0)) restated[name] = value;
   }

@@ -8,7 +8,6 @@ export const oneOf = <const T extends readonly string[]>(values: T, description?
 
 export const anyObject = (description: string) => Type.Object({}, { additionalProperties: true, description });
 
-/** The dataset in an address. */
 export const NAME = Type.Object({ name: Type.String({ description: "Name or alias of a dataset, any letter case." }) });
 export interface Named {
   Params: { name: string };

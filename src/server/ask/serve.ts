@@ -1,7 +1,7 @@
 /** Answers questions: reads their members, runs the call, and sends the answer in the requested format. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { SMALL_WORK } from "../../engine/contract/query.js";
-import { ANOTHER_PASS } from "../../jobs/job-runner.js";
+import { ANOTHER_PASS_STATUS } from "../../jobs/job-runner.js";
 import { type CallName, callOf, FORMATS, type Format } from "../../shared/calls.js";
 import { CancelledError, excerpt, FieldprobeError } from "../../shared/errors.js";
 import { compute } from "../http/compute.js";
@@ -18,11 +18,11 @@ import { withGivenNames } from "./analysis/given-names.js";
 import { correlation } from "./analysis/spectra/line-spectra.js";
 import { spectrum } from "./analysis/spectra/spectrum.js";
 import { statistics } from "./analysis/statistics.js";
-import { structure_functions } from "./analysis/structure-functions.js";
+import { structureFunctions } from "./analysis/structure-functions.js";
 import { structures } from "./analysis/structures.js";
 import { bytesOf, type CallAnswer, type CompleteQuestion, levelNumber, type Outcome, type Restated } from "./answer.js";
 import { find } from "./calls/find.js";
-import { flow_map } from "./calls/flow-map.js";
+import { flowMap } from "./calls/flow-map.js";
 import { grid } from "./calls/grid.js";
 import { nodes } from "./calls/nodes.js";
 import { paths } from "./calls/paths.js";
@@ -32,7 +32,7 @@ import { checkAlone, ORDER, withFaults, wrong } from "./faults.js";
 import { jsonOf } from "./forms/text-forms.js";
 import { checkFormat, sendAnswer, sendNumbers } from "./forms/write-answer.js";
 import { startJob } from "./jobs/start-job.js";
-import { aboutLevel, requireLevel } from "./levels/grid-levels.js";
+import { describeLevel, requireLevel } from "./levels/grid-levels.js";
 import type { MemberValues } from "./question/member-values.js";
 import { namesOfOthers, othersOf } from "./question/other-datasets.js";
 import { JSON_BYTES, JSON_TOO_LARGE, readBodyMembers } from "./question/read-body.js";
@@ -56,13 +56,13 @@ const HANDLERS: Readonly<Record<CallName, CallHandler>> = {
   nodes,
   find,
   paths,
-  flow_map,
+  flow_map: flowMap,
   dispersion,
   statistics,
   spectrum,
   correlation,
   around,
-  structure_functions,
+  structure_functions: structureFunctions,
   structures,
 };
 
@@ -79,25 +79,36 @@ async function runCall(context: Context, call: CallName, question: MemberValues,
   const { dataset, service, life } = context;
   const { level = 0 } = question;
   // In every call but grid, a level is a separate dataset.
-  const levelIn = (k: number) => life.dataset(requireLevel(service.engine.levels(dataset), dataset, k).name);
-  const source = call !== "grid" && typeof level === "number" && level > 0 ? levelIn(level) : dataset;
+  const levelDataset = (k: number) => life.dataset(requireLevel(service.engine.levels(dataset), dataset, k).name);
+  const source = call !== "grid" && typeof level === "number" && level > 0 ? levelDataset(level) : dataset;
   const others = othersOf(question, source, (name) => life.dataset(name));
-  const formatted = { ...question, format, others };
+  const withFormat = { ...question, format, others };
   if (callOf(call).kind !== "table") checkAlone(question.what?.length ?? 1, format);
-  checkFilterUsed(formatted, source);
-  const { answer: result, found: restatements } = await HANDLERS[call]({ ...context, dataset: source }, formatted);
-  const answer = result.kind === "table" ? { ...result, body: withGivenNames(result.body, formatted, source) } : result;
-  // The answer repeats the question with its defaults filled in.
-  const restated = { ...restate(call, formatted, restatements), ...(await statedPoints(context, question)), format };
-  const members = Object.entries(restated).toSorted(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b));
-  const complete: CompleteQuestion = { dataset: dataset.name, call, ...Object.fromEntries(members) };
-  const taken = call === "grid" && Number(complete.level) > 0 ? levelIn(Number(complete.level)) : source;
-  const isLevelStated = levelNumber(taken) > 0 || level !== 0;
-  // Those of flow maps are no expressions.
+  checkFilterUsed(withFormat, source);
+  const { answer: unnamed, restatements } = await HANDLERS[call]({ ...context, dataset: source }, withFormat);
+  const answer =
+    unnamed.kind === "table" ? { ...unnamed, body: withGivenNames(unnamed.body, withFormat, source) } : unnamed;
+  const complete = await restatedQuestion(context, call, withFormat, restatements);
+  const answeredFrom = call === "grid" && Number(complete.level) > 0 ? levelDataset(Number(complete.level)) : source;
+  // `what` of a flow map lists columns, not expressions.
   const texts = call === "flow_map" ? [] : ((complete.what ?? []) as string[]);
-  const reduced = answer.kind === "table" ? Object.keys((answer.body.formulas ?? {}) as object) : [];
-  const about = isLevelStated ? aboutLevel(taken, formatted, texts, reduced) : {};
-  return { answer, question: complete, dataset, level: about, others };
+  const formulas = answer.kind === "table" ? Object.keys((answer.body.formulas ?? {}) as object) : [];
+  const isLevelStated = levelNumber(answeredFrom) > 0 || level !== 0;
+  const levelNote = isLevelStated ? describeLevel(answeredFrom, withFormat, texts, formulas) : {};
+  return { answer, question: complete, dataset, levelNote, others };
+}
+
+/** The question with its defaults filled in, as the answer repeats it. */
+async function restatedQuestion(
+  context: Context,
+  call: CallName,
+  question: MemberValues,
+  restatements: Restated,
+): Promise<CompleteQuestion> {
+  const { format } = question;
+  const restated = { ...restate(call, question, restatements), ...(await statedPoints(context, question)), format };
+  const members = Object.entries(restated).toSorted(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b));
+  return { dataset: context.dataset.name, call, ...Object.fromEntries(members) };
 }
 
 /** The points of a job's own input, as the question that started the job stated them. */
@@ -134,7 +145,7 @@ async function runAndSend(
     throw error;
   });
   if (answered instanceof EndOfTask) {
-    if (answered.numbers === null) return reply.code(ANOTHER_PASS).send();
+    if (answered.numbers === null) return reply.code(ANOTHER_PASS_STATUS).send();
     return sendNumbers(answered.numbers, { service, life, reply });
   }
   checkFormat(answered, format);
@@ -199,11 +210,12 @@ function wholeQuestion(life: RequestLife, given: unknown) {
   const members = membersOfJson(given);
   const [dataset, call] = [members.get("dataset"), members.get("call")];
   if (typeof dataset !== "string") throw wrong("dataset", "the name of a dataset is missing");
-  const known = callNamed(call);
+  const callName = callNamed(call);
   members.delete("dataset");
   members.delete("call");
-  if (takeJobFlag(members)) throw wrong("job", `jobs are started by POST /api/datasets/${excerpt(dataset)}/${known}`);
-  return { dataset: life.dataset(dataset), call: known, members };
+  if (takeJobFlag(members))
+    throw wrong("job", `jobs are started by POST /api/datasets/${excerpt(dataset)}/${callName}`);
+  return { dataset: life.dataset(dataset), call: callName, members };
 }
 
 /** Answers `POST /ask`: a whole question in any format, or a list of questions with a JSON list of answers. */
@@ -254,11 +266,11 @@ async function answerList(
   }
   const bytes = answers.reduce((sum, one) => sum + ("problem" in one ? 0 : bytesOf(one.answer)), 0);
   await life.finishComputing([{ values: [], heldBytes: bytes }]);
-  await sendChunks(reply, "application/json; charset=utf-8", listOf(answers), services.service, life.reader);
+  await sendChunks(reply, "application/json; charset=utf-8", writeList(answers), services.service, life.reader);
   return reply;
 }
 
-async function* listOf(
+async function* writeList(
   answers: readonly (Outcome | { readonly problem: object })[],
 ): AsyncGenerator<Buffer, undefined> {
   for (const [i, one] of answers.entries()) {

@@ -17,7 +17,6 @@ const DOCS_POLICY = [
 export interface ApiHead {
   readonly title: string;
   readonly description: string;
-  /** Address of the page within the scope. */
   readonly page: string;
   /** Path of the public address; empty without one. */
   readonly base: string;

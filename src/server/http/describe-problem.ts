@@ -6,7 +6,6 @@ import { type ProblemDetails, problemDetails } from "./problem.js";
 import { busyIfPassing, HttpRefusal, logFailure } from "./refusal.js";
 import { sendText } from "./send-answer.js";
 
-/** HTTP status of each public error code. */
 const STATUS: Readonly<Record<ErrorCode, number>> = {
   MalformedXml: 400,
   InvalidEnvelope: 400,
@@ -30,7 +29,6 @@ export interface Problem extends ProblemDetails {
   readonly code: ErrorCode;
   readonly member?: string;
   readonly limit?: string;
-  /** All faults of a question. */
   readonly errors?: readonly Fault[];
   readonly requestId: string;
 }

@@ -14,7 +14,6 @@ import {
 } from "../../engine/contract/dataset.js";
 import { type Measure, unitOf } from "../../shared/quantities.js";
 
-/** Measures and titles of fields. */
 const ABOUT_FIELDS: Readonly<Record<KnownField, { readonly measure: Measure; readonly title: string }>> = {
   velocity: { measure: "velocity", title: "Velocity" },
   pressure: { measure: "pressure", title: "Pressure" },
@@ -100,7 +99,6 @@ export function assumedOf({ assumed }: Dataset): string[] {
   return assumed.map(claimText);
 }
 
-/** The short description, for lists. */
 export function summarize(dataset: Dataset) {
   const times = timesOf(dataset.time);
   return {
@@ -135,7 +133,6 @@ export function describe(dataset: Dataset) {
   };
 }
 
-/** Long name and unit of a stored field. */
 export function aboutField(dataset: Dataset, field: FieldName): Record<string, string> {
   const known = ABOUT_FIELDS[field as KnownField];
   if (known !== undefined) return about(dataset, known.title, known.measure);

@@ -73,7 +73,6 @@ async function addViews(app: FastifyInstance, service: Service, policy: PolicyRu
     });
 }
 
-/** Sends the files of a folder from below a path. */
 async function addFolder(app: FastifyInstance, root: string, policy: PolicyRules, options: object): Promise<void> {
   const headers = headersOf(policy);
   await app.register(fastifyStatic, {

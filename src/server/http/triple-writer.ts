@@ -4,7 +4,6 @@ import { tooManyPoints } from "../../shared/errors.js";
 import { copyFloats } from "../../text/items-ahead.js";
 import type { PointLimit } from "./request-life.js";
 
-/** Fills the slabs of a sink. */
 export class TripleWriter {
   count = 0;
   readonly #sink: TripleSink;
@@ -68,7 +67,6 @@ export class TripleStore implements TripleSink {
     this.slab = new Float32Array(3 * KEPT_TRIPLES);
   }
 
-  /** Copies everything into another sink. */
   replay(sink: TripleSink): void {
     for (const part of this.#kept) writeTriples(sink, part);
   }

@@ -25,7 +25,6 @@ function linesEnding(end: string): ItemForm {
 export class PointsReader {
   readonly #writer: PointWriter;
   readonly #triples = new Float32Array(3 * MAX_POINTS);
-  /** An incomplete line. */
   #carry: Buffer = Buffer.alloc(0);
   #line = 1;
   #blank = 0;

@@ -55,7 +55,6 @@ export async function* arrayRows(
   yield Buffer.from("]");
 }
 
-/** Records with commas between their numbers. */
 function formOf(width: number, open: string, close: string): RecordForm {
   return { separators: [open, ...Array<string>(width - 1).fill(","), close], notFinite: "null" };
 }

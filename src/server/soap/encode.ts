@@ -11,7 +11,6 @@ import { escapeText } from "./xml/writer.js";
 const CHUNK_BYTES = 64 * 1024;
 const BASE64_BYTES = (CHUNK_BYTES / 4) * 3;
 
-/** The literal parts of a response. */
 interface Template {
   readonly head: Buffer;
   readonly form: RecordForm;

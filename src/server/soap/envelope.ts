@@ -35,7 +35,6 @@ export interface QualifiedName {
   readonly local: string;
 }
 
-/** Another SOAP version, or no envelope. */
 export class VersionFault extends Error {}
 
 export class MustUnderstandFault extends Error {

@@ -178,7 +178,6 @@ function methodAtNodes(
   return AT_NODES.find((method) => methods.includes(method) && offered.includes(method));
 }
 
-/** Coordinates as float64, in the order t, z, y, x. */
 function coordinatesOf(dataset: Dataset, part = ""): readonly (readonly [string, ZarrArray])[] {
   const [axes, names] = [axesOfField(dataset, part), axisNamesOf(dataset, part)];
   const space = ([2, 1, 0] as const).map((a) => {

@@ -63,9 +63,8 @@ function partsOfShare(n: number, of: number, frames: number, total: number): Red
 
 export type Tabled = CallAnswer<TableAnswer>;
 
-/** An answer that is a table. */
 export function tabled(body: GroupAnswer, found: Restated): Tabled {
-  return { answer: { kind: "table", body }, found };
+  return { answer: { kind: "table", body }, restatements: found };
 }
 
 /** The analysis of a question at nodes. Throws RequestError. */

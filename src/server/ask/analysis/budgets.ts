@@ -78,7 +78,6 @@ export function budgetOf(name: string, dataset: Dataset, frames: readonly number
   };
 }
 
-/** Multiplies the numbers of nested lists; null stays null. */
 function timesScale(value: unknown, scale: number): unknown {
   if (Array.isArray(value)) return value.map((one) => timesScale(one, scale));
   return typeof value === "number" ? scale * value : null;

@@ -1,7 +1,6 @@
 /** The reductions of `statistics`, as members of `reduce`. */
 import { Type } from "@sinclair/typebox";
 
-/** A quantity in a body. */
 export const QUANTITY = Type.String({ description: "A quantity: a name or an expression, as in docs/analysis.md." });
 const bins = Type.Integer({ minimum: 1, maximum: 65_536 });
 const range = Type.Tuple([Type.Number(), Type.Number()], { description: "First and last edge; bins are half open." });
@@ -45,7 +44,6 @@ export const REDUCTIONS = {
   budget: Type.Object({ budget: Type.String() }, closed),
 } as const;
 
-/** Extremes as events. */
 export const EVENTS = Type.Object(
   { highest: Type.Optional(QUANTITY), lowest: Type.Optional(QUANTITY), ...picked },
   closed,

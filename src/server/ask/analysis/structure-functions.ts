@@ -32,7 +32,7 @@ interface Along<S> extends Pick<Increment, "orders" | "absolute" | "histogram"> 
 }
 
 /** Averages over all pairs of nodes along each axis, across whole periods, or over random pairs. */
-export async function structure_functions(context: Context, question: MemberValues): Promise<Tabled> {
+export async function structureFunctions(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
   const { orders = [2, 3], absolute = [], separations: given, terms, bins, range } = question;
   const what = onlyWhat(question, dataset);

@@ -43,7 +43,7 @@ export async function structures(context: Context, question: MemberValues): Prom
   const { counts, described, numbers } = await structuresOf(nodes);
   const body = answered({ ...counts, structures: described });
   const grid = numbers === null ? {} : { labels: labelGrid(numbers, nodes) };
-  return { answer: { kind: "table", body, ...grid }, found: analysis.time };
+  return { answer: { kind: "table", body, ...grid }, restatements: analysis.time };
 }
 
 /** What finds the structures of a frame, with the means that the question needs. Throws RequestError. */
@@ -101,7 +101,6 @@ function labelGrid(values: Int32Array, { base, transforms }: AnalysedNodes): Gri
   return { kind: "grid", dims, scalars: [], quantities: [label] };
 }
 
-/** Runs work that yields, in time slices. */
 async function inSlices<T>(work: Iterator<undefined, T>, slices: TimeSlices): Promise<T> {
   for (;;) {
     const step = work.next();

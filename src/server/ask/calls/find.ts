@@ -80,7 +80,7 @@ export async function find(context: Context, question: MemberValues): Promise<Ca
     ...{ kind: "rows", count, leadColumns, shape: [count], more },
     quantities: quantities.map((one, q) => answered(one, numbers[q])),
   };
-  return { answer, found: analysis.time };
+  return { answer, restatements: analysis.time };
 }
 
 /** Indices and coordinates of nodes, in columns, and their coordinates as points. */
@@ -105,7 +105,6 @@ function rowsAt(found: readonly number[], [nx, ny]: Four, { axes }: Dataset, run
 /** Whether a quantity has operators of expressions, which are known at nodes only. */
 const isAtNodes = ({ expressions }: Quantity): boolean => expressions.some(({ reads }) => reads.some(isOfExpression));
 
-/** Evaluates quantities at the rows of a time. */
 async function fillAt(
   context: Context,
   quantities: readonly Quantity[],

@@ -27,7 +27,7 @@ function partNamed(text: string): PartName {
   throw wrong("what", `expected some of ${Object.keys(PARTS).join(", ")}, not ${text}`);
 }
 
-export async function flow_map(context: Context, question: MemberValues): Promise<CallAnswer<GridAnswer>> {
+export async function flowMap(context: Context, question: MemberValues): Promise<CallAnswer<GridAnswer>> {
   const { life, dataset } = context;
   const names = question.what === undefined ? USUAL : question.what.map(({ text }) => partNamed(text));
   checkAlone(names.length, question.format ?? "json");
@@ -66,7 +66,7 @@ export async function flow_map(context: Context, question: MemberValues): Promis
     return { name, columns, shape, unit, values: numbers[q] as Values };
   });
   const answer: GridAnswer = { kind: "grid", ...gridOf(samples, context), quantities };
-  return { answer, found: { what: names, samples: [...samples.counts], step } };
+  return { answer, restatements: { what: names, samples: [...samples.counts], step } };
 }
 
 function columnsOf(name: PartName): readonly string[] {

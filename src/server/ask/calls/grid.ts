@@ -57,7 +57,7 @@ export async function grid(context: Context, question: MemberValues): Promise<Ca
   const count = pointsOf(samples.grid);
   const isWhole = context.part === null || level !== null;
   if (context.part instanceof DryRun && level !== null)
-    return { answer: { ...gridOf(samples, context), kind: "grid", quantities: [] }, found: {} };
+    return { answer: { ...gridOf(samples, context), kind: "grid", quantities: [] }, restatements: {} };
   if (isWhole) {
     checkFits(context, count, times.length, "samples");
     await life.reserveGeneratedPoints(count, times.length * DRAWN_RECORDS);
@@ -81,7 +81,7 @@ export async function grid(context: Context, question: MemberValues): Promise<Ca
       quantities: quantities.map((one, q) => answered(one, numbers[q] as Values)),
       ...((question.level || levelNumber(dataset)) && { more: thicknessOf(level?.level ?? 0, samples, dataset) }),
     },
-    found: {
+    restatements: {
       ...{ what: what.map(whatText), samples: [...samples.counts], ...timeText(question, times, isList) },
       level: level?.level ?? question.level ?? 0,
     },

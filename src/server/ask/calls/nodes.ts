@@ -63,14 +63,14 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
         await life.countPoints(numbers);
         await life.acquireSlot(numbers);
       }
-      return { answer: { ...shape, cutout }, found };
+      return { answer: { ...shape, cutout }, restatements: found };
     }
     if (question.format === "xmf")
       throw wrong("format", "xmf describes stored fields: ask fields only, each once, every node of them");
   }
   const reads = new Set(quantities.flatMap(({ expressions }) => expressions.flatMap((one) => one.reads)));
   const hasMeans = [...reads].some((key) => key.startsWith("mean:") || key.startsWith("rate:"));
-  if (part instanceof DryRun && hasMeans) return { answer: shape, found };
+  if (part instanceof DryRun && hasMeans) return { answer: shape, restatements: found };
   const derivedBy = (names: Names) =>
     derivedFor(reads, dataset, names, (question.filter ?? null) as FieldFilter | null, scheme);
   const isLong = count * frames.length > STREAMED;
@@ -116,7 +116,7 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
   };
   const numbers = await compute(context, work, isStream);
   const answers = quantities.map((one, q) => answered(one, numbers[q] as Values));
-  return { answer: { ...shape, ...more, quantities: answers }, found };
+  return { answer: { ...shape, ...more, quantities: answers }, restatements: found };
 }
 
 /** Names with the means and slopes in time of quantities at nodes, and what the answer says about them. */
@@ -148,7 +148,6 @@ async function fillParts(
   }
 }
 
-/** Fills the quantities of the nodes of a box in a frame. */
 async function fillBox(
   { life, dataset }: Context,
   { field, quantity, ...others }: Pick<Query, "field" | "quantity" | "others">,
@@ -203,7 +202,6 @@ function* boxesIn(
   }
 }
 
-/** Distributes records to the quantities. */
 function deal(
   part: Float32Array,
   from: number,

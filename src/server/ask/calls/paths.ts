@@ -103,7 +103,7 @@ export async function paths(context: Context, question: MemberValues): Promise<C
   const found = { ...restated, step, frozen: question.frozen || undefined };
   // Paths with separate starts are grouped by them, and are one task.
   if (isEach && part instanceof DryRun)
-    return { answer: { kind: "rows", count: 0, leadColumns: [], quantities: [], shape: [] }, found };
+    return { answer: { kind: "rows", count: 0, leadColumns: [], quantities: [], shape: [] }, restatements: found };
   const { residence, exit_from } = question;
   const regions = [residence, exit_from].filter((region) => region !== undefined);
   const periods = dataset.axes.map((axis) => (axis.periodic ? spanOf(axis).length : 0));
@@ -164,7 +164,7 @@ export async function paths(context: Context, question: MemberValues): Promise<C
     ...{ kind: "rows", count, leadColumns, quantities: answers, shape: [source.count, kept], positions },
     ...(isFile ? { paths: await fileOf(leadColumns, answers, points, times, kept) } : {}),
   };
-  return { answer, found };
+  return { answer, restatements: found };
 }
 
 /** Numbers made as they are written. */

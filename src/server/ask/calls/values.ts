@@ -73,7 +73,7 @@ export async function values(context: Context, question: MemberValues): Promise<
     quantities: quantities.map((one, q) => answered(one, numbers[q] as Values)),
   };
   const stated = isEach ? {} : timeText(question, when.times, when.isList);
-  return { answer, found: { what: what.map(whatText), ...stated } };
+  return { answer, restatements: { what: what.map(whatText), ...stated } };
 }
 
 /** The columns x, y and z, once for each time, and the times if there are several. */

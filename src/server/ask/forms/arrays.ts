@@ -51,7 +51,6 @@ export function arraysOf(answer: RowsAnswer | GridAnswer): readonly NamedNumbers
   return [...scales, ...fixed, ...data];
 }
 
-/** The columns of an answer, and their length. */
 export interface Rows {
   readonly columns: readonly Column[];
   readonly count: number;
@@ -96,7 +95,6 @@ export function onlyQuantity({ quantities, ...answer }: RowsAnswer | GridAnswer,
   return only;
 }
 
-/** Numbers in blocks. */
 export async function* blocksOf(
   values: Values,
 ): AsyncGenerator<{ readonly from: number; readonly numbers: Numbers }, undefined> {

@@ -6,7 +6,6 @@ import type { Column } from "../answer.js";
 /** Numbers written together: less than a time slice of work. */
 const BATCH_NUMBERS = 131_072;
 
-/** A column of texts. */
 export interface TextColumn {
   readonly name: string;
   readonly texts: readonly string[];

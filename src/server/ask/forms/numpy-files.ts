@@ -20,12 +20,10 @@ export function writeLetters(text: string, into: Buffer, at: number): void {
   for (const [i, letter] of [...text].entries()) into.writeUInt32LE(letter.codePointAt(0) ?? 0, at + 4 * i);
 }
 
-/** A text as an array without dimensions. */
 export function textArray(name: string, text: string): NamedArray {
   return { ...textsArray(name, [text]), shape: [] };
 }
 
-/** Texts as an array of one dimension. */
 export function textsArray(name: string, texts: readonly string[]): NamedArray {
   const longest = texts.reduce((most, text) => Math.max(most, [...text].length), 1);
   const chunk = Buffer.alloc(4 * longest * texts.length);
@@ -33,7 +31,6 @@ export function textsArray(name: string, texts: readonly string[]): NamedArray {
   return { name, type: `<U${longest}`, shape: [texts.length], chunks: [chunk] };
 }
 
-/** Numbers as an array of one dimension. */
 export function numberArray(name: string, numbers: ArrayLike<number>): NamedArray {
   const chunks = [Buffer.from(Float64Array.from(numbers).buffer)];
   return { name, type: "<f8", shape: [numbers.length], chunks };

@@ -5,7 +5,7 @@ import type { Outcome } from "../answer.js";
 import { widthsOf } from "../transforms.js";
 
 /** The origin as members of JSON. */
-export function originOf({ question, dataset, level, others }: Outcome): Readonly<Record<string, unknown>> {
+export function originOf({ question, dataset, levelNote: level, others }: Outcome): Readonly<Record<string, unknown>> {
   const assumed = dataset.assumed.length === 0 ? {} : { assumed: dataset.assumed.map(({ question: text }) => text) };
   const [kind, text] = String(question.filter ?? "").split(":");
   const filter = { kind, width: Number(text) } as FieldFilter;

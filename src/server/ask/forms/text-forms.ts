@@ -102,7 +102,6 @@ interface RowText {
   readonly missing: string | null;
 }
 
-/** Rows as text; in JSON, a list of rows. */
 async function* rowsText({ columns, count }: Rows, { open, close, between, missing }: RowText): AsyncGenerator<Buffer> {
   const buffer = new TextBuffer();
   const isJson = open !== "";
@@ -147,7 +146,6 @@ async function* nestedText(values: Values, shape: readonly number[]): AsyncGener
 
 const cell = (name: string): string => (/[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
 
-/** Rows as CSV, with a header of names. */
 export async function* csvOf(rows: Rows): AsyncGenerator<Buffer, undefined> {
   yield Buffer.from(`${rows.columns.map(({ name }) => cell(name)).join(",")}\r\n`);
   yield* rowsText(rows, { open: "", close: "\r\n", between: ",", missing: null });

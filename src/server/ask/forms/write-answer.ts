@@ -85,7 +85,7 @@ function tellHeaders(answered: Outcome, reply: FastifyReply): void {
   reply.header("fieldprobe-unit", encodeURIComponent(first?.unit ?? ""));
   const names = JSON.stringify(answer.quantities.flatMap(({ columns }) => columns));
   if (names.length < 4096 && /^[ -~]*$/.test(names)) reply.header("fieldprobe-columns", names);
-  const level = answer.more?.level ?? answered.level.level;
+  const level = answer.more?.level ?? answered.levelNote.level;
   for (const [name, value] of Object.entries({ total: answer.more?.total, level }))
     if (value !== undefined) reply.header(`fieldprobe-${name}`, String(value));
   if (answer.kind === "grid") {

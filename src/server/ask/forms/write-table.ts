@@ -34,7 +34,6 @@ export function tableColumns({ columns, rows }: AnalysisTable): readonly (Column
   });
 }
 
-/** An array for each column, and the origin of the answer. */
 export function tableArchive(table: AnalysisTable, origin: Readonly<Record<string, string>>): AsyncGenerator<Buffer> {
   const arrays = tableColumns(table).map((column) => {
     const name = column.name.replaceAll("/", "_");

@@ -96,17 +96,22 @@ export function requireLevel(set: LevelSet | null, { name }: Dataset, level: num
   throw new RequestError("OutOfRange", `level: "${name}" has ${own}.`, { member: "level" });
 }
 
-/** What an answer says about its level. @param what texts of quantities, `others` of those of `reduce` */
-export function aboutLevel(set: Dataset, question: MemberValues, what: readonly string[], others: readonly string[]) {
-  const about = { level: levelNumber(set), spacing: set.axes.map((one) => (one.coordinates ? null : one.spacing)) };
-  const wanted = what.length > 0 ? readWhat(what) : others.map((text) => ({ name: text, text, isNamed: false }));
-  if (about.level === 0 || wanted.length === 0) return about;
-  const isMean = ({ field }: Expression): boolean => field !== null && Object.hasOwn(set.fields, field);
-  const compiled = compileWhat(wanted, namesOf(question, set));
+/** What an answer says about its level. @param what texts of quantities, `reduced` of those of `reduce` */
+export function describeLevel(
+  level: Dataset,
+  question: MemberValues,
+  what: readonly string[],
+  reduced: readonly string[],
+) {
+  const note = { level: levelNumber(level), spacing: level.axes.map((one) => (one.coordinates ? null : one.spacing)) };
+  const wanted = what.length > 0 ? readWhat(what) : reduced.map((text) => ({ name: text, text, isNamed: false }));
+  if (note.level === 0 || wanted.length === 0) return note;
+  const isMean = ({ field }: Expression): boolean => field !== null && Object.hasOwn(level.fields, field);
+  const compiled = compileWhat(wanted, namesOf(question, level));
   const kinds = compiled.map(({ expressions }) => (expressions.every(isMean) ? "mean" : "of means"));
   return {
-    ...about,
-    level_of: what.length > 0 ? kinds : Object.fromEntries(kinds.map((kind, q) => [others[q], kind])),
+    ...note,
+    level_of: what.length > 0 ? kinds : Object.fromEntries(kinds.map((kind, q) => [reduced[q], kind])),
   };
 }
 

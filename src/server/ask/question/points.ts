@@ -191,7 +191,6 @@ export function pointsText(points: RequestedPoints): unknown {
   return { count, sha256: createHash("sha256").update(bytes).digest("hex") };
 }
 
-/** Rows, pairs or tetrads as lists. */
 export function statedRows({
   rows,
   width,

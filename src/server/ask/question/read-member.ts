@@ -49,7 +49,6 @@ function wholeOf(value: unknown, member: string): number {
   return number;
 }
 
-/** The items of a list, or of a text with commas. */
 function itemsOf(value: unknown, member: string): readonly unknown[] {
   const items = Array.isArray(value) ? value : typeof value === "string" ? splitList(value) : [value];
   if (items.length === 0 || items.some((item) => item === "")) throw wrong(member, "an item is missing");
@@ -326,7 +325,6 @@ function readBoolean(value: unknown, member: string): boolean {
   throw wrong(member, `expected true or false, not ${shown(value)}`);
 }
 
-/** The reader of each type of member. */
 const READERS: Readonly<Record<MemberType, (value: unknown, name: MemberName, call: CallName) => unknown>> = {
   what: readWhat,
   points: readPoints,

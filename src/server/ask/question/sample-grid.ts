@@ -12,7 +12,6 @@ export interface SampleAxis {
 /** Three sample axes, the one that varies slowest first. */
 export type SampleGrid = readonly [SampleAxis, SampleAxis, SampleAxis];
 
-/** The number of points of a grid. */
 export function pointsOf([slow, middle, fast]: SampleGrid): number {
   return slow.count * middle.count * fast.count;
 }

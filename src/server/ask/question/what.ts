@@ -12,7 +12,6 @@ export interface Quantity {
   readonly text: string;
   /** Its dimensions: none, 3, 3 x 3, or 3 x 3 x 3 of the Hessian of a vector. */
   readonly shape: readonly number[];
-  /** Names of its columns. */
   readonly columns: readonly string[];
   /** Its components as expressions, each a scalar. */
   readonly components: readonly string[];

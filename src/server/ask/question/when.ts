@@ -10,7 +10,6 @@ export interface Times {
   readonly isList: boolean;
 }
 
-/** Some of the stored times, for messages. */
 function listed(stored: readonly number[]): string {
   const some = stored.map((time) => String(withoutNoise(time)));
   return some.length <= 12 ? some.join(", ") : `${some.slice(0, 6).join(", ")}, … ${some.at(-1)} (${some.length})`;

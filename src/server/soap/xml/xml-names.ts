@@ -40,7 +40,6 @@ export interface Attribute {
   readonly value: string;
 }
 
-/** Namespace bindings in scope, innermost last. */
 export class NamespaceScopes {
   readonly #prefixes: string[] = ["xml"];
   readonly #uris: string[] = [XML_NAMESPACE];

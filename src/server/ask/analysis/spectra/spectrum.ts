@@ -40,7 +40,6 @@ export async function spectrum(context: Context, given: MemberValues): Promise<T
   return spectrumOfFrames(context, question);
 }
 
-/** Averages the spectra of several frames. */
 async function spectrumOfFrames(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
   const analysis = analysisOf(context, question);
@@ -151,7 +150,6 @@ function axisOf(
   return open[0] as 0 | 1 | 2;
 }
 
-/** The members of an answer, as numbers by bin. */
 function describeSums(
   plan: SpectrumPlan,
   sums: SpectrumSums,
