@@ -105,7 +105,6 @@ export function columnsOf(quantities: readonly AnsweredQuantity[]): readonly Col
   );
 }
 
-/** Bytes of memory that the numbers of an answer take. */
 export function bytesOf(answer: Answer): number {
   if (answer.kind === "table") return answer.labels === undefined ? 0 : bytesOf(answer.labels);
   return answer.quantities.reduce(

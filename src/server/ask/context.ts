@@ -15,7 +15,6 @@ export interface Work {
   /** Number of points, samples or nodes (elements) at each time. */
   readonly count: number;
   readonly times: number;
-  /** Numbers per element, for each quantity. */
   readonly widths: readonly number[];
   /** Parts have a multiple of this number of elements. */
   readonly granularity?: number;
@@ -43,7 +42,6 @@ export class DryRun {
 
 export type Part = TaskPart | DryRun;
 
-/** What a call needs to be answered. */
 export interface Context {
   readonly life: RequestLife;
   readonly service: Service;

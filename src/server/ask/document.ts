@@ -51,7 +51,6 @@ export function exampleOf(base: string, method: string, path: string): ApiExampl
   return { address: `${base}/api/datasets/${DATASET}/${call}`, body: callOf(call).example };
 }
 
-/** Subjects of the page, in their order. */
 export const API_GROUPS: readonly ApiGroup[] = [
   {
     name: "Questions",

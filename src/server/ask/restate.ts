@@ -55,7 +55,6 @@ export function restate(call: CallName, question: MemberValues, restatements: Re
   return restated;
 }
 
-/** A value of a member as text or JSON. */
 function textOf(name: MemberName, value: unknown): unknown {
   switch (memberOf(name).type) {
     case "what":

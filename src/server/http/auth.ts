@@ -112,7 +112,6 @@ export function checkExposure(config: Pick<Config, "host" | "tokens" | "anonymou
   ]);
 }
 
-/** A token in use, and what is left of its rate. */
 class Account {
   entry: TokenEntry;
   #allowance: number;

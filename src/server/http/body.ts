@@ -55,7 +55,6 @@ export class Body implements ByteQueue {
     return first.subarray(0, PART_BYTES);
   }
 
-  /** Takes the bytes that were put back. */
   takeBuffered(): Buffer {
     const held = Buffer.concat(this.#returned.splice(0));
     this.#delivered += held.length;
@@ -109,7 +108,6 @@ export class Body implements ByteQueue {
     this.#wakeReader();
   }
 
-  /** Discards whatever still arrives. */
   release(): void {
     this.#released = true;
     this.#returned.length = 0;

@@ -24,7 +24,6 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   Internal: 500,
 };
 
-/** A problem of this interface. */
 export interface Problem extends ProblemDetails {
   readonly code: ErrorCode;
   readonly member?: string;

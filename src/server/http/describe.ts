@@ -94,7 +94,6 @@ export function nodesOfField(dataset: Dataset, name: FieldName) {
   }));
 }
 
-/** Accepted guesses about the data, each as a text. */
 export function assumedOf({ assumed }: Dataset): string[] {
   return assumed.map(claimText);
 }

@@ -51,7 +51,6 @@ const FRESH = "no-cache";
 /** The folder of the built page, from the compiled file or from the source. */
 const FOLDER = fileURLToPath(new URL("../../../dist/web", import.meta.url));
 
-/** The folder of the documents, made by `npm run docs:site`. */
 const SITE = fileURLToPath(new URL("../../../dist/site", import.meta.url));
 
 /** How long a file of the page may be cached, by its path in the folder. */

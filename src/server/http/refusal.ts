@@ -16,7 +16,6 @@ export class HttpRefusal extends Error {
   }
 }
 
-/** The request that an error belongs to. */
 interface Failed {
   readonly id: string;
   readonly log: Pick<FastifyBaseLogger, "error">;

@@ -26,7 +26,6 @@ export interface ServiceTask {
 
 /** A plug-in without which the service is ready too. */
 export interface OptionalPlugin {
-  /** Its state in `/readyz`. */
   state(): string;
   /** Reads its data: when the server listens, and when files are to be read again. */
   open(): Promise<void>;

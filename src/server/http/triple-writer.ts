@@ -45,7 +45,6 @@ export class TripleWriter {
     if (taken < count) throw tooManyPoints(this.#limit.name, this.count + 1, this.#limit.points);
   }
 
-  /** Hands over what has been written so far. */
   flush(): void {
     if (this.#at === 0) return;
     this.#sink.commit(this.#at / 3);

@@ -39,7 +39,6 @@ export class PointsReader {
     return this.#form;
   }
 
-  /** Whether a line of points may come next. */
   get isNext(): boolean {
     return this.#carry.length === 0 && this.#blank === 0;
   }

@@ -14,7 +14,6 @@ const NOT_GIVEN = -999.9;
 export interface ValuesQuery {
   readonly dataset: string;
   readonly operation: Operation;
-  /** Everything but times and points. */
   readonly query: Query;
   /** Times as given: a series, one time, or the start of a track. */
   readonly times: readonly number[];
@@ -54,7 +53,6 @@ export function timesOfFrames(frames: readonly number[], stored: readonly number
   });
 }
 
-/** A value out of a list, in any letter case. */
 function readChoice(given: ReadonlyMap<Parameter, string>, name: Parameter, allowed: readonly string[]): string {
   const text = given.get(name);
   const list = `${name} must be one of ${allowed.join(", ")}`;

@@ -41,8 +41,7 @@ export interface Analysis {
   /** Counts drawn points as points in flight, and waits until there is room for them. */
   readonly admit: (points: number) => Promise<void>;
   readonly slices: TimeSlices;
-  /** Most numbers of an answer. */
-  readonly most: number;
+  readonly maxNumbers: number;
 }
 
 type Analysing = Pick<Query, "reduction" | "spectrum">;
@@ -131,7 +130,7 @@ export function analysisOf(context: Context, question: MemberValues, placesOf = 
       await life.reserveGeneratedPoints(points, DRAWN_RECORDS);
     },
     slices: life.slices,
-    most: service.config.limits["analysis.numbers"],
+    maxNumbers: service.config.limits["analysis.numbers"],
   };
 }
 

@@ -69,7 +69,7 @@ export async function around(context: Context, question: MemberValues): Promise<
   if (isBetween) {
     const found = await eventsOf(context, column, analysis);
     const groups = groupsOfEvents(found, places.base, question.points === undefined);
-    checkNumbers(2 * groups.groups * count, analysis.most);
+    checkNumbers(2 * groups.groups * count, analysis.maxNumbers);
     const { r_x: x, r_y: y, r_z: z } = offsets;
     const all = z.flatMap((k) => y.flatMap((j) => x.map((i) => [i, j, k])));
     const undirected = found.filter(({ axes }) => axes.length === 0).length;
@@ -79,7 +79,7 @@ export async function around(context: Context, question: MemberValues): Promise<
     return tabled({ ...counted, ...about, results }, stated);
   }
   const groups = places.base.extent.reduce((product, n, a) => product * (places.base.kept[a] ? n : 1), 1);
-  checkNumbers(2 * groups * count, analysis.most);
+  checkNumbers(2 * groups * count, analysis.maxNumbers);
   const listed = extreme === undefined ? {} : { at: await extremeNodes(column, [], analysis) };
   const reduction = { kind: "around", on: 0, of: quantities.map((_, q) => q + 1), lags, ...listed } as const;
   const merged = await analysis.reduce(places, { columns: [column, ...quantities], reductions: [reduction] });

@@ -9,7 +9,7 @@ import type { Dataset } from "../../../engine/contract/dataset.js";
 import { unitFactors } from "../../../shared/quantities.js";
 import { timesOf } from "../../http/describe.js";
 import { wrong } from "../faults.js";
-import type { Expanded } from "./distributions.js";
+import type { ExpandedRequest } from "./distributions.js";
 
 /** The terms in the order of answers, named after the files of Moser, Kim and Mansour. */
 const TERMS = ["dissip", "produc", "p-strain", "p-diff", "t-diff", "v-diff", "convection", "d/dt"];
@@ -58,7 +58,7 @@ function expressionsOf(name: string, dataset: Dataset, frames: readonly number[]
 }
 
 /** A budget from the means of its terms, and their sum. Throws RequestError. */
-export function budgetOf(name: string, dataset: Dataset, frames: readonly number[], names: Names): Expanded {
+export function budgetOf(name: string, dataset: Dataset, frames: readonly number[], names: Names): ExpandedRequest {
   const of = expressionsOf(name, dataset, frames);
   const terms = TERMS.filter((term) => of[term] !== undefined);
   const added = terms.map((term) => compileExpression(of[term], names, "reduce"));
@@ -67,7 +67,7 @@ export function budgetOf(name: string, dataset: Dataset, frames: readonly number
   if (commonOf(dimensions) === undefined)
     throw wrong("reduce", `terms in ${units} have no sum: ask them by hand with p over a density, or units=ignore`);
   return {
-    rows: terms.map((term) => ({ moments: of[term], order: 1 })),
+    reductions: terms.map((term) => ({ moments: of[term], order: 1 })),
     finish(results, _analysis, scale) {
       const members = terms.map((term, i) => [term, timesScale(results[i]?.mean, scale)] as const);
       const zero = timesScale(results[0]?.mean, 0);

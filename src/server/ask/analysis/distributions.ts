@@ -17,19 +17,19 @@ const MAX_LISTED = 2 ** 17;
 const ROUNDING = 1e-12;
 
 /** A reduction in terms of others: their rows, and how its result follows from theirs. */
-export interface Expanded {
-  readonly rows: readonly ReductionRequest[];
+export interface ExpandedRequest {
+  readonly reductions: readonly ReductionRequest[];
   /** Whether the answer names the quantities of the rows, and `finish` reduces them. */
-  readonly isOwn?: boolean;
+  readonly namesOnly?: boolean;
   finish(results: readonly GroupAnswer[], analysis: Analysis, scale: number): GroupAnswer | Promise<GroupAnswer>;
 }
 
 /** Quantiles of a scalar, with the counts of its values. Throws RequestError for others. */
-export function quantiles(text: string, at: readonly number[], index: number, names: Names): Expanded {
+export function quantiles(text: string, at: readonly number[], index: number, names: Names): ExpandedRequest {
   compileScalar(text, names, `reduce[${index}].quantiles`);
   return {
-    rows: [{ moments: text, order: 1 }],
-    isOwn: true,
+    reductions: [{ moments: text, order: 1 }],
+    namesOnly: true,
     finish: (_, analysis) => quantilesOf(text, at, analysis),
   };
 }
@@ -71,7 +71,12 @@ async function quantilesOf(text: string, at: readonly number[], { nodes, reduce 
 }
 
 /** Moments beyond the fourth from means of powers of fluctuations; null for other reductions. Throws RequestError. */
-export function higherMoments(row: ReductionRequest, index: number, names: Names, where?: string): Expanded | null {
+export function higherMoments(
+  row: ReductionRequest,
+  index: number,
+  names: Names,
+  where?: string,
+): ExpandedRequest | null {
   const { moments, order } = row;
   if (moments === undefined || typeof order !== "number" || order <= 4) return null;
   const powers = Array.from({ length: order - 1 }, (_, n) => n + 2);
@@ -80,7 +85,7 @@ export function higherMoments(row: ReductionRequest, index: number, names: Names
   const components = componentsIn(text, shape).map((one) => (where === undefined ? one : nanUnless(where, one)));
   const ofPowers = powers.flatMap((n) => components.map((one) => ({ moments: `fluc(${one})^${n}`, order: 1 })));
   return {
-    rows: [{ ...row, order: 4 }, ...ofPowers],
+    reductions: [{ ...row, order: 4 }, ...ofPowers],
     finish([first, ...results]) {
       const all = results.map(({ mean }) => mean);
       const means = powers.map(() => (shape === "scalar" ? all.shift() : all.splice(0, components.length)));

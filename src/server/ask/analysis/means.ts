@@ -25,7 +25,7 @@ export async function withMeans(
   over: readonly Direction[],
   member: string | ((text: string) => string) = "what",
 ): Promise<{ readonly analysis: Analysis; readonly about: GroupAnswer }> {
-  const { question, dataset, nodes, most } = analysis;
+  const { question, dataset, nodes, maxNumbers: most } = analysis;
   const known = (means: ReadonlyMap<string, MeanTable>) => ({ ...nodes.base.names, means: Object.fromEntries(means) });
   const memberOf = (text: string): string => (typeof member === "string" ? member : member(text));
   const found = new Map<string, MeanTable>();

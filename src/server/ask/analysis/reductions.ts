@@ -26,7 +26,6 @@ const GROUPS_PER_SLICE = 256;
 /** Components whose covariances are computed together. */
 const MAX_COVARIED = 16;
 
-/** The JSON of a reduction in a question. */
 export type ReductionRequest = Readonly<Record<string, unknown>>;
 
 export class ColumnTable {
@@ -106,7 +105,7 @@ export async function computeReductions(
   analysis: Analysis,
   { by, fold, onlyNamed, members }: ReductionOptions,
 ): Promise<GroupAnswer> {
-  const { nodes, most } = analysis;
+  const { nodes, maxNumbers: most } = analysis;
   const columns = new ColumnTable(nodes);
   const pending = rows.map((one, i) => readReduction(one, members[i] as string, columns));
   const known = await findRanges(pending, columns, analysis);

@@ -75,7 +75,7 @@ async function increments(
     );
   const { shape } = compileExpression(text, nodes.base.names, "what");
   const rowCount = letters.length * (isAtNodes ? separations.nodes : separations.lengths).length;
-  checkNumbers(4 * rowCount * (histogram?.bins ?? 0), analysis.most);
+  checkNumbers(4 * rowCount * (histogram?.bins ?? 0), analysis.maxNumbers);
   if (shape === "tensor") throw wrong("what", "increments are of a vector or a scalar, not of a tensor");
   const rows: GroupAnswer[] = [];
   // One axis after another: sums of pairs along one axis are dropped before the next.

@@ -52,7 +52,7 @@ export async function finderOf(context: Context, question: MemberValues, plain: 
   const over = question.over ?? (plain.nodes.frames.length > 1 ? DIRECTIONS : LETTERS);
   const texts = [where, ...what.map(({ text }) => text)];
   const { analysis, about } = await withMeans(plain, texts, over, "where");
-  const { nodes, reduce, slices, most } = analysis;
+  const { nodes, reduce, slices, maxNumbers: most } = analysis;
   compileScalar(where, nodes.base.names, "where");
   const quantities = compileWhat(what, nodes.base.names);
   requireEveryNode(nodes);

@@ -81,7 +81,6 @@ export function rowsOf(answer: RowsAnswer | GridAnswer): Rows {
   };
 }
 
-/** The shape of the values of a quantity in arrays. */
 export function arrayShape(answer: RowsAnswer | GridAnswer, { shape }: AnsweredQuantity): readonly number[] {
   const lengths = answer.kind === "rows" ? answer.shape : answer.dims.map(({ coordinates }) => coordinates.length);
   return [...lengths, ...shape];

@@ -11,7 +11,6 @@ export interface TextColumn {
   readonly texts: readonly string[];
 }
 
-/** Some rows of a column as texts, float32 or float64. */
 async function rowsIn(column: Column | TextColumn, from: number, count: number) {
   if ("texts" in column) return column.texts.slice(from, from + count);
   const { values, stride, offset } = column;

@@ -4,7 +4,6 @@ import { version } from "../../../shared/build.js";
 import type { Outcome } from "../answer.js";
 import { widthsOf } from "../transforms.js";
 
-/** The origin as members of JSON. */
 export function originOf({ question, dataset, levelNote: level, others }: Outcome): Readonly<Record<string, unknown>> {
   const assumed = dataset.assumed.length === 0 ? {} : { assumed: dataset.assumed.map(({ question: text }) => text) };
   const [kind, text] = String(question.filter ?? "").split(":");
@@ -25,7 +24,6 @@ export function aboutOf(answered: Outcome): Readonly<Record<string, string>> {
   return Object.fromEntries(members.map(([name, one]) => [name, typeof one === "string" ? one : JSON.stringify(one)]));
 }
 
-/** The same as attributes of a file. */
 export const attributesOf = (answered: Outcome): Readonly<Record<string, string>> => ({
   title: `${answered.question.call} of ${answered.dataset.name}`,
   ...Object.fromEntries(Object.entries(aboutOf(answered)).map(([name, text]) => [`fieldprobe_${name}`, text])),

@@ -45,7 +45,6 @@ class TextBuffer {
 
 const isSingle = (values: Values): boolean => typeOf(values) === "<f4";
 
-/** An answer as the chunks of one JSON object. */
 export async function* jsonOf(answered: Outcome): AsyncGenerator<Buffer, undefined> {
   const { answer } = answered;
   const head = originOf(answered);

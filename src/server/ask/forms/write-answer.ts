@@ -56,7 +56,6 @@ export function checkFormat(answered: Outcome, form: Format): void {
   else checkApart(names);
 }
 
-/** Sends only numbers, one array after another. */
 export async function sendNumbers(
   numbers: readonly Values[],
   { service, life, reply }: Pick<Sending, "service" | "life" | "reply">,

@@ -45,7 +45,6 @@ const BINARY: Readonly<Record<string, (a: Interval, b: Interval) => Interval>> =
 
 const added = (list: readonly Interval[]): Interval => list.reduce((sum, one) => BINARY["+"](sum, one));
 
-/** Functions of the components of one argument. */
 const FUNCTIONS: Readonly<Record<string, (a: readonly Interval[]) => Interval>> = {
   norm: (a) => around(added(a.map(squared)).map(Math.sqrt)),
   abs: ([a]) => around(squared(a).map(Math.sqrt)),

@@ -29,7 +29,6 @@ function largestSpacing(axis: Axis, from: number, to: number): number {
   return largest === 0 ? spacing : largest;
 }
 
-/** The largest spacings within view along x, y and z. */
 function spacingsIn({ grid }: Samples, { axes }: Dataset): readonly number[] {
   return axes.map((axis, a) => {
     const { origin, spacing, count } = grid[2 - a] as SampleGrid[0];

@@ -14,7 +14,6 @@ const CONCURRENT = { apart: 4, betweenFrames: 1 } as const;
 /** Points and their times, in the order of the operation's arrays. */
 export interface TimedPoints {
   readonly points: Float32Array;
-  /** Initial velocities, if they are given. */
   readonly velocities?: Float32Array;
   readonly times: Float64Array;
 }
@@ -38,7 +37,6 @@ export async function answerAtOwnTimes(
   const rest = times.length / (groups[0] as TimedGroup).points.length - 1;
   await life.acquireSlot(rest * Math.max(1, first.work), rest * first.extraRecords);
   let [numbers, head]: [Float32Array, Result | null] = [new Float32Array(0), null];
-  /** Copies a result to the indices of its points. */
   const put = (result: Result, places: Uint32Array): void => {
     const width = result.itemsPerPoint * result.components;
     if (head === null) numbers = life.floats(width * times.length);

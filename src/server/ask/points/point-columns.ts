@@ -213,7 +213,6 @@ function operationOfInput(key: InputKey): { readonly operation: OperationRow; re
   return { operation: operationOf("GetForce") };
 }
 
-/** The error of an input that exists at nodes only. */
 function atNodesOnly(key: InputKey): RequestError {
   const { kind = "", expression = null } = partsOfInput(key) ?? {};
   const words: Readonly<Record<string, string>> = { rate: "ddt", frame: "field", second: "d2", mean: "mean" };

@@ -8,7 +8,6 @@ import type { CallMember, Format, MEMBERS, MemberName } from "../../../shared/ca
 export interface RequestedQuantity {
   readonly text: string;
   readonly name: string;
-  /** Whether the caller gave the name. */
   readonly isNamed: boolean;
 }
 

@@ -8,7 +8,6 @@ import type { MemberValues } from "./member-values.js";
 import { spatialName } from "./what.js";
 import type { Interval } from "./when.js";
 
-/** A query that moves particles from one time to another. */
 export function queryOver({ start, end }: Exclude<Interval, { each: number }>, dt: number, { name }: Dataset): Query {
   return { operation: "GetPositionByEnd", dataset: name, StartTime: start, EndTime: end, dt };
 }

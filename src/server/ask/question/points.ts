@@ -21,7 +21,6 @@ export interface Points {
   readonly count: number;
 }
 
-/** Points of a question that are read in parts. */
 export interface PointSource {
   readonly count: number;
   read(from: number, to: number): Promise<Points>;

@@ -37,7 +37,6 @@ import {
   type WrittenAttribute,
 } from "./xml-names.js";
 
-/** Events of a document. */
 export const START = 1;
 export const END = 2;
 const TEXT = 3;
@@ -270,7 +269,6 @@ export class XmlReader {
     return this.#source.flow(into, also);
   }
 
-  /** Puts unread bytes back. */
   putBack(bytes: Buffer): void {
     this.buffer = bytes;
     this.position = 0;

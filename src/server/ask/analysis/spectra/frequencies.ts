@@ -84,7 +84,7 @@ export async function frequencySpectrum(context: Context, question: MemberValues
     ...{ extent: [nx, ny, nz, frames] as const, times: times.slice(0, frames) },
   };
   const reductions = [{ kind: "frequencies", ...options } as const];
-  checkSize(reductions, base, analysis.most);
+  checkSize(reductions, base, analysis.maxNumbers);
   const own = { ...nodes, base, frames: nodes.frames.slice(0, frames) };
   const merged = await analysis.reduce(own, { columns, reductions });
   const isKnown = dataset.fields.velocity !== undefined && !isStaggered(dataset, "velocity");

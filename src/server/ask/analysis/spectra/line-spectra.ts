@@ -32,7 +32,7 @@ async function sumModes(
   plain: Analysis,
   isPadded = false,
 ) {
-  const { question, dataset, most } = plain;
+  const { question, dataset, maxNumbers: most } = plain;
   const over = averagedOver(plain);
   const transformed = AXES.map((a) => transformedAxes.includes(a)) as unknown as OfAxes<boolean>;
   const open = isPadded ? transformedAxes.find((a) => !dataset.axes[a].periodic) : undefined;
@@ -93,7 +93,7 @@ async function fixedAt(
   resolvedAxes: OfAxes<boolean>,
   analysis: Analysis,
 ): Promise<{ readonly nodes: AnalysedNodes; readonly texts: readonly string[] }> {
-  const { nodes, dataset, most } = analysis;
+  const { nodes, dataset, maxNumbers: most } = analysis;
   const [, letter = "", value = ""] = /^([xyz]):([-+.\deE]+)$/.exec(at) ?? [];
   const a = LETTERS.indexOf(letter as "x");
   if (a < 0 || !Number.isFinite(Number(value))) throw wrong("at", "expected an axis and a place, such as y:0.1");

@@ -43,7 +43,7 @@ export async function spectrum(context: Context, given: MemberValues): Promise<T
 async function spectrumOfFrames(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
   const analysis = analysisOf(context, question);
-  const { nodes, sum, most } = analysis;
+  const { nodes, sum, maxNumbers: most } = analysis;
   const what = onlyWhat(question, dataset);
   const { kind, terms = [] } = question;
   const [axis, ...others] = question.axis ?? [];
