@@ -86,7 +86,7 @@ export type SpectrumSums = readonly Float64Array[];
 
 export function emptySums(plan: SpectrumPlan): SpectrumSums {
   const size = groupsOf(plan) * binsOf(plan);
-  const lists = plan.kind === "line" || plan.kind === "modes" ? plan.components : 1;
+  const lists = isOfLines(plan) ? plan.components : 1;
   return plan.terms.map((term) => new Float64Array(size * (term === "energy" ? lists : 1)));
 }
 
@@ -97,18 +97,23 @@ export function addSums(into: SpectrumSums, from: SpectrumSums): void {
   });
 }
 
-/** Weights of the nodes of an axis in a mean across it, by their widths; 1 for a transformed axis. */
-function fractionsOf({ transformed, nodes, weights, resolvedAxes }: SpectrumPlan, a: number): Float64Array {
-  if (transformed[a] || resolvedAxes?.[a]) return new Float64Array(nodes[a]).fill(1);
-  const widths = weights[a] ?? new Float64Array(nodes[a]).fill(1);
+/** Whether modes are summed by mode, over lines or planes whose widths are their weights. */
+const isOfLines = ({ kind }: SpectrumPlan): boolean => kind === "line" || kind === "modes";
+
+/** Weights of the nodes of an axis in a mean across it, by their widths; 1 where there is none. */
+function fractionsOf(plan: SpectrumPlan, a: number): Float64Array {
+  const widths = plan.weights[a] ?? new Float64Array(plan.nodes[a]).fill(1);
+  const isMean = isOfLines(plan) && !plan.transformed[a] && !plan.resolvedAxes?.[a];
   const sum = widths.reduce((total, width) => total + width, 0);
-  return widths.map((width) => width / sum);
+  return widths.map((width) => (isMean ? width / sum : 1));
 }
 
-/** A row of modes: their bins, weights and wavenumbers. */
+/** A row of modes: mode i is in bin `from + bins[i]` and weighs `share * weights[i]`. */
 interface RowModes {
   readonly length: number;
+  readonly from: number;
   readonly bins: Int32Array;
+  readonly share: number;
   readonly weights: Float64Array;
   /** 1, or -1 for modes in the bins of their conjugates. */
   readonly sign: 1 | -1;
@@ -127,9 +132,7 @@ export class SpectrumRows {
   readonly #k: OfAxes<Float64Array>;
   readonly #bins: number;
   readonly #modes: OfAxes<number>;
-  readonly #weights: Float64Array;
-  /** For lines and modes: weights along the axes across them. */
-  readonly #fractions: OfAxes<Float64Array> | null;
+  readonly #fractions: OfAxes<Float64Array>;
   /** Weighted |U|^2 of the row, set by `energy` and used by `gradients`, which follows it in `terms`. */
   readonly #squares: Float64Array;
   /** For lines and modes: sums of a component; else 0. */
@@ -146,16 +149,15 @@ export class SpectrumRows {
     const length = transformed[0] ? (nodes[0] >> 1) + 1 : nodes[0];
     // Half of the modes stand for themselves and their conjugates; lines are averaged.
     const pointCount = nodes.reduce((product, n, a) => product * (transformed[a] ? n : 1), 1);
-    const isOfLines = plan.kind === "line" || plan.kind === "modes";
-    this.#fractions = isOfLines ? [fractionsOf(plan, 0), fractionsOf(plan, 1), fractionsOf(plan, 2)] : null;
-    const scale = 1 / pointCount ** 2;
-    this.#weights = Float64Array.from({ length }, (_, i) =>
-      transformed[0] && i > 0 && 2 * i !== nodes[0] ? 2 * scale : scale,
-    );
+    this.#fractions = [fractionsOf(plan, 0), fractionsOf(plan, 1), fractionsOf(plan, 2)];
+    const timesOf = (i: number): number => (transformed[0] && i > 0 && 2 * i !== nodes[0] ? 2 : 1);
+    const weights = this.#fractions[0].slice(0, length).map((share, i) => (timesOf(i) * share) / pointCount ** 2);
     this.#squares = new Float64Array(length);
-    this.#sumsPerComponent = isOfLines ? this.#bins * groupsOf(plan) : 0;
-    const weights = isOfLines ? new Float64Array(length) : this.#weights;
-    this.#row = { length, bins: new Int32Array(length), weights, sign: 1, kx: this.#k[0], ky: 0, kz: 0 };
+    this.#sumsPerComponent = isOfLines(plan) ? this.#bins * groupsOf(plan) : 0;
+    // The bins of lines and modes are the same in each row, from its first one on.
+    const step = transformed[0] ? 1 : plan.resolvedAxes?.[0] ? this.#bins : 0;
+    const bins = Int32Array.from({ length }, (_, i) => step * i);
+    this.#row = { length, from: 0, bins, share: 1, weights, sign: 1, kx: this.#k[0], ky: 0, kz: 0 };
   }
 
   /** Adds the modes of row (y, z). */
@@ -182,23 +184,16 @@ export class SpectrumRows {
   /** Sets the wavenumbers, bins and weights of row (y, z). */
   #setRow(y: number, z: number): void {
     const [{ kind, axis, nodes, transformed }, row, size] = [this.#plan, this.#row, this.#bins];
-    const { bins, weights, kx, length } = row;
+    const { bins, kx, length } = row;
     row.ky = this.#k[1][y];
     row.kz = this.#k[2][z];
-    if (this.#fractions !== null) {
-      const [[alongX, alongY, alongZ], ofModes] = [this.#fractions, this.#weights];
-      const across = alongY[y] * alongZ[z];
-      for (let i = 0; i < length; i++) weights[i] = ofModes[i] * across * (transformed[0] ? 1 : alongX[i]);
-    }
+    row.share = this.#fractions[1][y] * this.#fractions[2][z];
     if (this.#sumsPerComponent > 0) {
       // Modes with a negative first wavenumber go to the bins of their conjugates.
       const first = transformed.indexOf(true);
       row.sign = first > 0 && 2 * (first === 1 ? y : z) > nodes[first] ? -1 : 1;
       const mode = (i: number, a: 1 | 2): number => (!transformed[a] ? 0 : row.sign < 0 && i > 0 ? nodes[a] - i : i);
-      const [group, next] = [this.#groupAt(0, y, z), this.#groupAt(1, y, z)];
-      const from = (mode(z, 2) * this.#modes[1] + mode(y, 1)) * this.#modes[0] + size * group;
-      const step = transformed[0] ? 1 : size * (next - group);
-      for (let i = 0; i < length; i++) bins[i] = from + step * i;
+      row.from = (mode(z, 2) * this.#modes[1] + mode(y, 1)) * this.#modes[0] + size * this.#groupAt(y, z);
       return;
     }
     const [rest, unit] = [row.ky ** 2 + row.kz ** 2, this.#unit];
@@ -206,22 +201,19 @@ export class SpectrumRows {
     for (let i = 0; i < length; i++) bins[i] = Math.floor(Math.sqrt(kx[i] ** 2 + rest) / unit + 0.5) + from + step * i;
   }
 
-  /** The index of a position along the resolved axes, x fastest. */
-  #groupAt(x: number, y: number, z: number): number {
-    const { resolvedAxes, nodes } = this.#plan;
-    if (resolvedAxes === undefined) return 0;
-    const [px, py, pz] = resolvedAxes;
-    return ((pz ? z : 0) * (py ? nodes[1] : 1) + (py ? y : 0)) * (px ? nodes[0] : 1) + (px ? x : 0);
+  /** The index of the first position of a row along the resolved axes, x fastest. */
+  #groupAt(y: number, z: number): number {
+    const { resolvedAxes: [px, py, pz] = [false, false, false], nodes } = this.#plan;
+    return ((pz ? z : 0) * (py ? nodes[1] : 1) + (py ? y : 0)) * (px ? nodes[0] : 1);
   }
 
   /** The row with the wavenumbers of odd derivatives, which are 0 at the last mode of an even number of nodes. */
   #oddDerivativeRow(y: number, z: number): RowModes {
     const { nodes } = this.#plan;
     const wavenumber = (i: number, a: 0 | 1 | 2) => (2 * i === nodes[a] ? 0 : this.#k[a][i]);
-    const { length } = this.#row;
     return {
       ...this.#row,
-      kx: Float64Array.from({ length }, (_, i) => wavenumber(i, 0)),
+      kx: this.#k[0].map((_, i) => wavenumber(i, 0)),
       ky: wavenumber(y, 1),
       kz: wavenumber(z, 2),
     };
@@ -231,47 +223,54 @@ export class SpectrumRows {
 type Modes = ModeRow[number];
 
 /** Overwrites `out` with the weighted |U|^2 of several columns. */
-function squaresOf({ length, weights }: RowModes, columns: ModeRow, out: Float64Array): Float64Array {
+function squaresOf({ length, share, weights }: RowModes, columns: ModeRow, out: Float64Array): Float64Array {
   out.fill(0);
   for (const { re, im } of columns)
-    for (let i = 0; i < length; i++) out[i] += weights[i] * (re[i] * re[i] + im[i] * im[i]);
+    for (let i = 0; i < length; i++) out[i] += share * weights[i] * (re[i] * re[i] + im[i] * im[i]);
   return out;
 }
 
-function addEnergies({ length, bins }: RowModes, squares: Float64Array, sums: Float64Array): void {
-  for (let i = 0; i < length; i++) sums[bins[i]] += 0.5 * squares[i];
+function addEnergies({ length, from, bins }: RowModes, squares: Float64Array, sums: Float64Array): void {
+  for (let i = 0; i < length; i++) sums[from + bins[i]] += 0.5 * squares[i];
 }
 
 /** Sums k^2 |U|^2. */
-function addGradients({ length, bins, kx, ky, kz }: RowModes, squares: Float64Array, sums: Float64Array): void {
+function addGradients({ length, from, bins, kx, ky, kz }: RowModes, squares: Float64Array, sums: Float64Array): void {
   const rest = ky * ky + kz * kz;
-  for (let i = 0; i < length; i++) sums[bins[i]] += (kx[i] * kx[i] + rest) * squares[i];
+  for (let i = 0; i < length; i++) sums[from + bins[i]] += (kx[i] * kx[i] + rest) * squares[i];
 }
 
 /** Sums Re U* . (i k x U) = 2 k . (a x b), where U = a + i b. */
-function addHelicity({ length, bins, weights, kx, ky, kz }: RowModes, [u, v, w]: ModeRow, sums: Float64Array): void {
+function addHelicity(
+  { length, from, bins, share, weights, kx, ky, kz }: RowModes,
+  [u, v, w]: ModeRow,
+  sums: Float64Array,
+): void {
   for (let i = 0; i < length; i++) {
     const x = v.re[i] * w.im[i] - w.re[i] * v.im[i];
     const y = w.re[i] * u.im[i] - u.re[i] * w.im[i];
     const z = u.re[i] * v.im[i] - v.re[i] * u.im[i];
-    sums[bins[i]] += 2 * weights[i] * (kx[i] * x + ky * y + kz * z);
+    sums[from + bins[i]] += 2 * share * weights[i] * (kx[i] * x + ky * y + kz * z);
   }
 }
 
 /** Sums Re U* Q. */
-function addCross({ length, bins, weights }: RowModes, own: Modes, other: Modes, sums: Float64Array): void {
-  for (let i = 0; i < length; i++) sums[bins[i]] += weights[i] * (own.re[i] * other.re[i] + own.im[i] * other.im[i]);
+function addCross(row: RowModes, own: Modes, other: Modes, sums: Float64Array): void {
+  const { length, from, bins, share, weights } = row;
+  for (let i = 0; i < length; i++)
+    sums[from + bins[i]] += share * weights[i] * (own.re[i] * other.re[i] + own.im[i] * other.im[i]);
 }
 
 /** Sums Im U* Q. */
-function addQuadrature({ length, bins, weights, sign }: RowModes, own: Modes, other: Modes, sums: Float64Array): void {
+function addQuadrature(row: RowModes, own: Modes, other: Modes, sums: Float64Array): void {
+  const { length, from, bins, share, weights, sign } = row;
   for (let i = 0; i < length; i++)
-    sums[bins[i]] += sign * weights[i] * (own.re[i] * other.im[i] - own.im[i] * other.re[i]);
+    sums[from + bins[i]] += sign * share * weights[i] * (own.re[i] * other.im[i] - own.im[i] * other.re[i]);
 }
 
 /** Sums Re U* . P N, where N_i = -i k_j F(u_i u_j), and P projects onto the plane across k. F is not normalised. */
 function addTransfer(
-  { length, bins, weights, kx, ky, kz }: RowModes,
+  { length, from, bins, share, weights, kx, ky, kz }: RowModes,
   own: ModeRow,
   products: ModeRow,
   sums: Float64Array,
@@ -296,7 +295,7 @@ function addTransfer(
       reK += k[c] * re;
       imK += k[c] * im;
     }
-    sums[bins[i]] += weights[i] * (sum - (aK * reK + bK * imK) / square);
+    sums[from + bins[i]] += share * weights[i] * (sum - (aK * reK + bK * imK) / square);
   }
 }
 
