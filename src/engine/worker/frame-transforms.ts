@@ -60,38 +60,44 @@ export class FrameTransforms {
     const { plan, from, count, scratch, time, frame, blend, derived = null, cancel } = task;
     const [nx, ny, nz] = plan.nodes;
     const half = halfOf(nx, plan.transformed[0]);
-    const total = plan.columns.length * count;
-    planes.prepare({ nodes: nx, lengths: [ny], half, rows: ny, planes: total });
-    const rooms = Array.from({ length: total }, (_, i) => planes.plane(i).fill(0));
+    planes.prepare({ nodes: nx, lengths: [ny], half, rows: ny, planes: plan.columns.length });
+    const rooms = plan.columns.map((_, c) => planes.plane(c));
+    const sums = task.stage === "planes" ? new SpectrumRows(task.plan) : null;
     const region = { frame, first: [0, 0, from], count: [nx, ny, count] } as const;
     this.#columns.evaluate({ ...plan, region, time, blend, derived, cancel }, open, sampler, (c, y, z, values) => {
-      // Missing values would spread to all nodes or to those within the filter.
-      if (!areFinite(values)) {
+      const room = rooms[c];
+      // Rows that stay as they are have no imaginary parts.
+      if (y === 0 && !plan.transformed[0]) room.fill(0);
+      for (let row = 0; row * nx < values.length; row++)
+        room.set(values.subarray(row * nx, (row + 1) * nx), 2 * half * (y + row));
+      if (y + values.length / nx < ny) return;
+      // The plane is whole, and in the processor's caches.
+      if (plan.transformed[0]) planes.forwardAlongRows(c);
+      if (plan.transformed[1]) planes.alongColumns(c, ny, false);
+      // Missing values would spread to all nodes or to those within the filter; they are in the modes of wavenumber 0.
+      if (!areFinite(room, 2 * half, plan.transformed[0] ? 1 : nx, plan.transformed[1] ? 1 : ny)) {
         const what = "terms" in plan ? "Spectra and correlations" : "Filters and spectral derivatives";
         const text = `${what} need all nodes, and some of "${open.dataset.name}" have no value.`;
         throw new RequestError("Unsupported", text);
       }
-      const room = rooms[c * count + z];
-      for (let row = 0; row * nx < values.length; row++)
-        room.set(values.subarray(row * nx, (row + 1) * nx), 2 * half * (y + row));
+      if (sums === null) writeScratch(scratch, (c * nz + from + z) * room.length, room);
+      else if (c === rooms.length - 1) addRows(sums, half, { first: 0, count: ny, z: from + z }, rooms);
     });
-    for (const [i, room] of rooms.entries()) {
-      throwIfCancelled(cancel);
-      if (plan.transformed[0]) planes.forwardAlongRows(i);
-      if (plan.transformed[1]) planes.alongColumns(i, ny, false);
-      const [c, z] = [Math.floor(i / count), i % count];
-      if (task.stage === "forward") writeScratch(scratch, (c * nz + from + z) * room.length, room);
-    }
-    if (task.stage === "forward") return null;
-    return sumRows(task.plan, half, { first: [0, from], count: [ny, count] }, (c, z) => rooms[c * count + z]);
+    return sums?.sums ?? null;
   }
 
   /** Transforms rows of all planes along z, and sums their modes. */
   #sum(plan: SpectrumPlan, task: Message<TransformTask>, planes: PlaneTransforms): SpectrumSums {
     const half = this.#rowsAlongZ(task, planes);
-    const length = 2 * half * task.count;
-    const rows = { first: [task.from, 0], count: [task.count, plan.nodes[2]] } as const;
-    return sumRows(plan, half, rows, (c, z) => planes.plane(c).subarray(z * length, (z + 1) * length));
+    const { from, count } = task;
+    const length = 2 * half * count;
+    const sums = new SpectrumRows(plan);
+    const columns = plan.columns.map((_, c) => planes.plane(c));
+    for (let z = 0; z < plan.nodes[2]; z++) {
+      const rows = columns.map((values) => values.subarray(z * length, (z + 1) * length));
+      addRows(sums, half, { first: from, count, z }, rows);
+    }
+    return sums.sums;
   }
 
   /** Transforms rows of all planes along z, multiplies them by the factors of each component, and goes back along z. */
@@ -176,23 +182,18 @@ export class FrameTransforms {
   }
 }
 
-/** Sums the modes of rows (y, z). @param rowsOf the rows of a column at a z */
-function sumRows(
-  plan: SpectrumPlan,
+/** Adds the modes of rows of a plane: `count` rows from y = `first` on. */
+function addRows(
+  sums: SpectrumRows,
   half: number,
-  { first, count }: { readonly first: readonly [number, number]; readonly count: readonly [number, number] },
-  rowsOf: (column: number, z: number) => Float64Array,
-): SpectrumSums {
-  const sums = new SpectrumRows(plan);
-  for (let z = 0; z < count[1]; z++) {
-    const columns = plan.columns.map((_, c) => rowsOf(c, z));
-    for (let y = 0; y < count[0]; y++) {
-      const part = (room: Float64Array, place: number) => room.subarray(half * place, half * (place + 1));
-      const modes = columns.map((room) => ({ re: part(room, 2 * y), im: part(room, 2 * y + 1) }));
-      sums.add(first[0] + y, first[1] + z, modes);
-    }
+  { first, count, z }: Readonly<Record<"first" | "count" | "z", number>>,
+  columns: readonly Float64Array[],
+): void {
+  const part = (values: Float64Array, at: number) => values.subarray(at, at + half);
+  for (let y = 0, at = 0; y < count; y++, at += 2 * half) {
+    const modes = columns.map((values) => ({ re: part(values, at), im: part(values, at + half) }));
+    sums.add(first + y, z, modes);
   }
-  return sums.sums;
 }
 
 /** The filter and the difference of a component along an axis that is not transformed; null if it has none. */
@@ -263,8 +264,9 @@ function interpolate(task: Message<TransformTask> & { readonly stage: "at" }, { 
   return out;
 }
 
-function areFinite(values: Float64Array): boolean {
+/** Whether the first numbers of the first rows are finite. */
+function areFinite(values: Float64Array, length: number, count: number, rows: number): boolean {
   let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += 0 * values[i];
+  for (let y = 0; y < rows; y++) for (let x = 0; x < count; x++) sum += 0 * values[y * length + x];
   return sum === 0;
 }
