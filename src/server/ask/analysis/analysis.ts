@@ -14,7 +14,8 @@ import type { CallAnswer, Restated, TableAnswer } from "../answer.js";
 import { type Context, checkFits } from "../context.js";
 import { wrong } from "../faults.js";
 import { inTasks } from "../parts.js";
-import { DRAWN_RECORDS, type EvaluateAt, evaluatorFor, randomPoints } from "../points/point-columns.js";
+import { type EvaluateAt, evaluatorFor } from "../points/point-columns.js";
+import { RANDOM_POINT_RECORDS, randomPoints } from "../points/random-points.js";
 import type { MemberValues, RequestedPoints } from "../question/member-values.js";
 import { pointsOf } from "../question/points.js";
 import { pointOptions } from "../question/what.js";
@@ -127,7 +128,7 @@ export function analysisOf(context: Context, question: MemberValues, placesOf = 
     evaluate: evaluatorFor(life, dataset),
     admit: async (points) => {
       checkFits(context, points, 1, "points");
-      await life.reserveGeneratedPoints(points, DRAWN_RECORDS);
+      await life.reserveGeneratedPoints(points, RANDOM_POINT_RECORDS);
     },
     slices: life.slices,
     maxNumbers: service.config.limits["analysis.numbers"],

@@ -14,7 +14,7 @@ import type { RequestLife } from "../../http/request-life.js";
 import { type Context, DryRun } from "../context.js";
 import { wrong } from "../faults.js";
 import { computeRuns } from "../parts.js";
-import { DRAWN_RECORDS, randomPoints } from "../points/point-columns.js";
+import { RANDOM_POINT_RECORDS, randomPoints } from "../points/random-points.js";
 import { valuesAlong } from "../points/values-along.js";
 import type { MemberValues, RequestedPoints } from "../question/member-values.js";
 import { motionIn, queryOver } from "../question/particles.js";
@@ -174,12 +174,12 @@ async function seedsOf(context: Context, question: MemberValues): Promise<Seeds>
   if ("rows" in wanted || "input" in wanted) {
     const source = await openPoints(context, question, false, true);
     const together = ("rows" in wanted && wanted.together) || 1;
-    if (part === null) await life.reserveGeneratedPoints(source.count, DRAWN_RECORDS);
+    if (part === null) await life.reserveGeneratedPoints(source.count, RANDOM_POINT_RECORDS);
     return { count: source.count, together, read: async (from, to) => (await source.read(from, to)).triples };
   }
   const { seed } = wanted;
   const { groups, together, corners, edge, reach } = groupsIn(wanted);
-  if (part === null) await life.reserveGeneratedPoints(groups * together, DRAWN_RECORDS);
+  if (part === null) await life.reserveGeneratedPoints(groups * together, RANDOM_POINT_RECORDS);
   const { origin, extent } = insetBox(reach, dataset, boxIn(question, dataset));
   const read = async (from: number, to: number): Promise<Float32Array> => {
     const [first, count] = [from / together, (to - from) / together];

@@ -8,7 +8,7 @@ import { type AnyReduction, added, edgesOf, type GroupAnswer } from "../../../an
 import { isStaggered } from "../../../engine/contract/dataset.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
-import { randomPoints } from "../points/point-columns.js";
+import { randomPoints } from "../points/random-points.js";
 import type { MemberValues, RequestedSeparations } from "../question/member-values.js";
 import { pointDerivatives, pointOptions, whatText } from "../question/what.js";
 import { boxIn, boxOfAll } from "../question/where.js";

@@ -4,7 +4,8 @@ import { type CallAnswer, type GridAnswer, type GridDimension, levelNumber } fro
 import { answered, type Context, checkFits, DryRun } from "../context.js";
 import { fillLevel, type GridLevel, levelOf, thicknessOf } from "../levels/grid-levels.js";
 import { compute } from "../parts.js";
-import { DRAWN_RECORDS, type PointOptions } from "../points/point-columns.js";
+import type { PointOptions } from "../points/point-columns.js";
+import { RANDOM_POINT_RECORDS } from "../points/random-points.js";
 import type { MemberValues } from "../question/member-values.js";
 import { fillPoints, pointsOf, type SampleAxis } from "../question/sample-grid.js";
 import type { Quantity } from "../question/what.js";
@@ -60,7 +61,7 @@ export async function grid(context: Context, question: MemberValues): Promise<Ca
     return { answer: { ...gridOf(samples, context), kind: "grid", quantities: [] }, restatements: {} };
   if (isWhole) {
     checkFits(context, count, times.length, "samples");
-    await life.reserveGeneratedPoints(count, times.length * DRAWN_RECORDS);
+    await life.reserveGeneratedPoints(count, times.length * RANDOM_POINT_RECORDS);
   }
   const points = isWhole ? await samplePoints(samples, context) : null;
   const work = {

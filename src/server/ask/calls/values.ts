@@ -6,7 +6,8 @@ import { type CallAnswer, type Column, columnOf, type RowsAnswer } from "../answ
 import { answered, type Context, checkFits } from "../context.js";
 import { wrong } from "../faults.js";
 import { compute } from "../parts.js";
-import { DRAWN_RECORDS, evaluateAt, type PointOptions } from "../points/point-columns.js";
+import { evaluateAt, type PointOptions } from "../points/point-columns.js";
+import { RANDOM_POINT_RECORDS } from "../points/random-points.js";
 import type { MemberValues } from "../question/member-values.js";
 import { heldPoints, openPoints, type PointSource, sourceOf } from "../question/points.js";
 import type { Quantity } from "../question/what.js";
@@ -54,7 +55,7 @@ export async function values(context: Context, question: MemberValues): Promise<
   const { count } = opened;
   const isWhole = context.part === null;
   if (isWhole) checkFits(context, count, timeCount, "points");
-  const source = isWhole ? sourceOf(await heldPoints(context, opened, timeCount * DRAWN_RECORDS)) : opened;
+  const source = isWhole ? sourceOf(await heldPoints(context, opened, timeCount * RANDOM_POINT_RECORDS)) : opened;
   const options = pointOptions(question);
   const numbers = await compute(context, {
     ...{ count, times: timeCount, widths: quantities.map(({ columns }) => columns.length) },

@@ -10,8 +10,6 @@ import type { Query, Result } from "../../../engine/contract/query.js";
 import { RequestError } from "../../../shared/errors.js";
 import type { FieldName, OperationName, OperationRow, SpatialInterpolation } from "../../../shared/operations.js";
 import { operationOf, spatialOf } from "../../../shared/operations.js";
-import { drawTriple } from "../../../shared/random.js";
-import type { TimeSlices } from "../../http/policies/time-slices.js";
 import type { RequestLife } from "../../http/request-life.js";
 import { wrong } from "../faults.js";
 import { runAtPoints, runQuery } from "../run-query.js";
@@ -66,21 +64,21 @@ export async function evaluateAt(
   columns: readonly Expression[],
   points: Float32Array,
   options: PointOptions,
-  take: (column: number, from: number, values: Components) => void,
+  emit: (column: number, from: number, values: Components) => void,
 ): Promise<void> {
   const keys = [...new Set(columns.flatMap(({ inputs }) => inputs))].filter((key) => key.includes(":"));
-  const records = new Map<InputKey, ReadBlock>(await derivedAt(life, dataset, keys, points, options));
+  const readers = new Map<InputKey, ReadBlock>(await derivedAt(life, dataset, keys, points, options));
   const results: Result[] = [];
-  const isOpen = (key: InputKey): boolean => !records.has(key);
+  const isOpen = (key: InputKey): boolean => !readers.has(key);
   for (const source of sourcesOf(keys.filter(isOpen), dataset, options)) {
     const result = await recordsAt(life, dataset, source.query, points, options);
     results.push(result);
-    for (const [key, place] of source.places) records.set(key, readerOf(result, place));
+    for (const [key, offset] of source.offsets) readers.set(key, readerOf(result, offset));
   }
-  const held: Float64Array[] = [];
+  const scratchArrays: Float64Array[] = [];
   const evaluate = (from: number, to: number): void => {
-    const block = blockOf(records, points, options.clock ?? options.time, from, to - from, held);
-    for (const [c, column] of columns.entries()) take(c, from, column.evaluate(block));
+    const block = blockOf(readers, points, options.clock ?? options.time, from, to - from, scratchArrays);
+    for (const [c, column] of columns.entries()) emit(c, from, column.evaluate(block));
   };
   await life.slices.each(points.length / 3, evaluate, STEP_POINTS);
   for (const result of results) result.release();
@@ -89,23 +87,23 @@ export async function evaluateAt(
 /** Reads a component of an input at points from number `from` on. */
 type ReadBlock = (component: number, from: number, out: Float64Array) => void;
 /** The offset in a record of a component of an input. */
-type PlaceOf = (component: number) => number;
+type ComponentOffset = (component: number) => number;
 
 /** An operation and the inputs that its records hold. */
 interface InputSource {
   readonly query: Pick<Query, "operation" | "spatialInterpolation" | "field" | "filterlength" | "nlayers">;
-  readonly places: readonly (readonly [InputKey, PlaceOf])[];
+  readonly offsets: readonly (readonly [InputKey, ComponentOffset])[];
 }
 
-const own: PlaceOf = (c) => c;
+const sameOffset: ComponentOffset = (c) => c;
 /** Components of a symmetric tensor that is stored as xx, yy, zz, xy, xz, yz. */
-const OF_STRESS = [0, 3, 4, 3, 1, 5, 4, 5, 2];
+const STRESS_OFFSETS = [0, 3, 4, 3, 1, 5, 4, 5, 2];
 
-const BOX_OPERATIONS: Readonly<Record<string, readonly [InputSource["query"]["operation"], PlaceOf]>> = {
-  "filtered:velocity": ["GetBoxFilterVelocity", own],
-  "filtered:pressure": ["GetBoxFilterPressure", own],
-  "filteredGradient:velocity": ["GetBoxFilterVelocityGradient", own],
-  "filteredStress:velocity": ["GetBoxFilterSGSStress", (c) => OF_STRESS[c]],
+const BOX_OPERATIONS: Readonly<Record<string, readonly [InputSource["query"]["operation"], ComponentOffset]>> = {
+  "filtered:velocity": ["GetBoxFilterVelocity", sameOffset],
+  "filtered:pressure": ["GetBoxFilterPressure", sameOffset],
+  "filteredGradient:velocity": ["GetBoxFilterVelocityGradient", sameOffset],
+  "filteredStress:velocity": ["GetBoxFilterSGSStress", (c) => STRESS_OFFSETS[c]],
 };
 
 /** The operations that answer inputs: velocity and pressure together. */
@@ -117,7 +115,7 @@ function sourcesOf(keys: readonly InputKey[], dataset: Dataset, options: PointOp
     if (key.startsWith("filtered")) return boxSource(key, options);
     return {
       query: operationFor(key, dataset, options),
-      places: [[key, key.startsWith("hessian:") ? packedIndex : own]],
+      offsets: [[key, key.startsWith("hessian:") ? packedIndex : sameOffset]],
     };
   });
   if (!isJoint) return sources;
@@ -126,8 +124,8 @@ function sourcesOf(keys: readonly InputKey[], dataset: Dataset, options: PointOp
   return [
     {
       query,
-      places: [
-        ["value:velocity", own],
+      offsets: [
+        ["value:velocity", sameOffset],
         ["value:pressure", () => 3],
       ],
     },
@@ -136,24 +134,24 @@ function sourcesOf(keys: readonly InputKey[], dataset: Dataset, options: PointOp
 }
 
 function boxSource(key: InputKey, { filter }: PointOptions): InputSource {
-  const [operation, place] = BOX_OPERATIONS[key] ?? [];
-  if (filter?.kind !== "box" || operation === undefined || place === undefined)
+  const [operation, offset] = BOX_OPERATIONS[key] ?? [];
+  if (filter?.kind !== "box" || operation === undefined || offset === undefined)
     throw wrong("filter", "a box has the means of u, p and A, and tau; take gaussian, sharp or tophat for others");
-  return { query: { operation, filterlength: Math.fround(filter.width), nlayers: 1 }, places: [[key, place]] };
+  return { query: { operation, filterlength: Math.fround(filter.width), nlayers: 1 }, offsets: [[key, offset]] };
 }
 
 /** Reads the parts of a result, mostly in order. */
-function readerOf({ values, components }: Pick<Result, "values" | "components">, place: PlaceOf): ReadBlock {
-  let part = 0;
+function readerOf({ values, components }: Pick<Result, "values" | "components">, offset: ComponentOffset): ReadBlock {
+  let partNumber = 0;
   let first = 0;
   const itemsOf = (index: number): number => values[index].length / components;
   return (c, from, out) => {
-    while (from < first) first -= itemsOf(--part);
+    while (from < first) first -= itemsOf(--partNumber);
     for (let i = 0; i < out.length; ) {
-      while (from + i >= first + itemsOf(part)) first += itemsOf(part++);
-      const numbers = values[part];
-      const end = Math.min(out.length, first + itemsOf(part) - from);
-      for (let at = (from + i - first) * components + place(c); i < end; i++, at += components) out[i] = numbers[at];
+      while (from + i >= first + itemsOf(partNumber)) first += itemsOf(partNumber++);
+      const numbers = values[partNumber];
+      const end = Math.min(out.length, first + itemsOf(partNumber) - from);
+      for (let at = (from + i - first) * components + offset(c); i < end; i++, at += components) out[i] = numbers[at];
     }
   };
 }
@@ -178,16 +176,12 @@ async function derivedAt(
   const field = Object.keys(dataset.fields)[0] as FieldName;
   const accepted = spatialOf(operationOfInput("value:pressure").operation, dataset);
   if (!accepted.includes(method as never)) throw wrong("method", `expected one of ${accepted.join(", ")}`);
-  const nodes = {
-    field,
-    frame: dataset.time.guardBefore,
-    first: [0, 0, 0],
-    count: [1, 1, 1],
-    stride: [1, 1, 1],
-  } as const;
-  const question = { plan, points, method };
+  // The query needs a region; `derivedAt` ignores it.
+  const one = [1, 1, 1] as const;
+  const nodes = { field, frame: dataset.time.guardBefore, first: [0, 0, 0], count: one, stride: one } as const;
+  const derived = { plan, points, method };
   const query = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, time, temporalInterpolation } as const;
-  const { atPoints = [], release } = await runQuery(life, { ...query, derivedAt: question });
+  const { atPoints = [], release } = await runQuery(life, { ...query, derivedAt: derived });
   release();
   return Object.entries(plan.inputs).map(([key, components = []]) => [
     key as InputKey,
@@ -215,10 +209,18 @@ function operationOfInput(key: InputKey): { readonly operation: OperationRow; re
 
 function atNodesOnly(key: InputKey): RequestError {
   const { kind = "", expression = null } = partsOfInput(key) ?? {};
-  const words: Readonly<Record<string, string>> = { rate: "ddt", frame: "field", second: "d2", mean: "mean" };
-  const text = `${words[kind] ?? kind} of ${expression ?? "this"} is known at nodes, not at points: ask nodes, find, statistics, spectrum or structures.`;
+  const names: Readonly<Record<string, string>> = { rate: "ddt", frame: "field", second: "d2", mean: "mean" };
+  const text = `${names[kind] ?? kind} of ${expression ?? "this"} is known at nodes, not at points: ask nodes, find, statistics, spectrum or structures.`;
   return new RequestError("Unsupported", text, { member: "what" });
 }
+
+const INPUT_WORDS: Readonly<Partial<Record<InputKind, string>>> = {
+  value: "a value",
+  gradient: "a gradient",
+  laplacian: "a Laplacian",
+  hessian: "a Hessian",
+  laplacianOfGradient: "lap(A)",
+};
 
 /** The operation that answers an input, and its spatial option. */
 function operationFor(
@@ -228,19 +230,14 @@ function operationFor(
 ): Pick<Query, "operation" | "spatialInterpolation"> {
   const { operation, ...of } = operationOfInput(key);
   const isValue = key.startsWith("value:");
-  const words = WORDS[key.split(":")[0] as InputKind] ?? key;
-  const [member, question] = isValue ? (["method", method] as const) : (["derivatives", derivatives] as const);
+  const words = INPUT_WORDS[key.split(":")[0] as InputKind] ?? key;
+  const [member, option] = isValue ? (["method", method] as const) : (["derivatives", derivatives] as const);
   const accepted = spatialOf(operation, dataset);
-  const spatialInterpolation = accepted.find((scheme) => scheme === question);
+  const spatialInterpolation = accepted.find((scheme) => scheme === option);
   if (spatialInterpolation === undefined)
     throw wrong(member, `${words} takes ${accepted.map(presentScheme).join(", ")}`);
   return { operation: operation.name, ...of, spatialInterpolation };
 }
-
-const WORDS: Readonly<Partial<Record<InputKind, string>>> = {
-  ...{ value: "a value", gradient: "a gradient", laplacian: "a Laplacian", hessian: "a Hessian" },
-  laplacianOfGradient: "lap(A)",
-};
 
 /** A spatial option as questions name it. */
 const presentScheme = (scheme: SpatialInterpolation): string =>
@@ -262,60 +259,29 @@ async function recordsAt(
   return runAtPoints(life, { ...query, time }, points);
 }
 
-/** @param held arrays that are used again for each block, of which the first is the longest */
+/** @param scratchArrays kept from block to block; the first block is the longest */
 function blockOf(
-  records: ReadonlyMap<InputKey, ReadBlock>,
+  readers: ReadonlyMap<InputKey, ReadBlock>,
   points: Float32Array,
   time: number | Float64Array,
   from: number,
   count: number,
-  held: Float64Array[],
+  scratchArrays: Float64Array[],
 ): BlockInputs {
-  const places = readerOf({ values: [points], components: 3 }, own);
+  const readPoint = readerOf({ values: [points], components: 3 }, sameOffset);
   let used = 0;
   const scratch = (): Float64Array => {
-    held[used] ??= new Float64Array(Math.min(STEP_POINTS, points.length / 3));
-    return held[used++].subarray(0, count);
+    scratchArrays[used] ??= new Float64Array(Math.min(STEP_POINTS, points.length / 3));
+    return scratchArrays[used++].subarray(0, count);
   };
   const input = (key: InputKey, c: number): Float64Array => {
     if (key === "t" && typeof time !== "number") return time.subarray(from, from + count);
     const out = scratch();
     if (key === "t") return out.fill(time as number);
-    const read = records.get(key);
-    if (read === undefined) places("xyz".indexOf(key), from, out);
+    const read = readers.get(key);
+    if (read === undefined) readPoint("xyz".indexOf(key), from, out);
     else read(c, from, out);
     return out;
   };
   return { count, computed: new Map(), scratch, input };
-}
-
-/**
- * Records of three float32 kept for a drawn point until the answer is computed: the point, here and in the query, its
- * inputs, and columns.
- */
-export const DRAWN_RECORDS = 8;
-
-/**
- * Draws points at random in a box, three float32 each: point i is the same in every call with its seed.
- * @param purpose what they are drawn for, so that points and directions of one seed are independent
- * @param first   number of the first point
- */
-export async function randomPoints(
-  slices: TimeSlices,
-  count: number,
-  seed: number,
-  origin: readonly number[],
-  extent: readonly number[],
-  purpose: "points" | "directions" = "points",
-  first = 0,
-): Promise<Float32Array> {
-  const out = new Float32Array(3 * count);
-  const words = new Uint32Array(4);
-  await slices.each(count, (from, to) => {
-    for (let i = from; i < to; i++) {
-      const drawn = drawTriple(seed, first + i, purpose, words);
-      for (let a = 0; a < 3; a++) out[3 * i + a] = origin[a] + drawn[a] * extent[a];
-    }
-  });
-  return out;
 }

@@ -5,7 +5,7 @@ import { excerpt } from "../../../shared/errors.js";
 import { contradictionOf } from "../../../storage/dataset/units.js";
 import { type Context, checkFits } from "../context.js";
 import { outOfRange, wrong } from "../faults.js";
-import { randomPoints } from "../points/point-columns.js";
+import { randomPoints } from "../points/random-points.js";
 import type { MemberValues, RequestedPoints } from "./member-values.js";
 import { boxIn, farthestOf } from "./where.js";
 
