@@ -6,7 +6,6 @@ export type Shape = "scalar" | "vector" | "tensor";
 /** Returns an array to overwrite, as long as the block. */
 export type ScratchArray = () => Float64Array;
 
-/** Components of each shape. */
 export const SIZES: Readonly<Record<Shape, number>> = { scalar: 1, vector: 3, tensor: 9 };
 
 const THREE = [0, 1, 2] as const;
@@ -77,7 +76,6 @@ export const BINARY: Readonly<Record<string, Binary>> = {
   atan2: binary(Math.atan2),
 };
 
-/** Operators and functions of a scalar. */
 export const UNARY: Readonly<Record<string, Unary>> = {
   "-": unary((x) => -x),
   "!": unary((x) => (Number.isNaN(x) ? x : Number(x === 0))),
@@ -108,7 +106,6 @@ export function eachOnce(a: Components, f: (one: Float64Array) => Float64Array):
   return out;
 }
 
-/** Sums of components in pairs. */
 export function sums(a: Components, b: Components, scratch: ScratchArray): Components {
   const out: Float64Array[] = [];
   for (let c = 0; c < a.length; c++) {
@@ -153,7 +150,6 @@ export function cross(a: Components, b: Components, scratch: ScratchArray): Comp
   return [minor(1, 2), minor(2, 0), minor(0, 1)];
 }
 
-/** Sum of the diagonal. */
 export function trace(a: Components, out: Float64Array): Float64Array {
   return add(add(a[0], a[4], out), a[8], out);
 }

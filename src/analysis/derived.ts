@@ -93,7 +93,7 @@ function componentsOf(
     case "gradient":
     case "filteredGradient":
       return parts.flatMap((part) => AXES.map((a) => place(part, filter, [a])));
-    case "second":
+    case "secondDerivative":
       return parts.flatMap((part) => AXES.map((a) => place(part, filter, [a, a])));
     case "laplacian":
       return parts.map((part) => place(part, null, "laplacian"));

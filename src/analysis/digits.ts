@@ -22,7 +22,6 @@ export interface DigitList {
   readonly weights: Float64Array;
 }
 
-/** A list for each prefix. */
 export interface Digits extends LeftOut {
   readonly lists: readonly DigitList[];
   /** Number and weight of all known values. */
@@ -119,7 +118,6 @@ function valuesOf(nodes: number[], values: Float64Array, weights: Float64Array |
   return { digits: sorted.map((i) => values[i]), counts: ones, weights: own };
 }
 
-/** Takes counts and weights out of the tables. */
 function digitsIn(places: number[], first: number, isWeighted: boolean, tables: readonly Float64Array[]): DigitList {
   const sorted = Float64Array.from(places).sort();
   const [counts, weights] = tables.map((table) => sorted.map((at) => table[at]));
@@ -127,7 +125,6 @@ function digitsIn(places: number[], first: number, isWeighted: boolean, tables: 
   return { digits: sorted.map((at) => at - first), counts, weights: isWeighted ? weights : counts };
 }
 
-/** Merges the list of later values. */
 function mergeLists(a: DigitList, b: DigitList): DigitList {
   const [na, nb] = [a.digits.length, b.digits.length];
   const [digits, counts, weights] = [0, 1, 2].map(() => new Float64Array(na + nb));
@@ -148,7 +145,6 @@ function mergeLists(a: DigitList, b: DigitList): DigitList {
   return { digits: digits.slice(0, to), counts: counts.slice(0, to), weights: weights.slice(0, to) };
 }
 
-/** Merges the weights of later values. */
 export function mergeDigits(a: Digits, b: Digits): Digits {
   const lists = a.lists.map((list, p) => mergeLists(list, b.lists[p]));
   const leftOut = { missing: a.missing + b.missing, infinite: a.infinite + b.infinite };

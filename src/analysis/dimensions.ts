@@ -10,9 +10,20 @@ export type Units = Readonly<Record<string, string>>;
 
 /** For each kind of input, the power of length that it divides by. */
 const LENGTHS: Readonly<Record<InputKind, number>> = {
-  ...{ value: 0, gradient: 1, laplacian: 2, hessian: 2 },
-  ...{ filtered: 0, filteredGradient: 1, filteredProducts: 0, filteredStress: 0, laplacianOfGradient: 3 },
-  ...{ second: 2, rate: 0, frame: 0, shift: 0, mean: 0 },
+  value: 0,
+  gradient: 1,
+  laplacian: 2,
+  hessian: 2,
+  laplacianOfGradient: 3,
+  filtered: 0,
+  filteredGradient: 1,
+  filteredProducts: 0,
+  filteredStress: 0,
+  secondDerivative: 2,
+  rate: 0,
+  frame: 0,
+  shift: 0,
+  mean: 0,
 };
 
 /** The dimension of a product of powers of a dataset's units. */

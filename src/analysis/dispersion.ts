@@ -21,7 +21,6 @@ export interface PathPart {
 
 /** Requested statistics of a quantity along paths: of its increments q(t0 + lag) - q(t0), or of its values. */
 export interface RequestedAlong {
-  /** Names of its components. */
   readonly names: readonly string[];
   /** Powers of increments; null for values. */
   readonly orders: readonly number[] | null;

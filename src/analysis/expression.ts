@@ -43,6 +43,8 @@ import {
 import { type BlockInputs, inputPart, partOf, type Subexpression } from "./subexpression.js";
 
 const MAX_PARTS = 256;
+/** Most parts of an expression and of the formulas in it. */
+const MAX_ALL_PARTS = 16 * MAX_PARTS;
 const MAX_EXPONENT = 16;
 
 export interface Expression {
@@ -55,7 +57,6 @@ export interface Expression {
   readonly dimension: UnitPowers;
   /** The field that it is, or a component of; null for other expressions. */
   readonly field: string | null;
-  /** Inputs that it reads. */
   readonly inputs: readonly InputKey[];
   /** Inputs that it reads, and inputs of the expressions in these inputs. */
   readonly reads: readonly InputKey[];
@@ -79,8 +80,15 @@ export function compileExpression(text: string, names: Names, member = "expressi
   const { key, shape, dimension, source, run } = new ExpressionCompiler(names, shared, refuse).compile(tree);
   const { kind, field = null } = partsOfInput(source?.key ?? "t") ?? {};
   return {
-    ...{ text, key, shape, dimension, unit: unitIn(dimension), field: kind === "value" ? field : null },
-    ...{ inputs: [...shared.inputs], reads: [...shared.reads], evaluate: run },
+    text,
+    key,
+    shape,
+    dimension,
+    unit: unitIn(dimension),
+    field: kind === "value" ? field : null,
+    inputs: [...shared.inputs],
+    reads: [...shared.reads],
+    evaluate: run,
   };
 }
 
@@ -126,7 +134,6 @@ class ExpressionCompiler {
   readonly #names: Names;
   readonly #shared: Compilation;
   readonly #refuse: MakeError;
-  /** Column of the part that is compiled. */
   #column = 0;
   #partCount = 0;
 
@@ -138,8 +145,9 @@ class ExpressionCompiler {
 
   compile(tree: SyntaxTree | null, depth = 1): Subexpression {
     if (tree === null) throw this.#refuse("a component is missing");
-    if (++this.#partCount > MAX_PARTS || ++this.#shared.parts > 16 * MAX_PARTS)
-      throw this.#refuse(`it has more than ${MAX_PARTS} parts`);
+    if (++this.#partCount > MAX_PARTS) throw this.#refuse(`it has more than ${MAX_PARTS} parts`);
+    if (++this.#shared.parts > MAX_ALL_PARTS)
+      throw this.#refuse(`with formulas written out, the expression has more than ${MAX_ALL_PARTS} parts`);
     if (depth > MAX_DEPTH) throw this.#refuse(`it is nested deeper than ${MAX_DEPTH}`);
     const { inputs, reads, means } = this.#shared;
     const sizes = [inputs.size, reads.size];
@@ -211,7 +219,7 @@ class ExpressionCompiler {
     if (key === null) {
       const formula = formulaOf(name);
       if (Object.hasOwn(FIELDS, name)) throw this.#refuse(`the dataset has no ${name}`, column);
-      if (formula === undefined) throw this.#unknown(name, column);
+      if (formula === undefined) throw this.#unknownName(name, column);
       return this.#formula(formula, name, column);
     }
     const shape = key.includes(":") && components === 3 ? "vector" : "scalar";
@@ -250,7 +258,9 @@ class ExpressionCompiler {
 
   /**
    * Operators: `grad(e)`, `d(e, y)`, `ddt(e)`, `filter(e)`, `mean(e)`, ...; null for other functions. An operator of a
-   * field can also be evaluated at points, one of an expression only at nodes.
+   * field can also be evaluated at points, one of an expression only at nodes. The first that applies is taken: a filter
+   * with its width, an operator that fields have of their own, another frame or dataset, a derivative along one axis,
+   * grad, div or curl of a field or a component, fluc and DDt, which others make up, and last an operator of an expression at nodes.
    */
   #operator(name: string, tree: SyntaxTree, depth: number): Subexpression | null {
     if (!OPERATORS.has(name)) return null;
@@ -261,12 +271,13 @@ class ExpressionCompiler {
       return this.#filteredBy(this.#argumentOf(argument, depth), more.map(textOf), column);
     const ofField = more.length > 0 ? null : this.#fieldOperator(name, argument, column);
     if (ofField !== null) return ofField;
-    if (name === "field") return this.#elsewhere(argument, more, depth, column);
+    if (name === "field") return this.#inOtherFrameOrDataset(argument, more, depth, column);
     const hasRightCount = name === "shift" ? more.length >= 2 : more.length === (/^d2?$/.test(name) ? 1 : 0);
     if (!hasRightCount) throw this.#refuse(`${name} takes ${OPERATORS.get(name)}`, column);
     const component = this.#componentOf(argument);
     const field = component?.field ?? this.#fieldOf(argument);
-    if (name === "d" || name === "d2") return this.#along(name, argument, field, component, more[0], depth, column);
+    if (name === "d" || name === "d2")
+      return this.#axisDerivative(name, argument, field, component, more[0], depth, column);
     if (field !== undefined && (name === "grad" || name === "div" || name === "curl")) {
       const isVector = component === null && this.#names.fields[field] === 3;
       const gradient = this.#input("gradient", field, isVector ? "tensor" : "vector", 3 * (component?.index ?? 0));
@@ -303,12 +314,12 @@ class ExpressionCompiler {
           return this.#divOrCurl(name, this.#derivedInput("gradient", inner, "tensor", { order: 1 }), column);
         if (name === "curl") throw this.#refuse("curl takes a vector, not a tensor", column);
         // Component 9 i + 4 j of the gradient is dT[i][j]/dx[j].
-        return this.#sum(column, (j) =>
+        return this.#sumOverAxes(column, (j) =>
           this.#derivedInput("gradient", inner, "vector", { order: 1, from: 4 * j, step: 9 }),
         );
       case "lap":
-        return this.#sum(column, (a) =>
-          this.#derivedInput("second", inner, inner.shape, { order: 2, from: a, step: 3 }),
+        return this.#sumOverAxes(column, (a) =>
+          this.#derivedInput("secondDerivative", inner, inner.shape, { order: 2, from: a, step: 3 }),
         );
       case "hess":
         if (inner.shape !== "scalar")
@@ -328,7 +339,7 @@ class ExpressionCompiler {
       case "mean":
         return this.#derivedInput("mean", inner, inner.shape);
       default: {
-        // rms: not of e^2, of which a level may hold means of its own.
+        // rms: the mean of (abs(e))^2, not of e^2: a level may hold a mean of e^2 itself.
         if (inner.shape !== "scalar")
           throw this.#refuse(`rms takes a scalar, not a ${inner.shape}: norm(...), or a component`, column);
         const square = this.#derivedInput("mean", { ...inner, text: `(abs(${inner.text}))^2` }, "scalar");
@@ -359,13 +370,12 @@ class ExpressionCompiler {
     return this.#read(key, from, shape, unit, step);
   }
 
-  /** The field with a name; undefined for expressions. */
   #fieldOf(tree: SyntaxTree): string | undefined {
     return tree.type === "Identifier" ? fieldOfName(tree.name as string, this.#names) : undefined;
   }
 
   /** The derivatives `d(e, y)` and `d2(e, y)`. */
-  #along(
+  #axisDerivative(
     name: "d" | "d2",
     argument: SyntaxTree,
     field: string | undefined,
@@ -378,7 +388,7 @@ class ExpressionCompiler {
     if (a < 0) throw this.#refuse(`${name} takes ${OPERATORS.get(name)}`, column);
     if (field === undefined) {
       const inner = this.#argumentOf(argument, depth);
-      const [kind, order] = name === "d" ? (["gradient", 1] as const) : (["second", 2] as const);
+      const [kind, order] = name === "d" ? (["gradient", 1] as const) : (["secondDerivative", 2] as const);
       return this.#derivedInput(kind, inner, inner.shape, { order, from: a, step: 3 });
     }
     const shape = component === null && this.#names.fields[field] === 3 ? "vector" : "scalar";
@@ -388,8 +398,7 @@ class ExpressionCompiler {
       : this.#input("hessian", field, shape, 9 * index + 4 * a, 9);
   }
 
-  /** The sum of a term for each axis. */
-  #sum(column: number, term: (axis: number) => Subexpression): Subexpression {
+  #sumOverAxes(column: number, term: (axis: number) => Subexpression): Subexpression {
     return [0, 1, 2].map(term).reduce((sum, one) => this.#binary("+", sum, one, column));
   }
 
@@ -400,13 +409,18 @@ class ExpressionCompiler {
     const entry = (i: number, j: number) =>
       inputPart(source.key, source.from + source.step * (3 * i + j), "scalar", dimension);
     // The trace has the same bits, but reads all entries.
-    if (name === "div") return { ...this.#sum(column, (i) => entry(i, i)), key: `tr(${key})` };
+    if (name === "div") return { ...this.#sumOverAxes(column, (i) => entry(i, i)), key: `tr(${key})` };
     const turn = (i: number, j: number) => this.#binary("-", entry(i, j), entry(j, i), column);
     return this.#array([turn(2, 1), turn(0, 2), turn(1, 0)], column);
   }
 
   /** `field(e, 3)`, `field(e, "run2")` and `field(e, "run2", 3)`: an expression in another frame or dataset. */
-  #elsewhere(argument: SyntaxTree, more: readonly (SyntaxTree | null)[], depth: number, column: number): Subexpression {
+  #inOtherFrameOrDataset(
+    argument: SyntaxTree,
+    more: readonly (SyntaxTree | null)[],
+    depth: number,
+    column: number,
+  ): Subexpression {
     const given = more.map((one) => (one?.type === "Literal" ? one.value : null));
     const name = typeof given[0] === "string" ? (given.shift() as string) : null;
     const [frame = name === null ? null : ""] = given;
@@ -445,20 +459,20 @@ class ExpressionCompiler {
 
   /** Derivatives and means of fields by dedicated operations; null for others. */
   #fieldOperator(name: string, argument: SyntaxTree, column: number): Subexpression | null {
-    if (!["grad", "hess", "lap", "filter"].includes(name)) return null;
-    const wanted = argument.type === "Identifier" ? (argument.name as string) : "";
-    const field = fieldOfName(wanted, this.#names);
-    if (name === "filter") return this.#filtered(argument, wanted, field, column);
-    if (name === "lap" && wanted === "A") return this.#input("laplacianOfGradient", "velocity", "tensor");
+    if (!["hess", "lap", "filter"].includes(name)) return null;
+    const argumentName = argument.type === "Identifier" ? (argument.name as string) : "";
+    const field = fieldOfName(argumentName, this.#names);
+    if (name === "filter") return this.#filteredField(argument, argumentName, field, column);
+    if (name === "lap" && argumentName === "A") return this.#input("laplacianOfGradient", "velocity", "tensor");
     const part = this.#componentOf(argument);
     if (name === "hess" && part !== null) return this.#input("hessian", part.field, "tensor", 9 * part.index);
-    if (field === undefined || name === "grad") return null;
+    if (field === undefined) return null;
     const isVector = this.#names.fields[field] === 3;
     if (name === "lap")
       return isVector ? this.#input("laplacian", field, "vector") : this.#formula(`tr(hess(${field}))`, "lap", column);
     if (!isVector) return this.#input("hessian", field, "tensor");
     throw this.#refuse(
-      `hess(${wanted}) has three tensors: hess(${wanted})[0], hess(${wanted})[1], hess(${wanted})[2]`,
+      `hess(${argumentName}) has three tensors: hess(${argumentName})[0], hess(${argumentName})[1], hess(${argumentName})[2]`,
       column,
     );
   }
@@ -474,28 +488,37 @@ class ExpressionCompiler {
   #rowOfHessian(tree: SyntaxTree): Subexpression | null {
     const { type, callee, arguments: given } = tree.object as SyntaxTree;
     if (!tree.computed || type !== "CallExpression" || (callee as SyntaxTree).name !== "hess") return null;
-    const [of] = given as SyntaxTree[];
-    const part = of === undefined ? null : this.#componentOf({ ...tree, object: of });
+    const [component] = given as SyntaxTree[];
+    const part = component === undefined ? null : this.#componentOf({ ...tree, object: component });
     return part === null ? null : this.#input("hessian", part.field, "tensor", 9 * part.index);
   }
 
-  #filtered(argument: SyntaxTree, wanted: string, field: string | undefined, column: number): Subexpression | null {
+  #filteredField(
+    argument: SyntaxTree,
+    argumentName: string,
+    field: string | undefined,
+    column: number,
+  ): Subexpression | null {
     if (!this.#names.isFiltered) throw this.#refuse("filter(...) needs a filter, such as gaussian:0.8", column);
     if (field !== undefined)
       return this.#input("filtered", field, this.#names.fields[field] === 3 ? "vector" : "scalar");
     // At walls a filtered derivative differs from the derivative of the filtered field, which the named quantities are.
-    if (wanted === "A") return this.#input("filteredGradient", "velocity", "tensor");
-    if (["S", "W", "omega"].includes(wanted))
-      return this.#formula((formulaOf(wanted) as string).replaceAll("A", "filter(A)"), `filter(${wanted})`, column);
+    if (argumentName === "A") return this.#input("filteredGradient", "velocity", "tensor");
+    if (["S", "W", "omega"].includes(argumentName))
+      return this.#formula(
+        (formulaOf(argumentName) as string).replaceAll("A", "filter(A)"),
+        `filter(${argumentName})`,
+        column,
+      );
     const { callee, arguments: [inner] = [] } = argument as { callee?: SyntaxTree; arguments?: SyntaxTree[] };
-    const of = inner?.type === "Identifier" ? fieldOfName(inner.name as string, this.#names) : undefined;
-    if (callee?.name === "grad" && of !== undefined && this.#names.isFiltered === "box")
-      return this.#input("filteredGradient", of, this.#names.fields[of] === 3 ? "tensor" : "vector");
+    const innerField = inner?.type === "Identifier" ? fieldOfName(inner.name as string, this.#names) : undefined;
+    if (callee?.name === "grad" && innerField !== undefined && this.#names.isFiltered === "box")
+      return this.#input("filteredGradient", innerField, this.#names.fields[innerField] === 3 ? "tensor" : "vector");
     const component = this.#componentOf(argument);
     return component === null ? null : this.#input("filtered", component.field, "scalar", component.index);
   }
 
-  #unknown(name: string, column: number): RequestError {
+  #unknownName(name: string, column: number): RequestError {
     if (name === "nu")
       return this.#refuse(
         "nu is not known: the dataset states no viscosity; 2*ddot(S,S) is the dissipation over it",
@@ -510,7 +533,7 @@ class ExpressionCompiler {
     if (operator === "+") return a;
     const run = UNARY[operator];
     if (run === undefined || !"-!".includes(operator)) throw this.#refuse(`there is no operator ${operator}`, column);
-    if (operator === "!") this.#scalars(operator, [a], column);
+    if (operator === "!") this.#requireScalars(operator, [a], column);
     const negative = operator === "-" && a.constant !== undefined ? -a.constant : undefined;
     return partOf(
       `${operator}(${a.key})`,
@@ -540,10 +563,10 @@ class ExpressionCompiler {
         return eachOnce(whole.run(block), (one) => run(one, factor, block.scratch()));
       });
     const isSum = operator === "+" || operator === "-";
-    if (!isSum) this.#scalars(operator, [a, b], column);
+    if (!isSum) this.#requireScalars(operator, [a, b], column);
     if (a.shape !== b.shape) throw this.#refuse(`${operator} joins a ${a.shape} and a ${b.shape}`, column);
     const isLogical = operator === "&&" || operator === "||";
-    const common = isLogical ? "number" : this.#common(`${operator} joins`, [a, b], column);
+    const common = isLogical ? "number" : this.#commonUnit(`${operator} joins`, [a, b], column);
     if (operator === "+")
       return partOf(key, a.shape, common, (block) => sums(a.run(block), b.run(block), block.scratch));
     return partOf(key, a.shape, isSum ? common : "number", (block) => {
@@ -552,7 +575,7 @@ class ExpressionCompiler {
     });
   }
 
-  #common(what: string, parts: readonly Subexpression[], column: number): UnitPowers {
+  #commonUnit(what: string, parts: readonly Subexpression[], column: number): UnitPowers {
     const common = commonOf(parts.map(({ dimension }) => dimension));
     if (common !== undefined) return common;
     const units = [...new Set(parts.map(({ dimension }) => dimensionText(dimension)))].join(" and ");
@@ -563,7 +586,7 @@ class ExpressionCompiler {
     const exponent = b.constant ?? Number.NaN;
     if (!(Math.abs(exponent) <= MAX_EXPONENT))
       throw this.#refuse(`an exponent is a constant from -${MAX_EXPONENT} to ${MAX_EXPONENT}`, column);
-    this.#scalars("^", [a], column);
+    this.#requireScalars("^", [a], column);
     if (commonOf([b.dimension, new Map()]) === undefined)
       throw this.#refuse(`an exponent has no unit, and this one is in ${dimensionText(b.dimension)}`, column);
     const raise = Number.isInteger(exponent) ? power : realPower;
@@ -573,16 +596,16 @@ class ExpressionCompiler {
     return partOf(key, "scalar", dimension, (block) => [raise(a.run(block)[0], exponent, block.scratch())], constant);
   }
 
-  #scalars(what: string, parts: readonly Subexpression[], column: number): void {
+  #requireScalars(what: string, parts: readonly Subexpression[], column: number): void {
     const other = parts.find(({ shape }) => shape !== "scalar");
     if (other !== undefined) throw this.#refuse(`${what} takes scalars, not a ${other.shape}`, column);
   }
 
   #conditional(test: Subexpression, yes: Subexpression, no: Subexpression, column: number): Subexpression {
-    this.#scalars("?", [test], column);
+    this.#requireScalars("?", [test], column);
     if (yes.shape !== no.shape) throw this.#refuse(`the two sides of : are a ${yes.shape} and a ${no.shape}`, column);
     const key = `(${test.key} ? ${yes.key} : ${no.key})`;
-    const common = this.#common("the two sides of : are", [yes, no], column);
+    const common = this.#commonUnit("the two sides of : are", [yes, no], column);
     return partOf(key, yes.shape, common, (block) =>
       choose(test.run(block)[0], yes.run(block), no.run(block), block.scratch),
     );
@@ -624,7 +647,7 @@ class ExpressionCompiler {
       const problem = `${name} takes a number without unit, not ${dimensionText(a.dimension)}`;
       throw this.#refuse(`${problem}: divide by a constant with a unit, such as 1[m]`, column);
     }
-    const common = this.#common(`${name} takes parts of one unit, not`, given, column);
+    const common = this.#commonUnit(`${name} takes parts of one unit, not`, given, column);
     return name === "atan2" ? "number" : common;
   }
 
@@ -634,7 +657,7 @@ class ExpressionCompiler {
     if (parts.length !== 3 || first?.shape === "tensor" || parts.some((one) => one.shape !== first?.shape))
       throw this.#refuse("brackets hold three scalars or three vectors", column);
     const key = `[${parts.map((one) => one.key).join(", ")}]`;
-    const dimension = this.#common("brackets hold", parts, column);
+    const dimension = this.#commonUnit("brackets hold", parts, column);
     return partOf(key, shape, dimension, (block) => parts.flatMap((one) => one.run(block)));
   }
 

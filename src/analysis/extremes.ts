@@ -109,7 +109,6 @@ function first(some: readonly Extreme[], most: number, order: (a: Extreme, b: Ex
   return { list: sorted.slice(0, most), leftOut: sorted[most] ?? null };
 }
 
-/** Merges the candidates of two parts. */
 export function mergeExtremes(options: ExtremesOptions, a: Extremes, b: Extremes): Extremes {
   const [highest, lowest] = SIDES.map((side) => {
     const order = inOrder(side);
@@ -135,7 +134,6 @@ export function pickExtremes(
   return picked;
 }
 
-/** The first of a list in order; null if it is empty. */
 export function foremost(side: Side, list: readonly Extreme[]): Extreme | null {
   return list.toSorted(inOrder(side))[0] ?? null;
 }

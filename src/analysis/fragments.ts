@@ -50,7 +50,6 @@ export interface PartFragments extends LeftOut {
 /** Offsets in a row: nodes, volume, two sums for the centre of each axis, moments, bounds, then four numbers a property. */
 export const [NODES, VOLUME, CENTRE, FIRST, SECOND, LOW, HIGH, PROPERTIES] = [0, 1, 2, 8, 11, 17, 20, 23];
 
-/** Numbers of a row. */
 export const widthOf = (properties: number): number => PROPERTIES + 4 * properties;
 
 /** Offsets of the neighbours of a node; `earlier` for those before it in the order of nodes, x fastest. */
@@ -127,7 +126,6 @@ function borderOf(labels: Int32Array, [nx, ny, nz]: Three): Pick<PartFragments, 
   return { border, borderFragments: border.map((i) => labels[i]) };
 }
 
-/** Fills the rows of the fragments. */
 function measure({ properties }: StructureOptions, box: MarkedBox, labels: Int32Array): Float64Array {
   const width = widthOf(properties.length);
   const rows = new Float64Array(width * labels.reduce((most, label) => Math.max(most, label + 1), 0));

@@ -44,12 +44,10 @@ export function modesIn({ axis, nodes, length }: FrequencyOptions): readonly [al
   return axis === null ? [1, (length >> 1) + 1] : [(nodes >> 1) + 1, length];
 }
 
-/** Number of series. */
 export function seriesIn({ of, times, line }: FrequencyOptions): number {
   return line === undefined ? of.length / times : of.length;
 }
 
-/** Number of sums of a state. */
 export function frequencySums(options: FrequencyOptions): number {
   const [along, inTime] = modesIn(options);
   return (seriesIn(options) + (options.isPair ? 2 : 0)) * along * inTime + (options.axis === null ? 0 : 3 * along);

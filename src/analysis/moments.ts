@@ -2,7 +2,6 @@
 
 /** Values that reductions leave out. */
 export interface LeftOut {
-  /** NaN. */
   readonly missing: number;
   readonly infinite: number;
 }

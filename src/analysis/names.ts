@@ -7,7 +7,7 @@ export type InputKind = PlainKind | NodeKind | "filtered" | "filteredGradient" |
 /** Inputs without a filter. */
 export type PlainKind = "value" | "gradient" | "laplacian" | "hessian" | "laplacianOfGradient";
 /** Inputs of expressions at nodes: second derivatives along x, y, z, slopes in time, values of a frame or of other nodes, means. */
-export type NodeKind = "second" | "rate" | "frame" | "shift" | "mean";
+export type NodeKind = "secondDerivative" | "rate" | "frame" | "shift" | "mean";
 /** An input of a field, or of an expression: `gradient:=u.x*p`, `filtered:gaussian,0.8,xz=u.x*p`, `frame:2,run2=p`. */
 export type InputKey = `${InputKind}:${FieldName}` | "x" | "y" | "z" | "t";
 
@@ -20,7 +20,6 @@ export interface InputParts {
   readonly expression: string | null;
 }
 
-/** Parses an input; null for a coordinate. */
 export function partsOfInput(key: InputKey): InputParts | null {
   const colon = key.indexOf(":");
   if (colon < 0) return null;
@@ -76,7 +75,6 @@ export interface Names {
   readonly means?: Readonly<Record<string, MeanTable>>;
 }
 
-/** The names of a dataset, as plain data. */
 export function namesFor({ fields, viscosity, units = {}, forcing }: KnownDataset, checksUnits = true): Names {
   const known = Object.entries(fields).flatMap(([name, { components, isOfExpression }]) =>
     isOfExpression ? [] : [[name, components] as const],
@@ -86,7 +84,6 @@ export function namesFor({ fields, viscosity, units = {}, forcing }: KnownDatase
   return { viscosity, units: checksUnits ? units : null, fields: { ...Object.fromEntries(known), ...force }, averaged };
 }
 
-/** Properties of a dataset that names depend on. */
 interface KnownDataset extends Pick<Names, "viscosity" | "units"> {
   readonly fields: Readonly<Record<FieldName, { readonly components: number; readonly isOfExpression?: true }>>;
   readonly forcing: { readonly kind: string };
@@ -141,7 +138,6 @@ export function presentName(name: string): string | undefined {
   return `${call}${of})${prefix === "bar_grad_" ? ")" : ""}`;
 }
 
-/** The field with a name; undefined for other names. */
 export function fieldOfName(name: string, { fields }: Pick<Names, "fields">): FieldName | undefined {
   const field = name === "u" ? "velocity" : name === "p" ? "pressure" : name;
   return Object.hasOwn(fields, field) ? field : undefined;
@@ -153,7 +149,6 @@ export function formulaOf(name: string): string | undefined {
   return QUANTITIES.find((row) => row.name === name && row.method !== null)?.expression;
 }
 
-/** All names, for messages. */
 export function nameList({ fields, viscosity, averaged = [] }: Names): readonly string[] {
   const lacks = Object.keys(FIELDS).filter((field) => !Object.hasOwn(fields, field));
   const isOf = (text: string) => !lacks.some((field) => text.includes(field));

@@ -80,7 +80,7 @@ function signOf(key: InputKey, c: number, names: Names, symmetry: Symmetry): num
     const inner = paritiesOf(expression, names.others?.[otherDataset(parts) ?? ""] ?? names, symmetry);
     const along = {
       gradient: [Math.floor(c / 3), signs[j]],
-      second: [Math.floor(c / 3), 1],
+      secondDerivative: [Math.floor(c / 3), 1],
       hessian: [0, signs[i] * signs[j]],
     };
     const [component, sign] = along[kind as "gradient"] ?? [c, 1];

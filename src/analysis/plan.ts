@@ -28,14 +28,12 @@ export interface ReductionPlan {
   readonly periods: readonly [number, number, number];
   /** Points in place of nodes, three numbers each, along the first axis. */
   readonly points?: Float32Array;
-  /** Times of the frames. */
   readonly times: readonly number[];
   /** Widths of nodes along x, y, z; null along an axis with equal widths. A node weighs `cell` times these. */
   readonly weights: readonly [Float64Array | null, Float64Array | null, Float64Array | null];
   readonly cell: number;
 }
 
-/** A box of nodes of a region in a frame. */
 export interface PartBox {
   readonly from: readonly [number, number, number];
   readonly count: readonly [number, number, number];
@@ -46,17 +44,14 @@ export interface PartBox {
 /** States of the groups with nodes in a part: one list for each reduction. */
 export type PartStates = readonly (readonly (readonly [group: number, state: ReductionState])[])[];
 
-/** Number of groups along x, y, z and time. */
 export function groupExtent({ extent, kept }: ReductionPlan): Four {
   return extent.map((n, a) => (kept[a] ? n : 1)) as unknown as Four;
 }
 
-/** The number of a node of the region along x, y and z. */
 export function placeOf([nx, ny]: Four, node: number): PartBox["from"] {
   return [node % nx, Math.floor(node / nx) % ny, Math.floor(node / (nx * ny))];
 }
 
-/** Coordinates of a node of the region, or of a point. */
 export function placeIn({ extent, coordinates, points }: ReductionPlan, node: number): readonly number[] {
   if (points !== undefined) return [...points.subarray(3 * node, 3 * node + 3)];
   return placeOf(extent, node).map((n, a) => coordinates[a][n]);

@@ -96,7 +96,6 @@ export type ReductionState =
   | Digits
   | Frequencies;
 
-/** Returns the state of a sample. */
 export function reduceSample(reduction: AnyReduction, sample: Sample): ReductionState {
   const column = (index: number): Float64Array => sample.columns[index];
   switch (reduction.kind) {
@@ -265,10 +264,8 @@ function conditionalOf(reduction: AnyReduction & { kind: "conditional" }, sample
   return { bins: packed, outside, ...leftOut };
 }
 
-/** The members of an answer for a group. */
 export type GroupAnswer = Readonly<Record<string, unknown>>;
 
-/** Edges of bins. */
 export function edgesOf([from, to]: BinRange, bins: number): number[] {
   return Array.from({ length: bins + 1 }, (_, i) => edgeOf(from, to, bins, i));
 }

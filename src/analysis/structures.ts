@@ -344,7 +344,6 @@ function* sortedBy(values: Float64Array): Generator<undefined, Int32Array> {
   return order;
 }
 
-/** Adds a fragment's row to the sum of others. */
 function addRow(row: Float64Array, sum: Float64Array): void {
   for (let i = 0; i < LOW; i++) sum[i] += row[i];
   for (let i = LOW; i < HIGH; i++) sum[i] = Math.min(sum[i], row[i]);

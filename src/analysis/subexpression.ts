@@ -6,7 +6,6 @@ import type { InputKey } from "./names.js";
 /** The nodes of a block: inputs, and parts of expressions that have been computed. */
 export interface BlockInputs {
   readonly count: number;
-  /** A component of an input. */
   input(key: InputKey, component: number): Float64Array;
   /** Returns an array of `count` numbers to overwrite, which is reserved until the block is done. */
   readonly scratch: ScratchArray;
@@ -19,7 +18,6 @@ export interface Subexpression {
   readonly shape: Shape;
   readonly dimension: UnitPowers;
   readonly run: (block: BlockInputs) => Components;
-  /** The value, if it is constant. */
   readonly constant?: number | undefined;
   /** Set if it is an input, or components of one from `from` on: only these are read. */
   readonly source?: { readonly key: InputKey; readonly from: number; readonly step: number };
@@ -33,7 +31,6 @@ function once({ computed }: BlockInputs, name: string, make: () => Components): 
   return values;
 }
 
-/** Makes a subexpression whose values are computed once for a block. */
 export function partOf(
   key: string,
   shape: Shape,

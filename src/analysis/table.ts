@@ -22,7 +22,6 @@ export interface AnalysisTable {
   readonly shown?: (row: readonly unknown[]) => boolean;
 }
 
-/** Nested members as columns with dots between names. */
 function flatten(value: unknown, name: string, out: Map<string, unknown>): Map<string, unknown> {
   if (typeof value === "object" && value !== null)
     for (const [key, member] of Object.entries(value)) flatten(member, name === "" ? key : `${name}.${key}`, out);
@@ -39,7 +38,6 @@ function tableOf(items: readonly unknown[], plot: AnalysisTable["plot"]): Analys
 /** Members of a result with a number for each bin. Their columns are in the singular. */
 const OF_BINS = ["density", "counts", "weights", "mean", "variance", "mean_se", "variance_se"];
 
-/** The table of a reduction. */
 function resultTable(result: AnswerMembers): AnalysisTable {
   if (result.coordinates !== undefined) return profileTable(result);
   if (isOfComponents(result)) return tableOf(partsOf(result), null);
@@ -53,7 +51,6 @@ function resultTable(result: AnswerMembers): AnalysisTable {
 const isOfComponents = ({ of, matrix, edges }: AnswerMembers): boolean =>
   Array.isArray(of) && matrix === undefined && edges === undefined;
 
-/** A result for each component. */
 const partsOf = (result: AnswerMembers): readonly AnswerMembers[] =>
   (result.of as readonly string[]).map((_, c) => sliceOf(result, (list) => list[c]));
 
@@ -153,7 +150,6 @@ function joinedTable(results: readonly AnswerMembers[]): AnalysisTable {
 const numbered = (values: readonly unknown[] = [], names: readonly string[]): object =>
   Object.fromEntries(names.map((name, k) => [name, values[k]]));
 
-/** A row for each time of dispersion. */
 function dispersionTable(times: readonly unknown[], answer: AnswerMembers): AnalysisTable {
   const rows = times.map((time, r) => {
     const at = sliceOf(answer, (list, name) => (name === "edges" ? list : list[r])) as Readonly<

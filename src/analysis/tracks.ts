@@ -109,7 +109,6 @@ export function followed(counts: readonly number[], links: readonly (readonly Li
   return { frames: frames as readonly (readonly Followed[])[], tracks: tracks as readonly Track[] };
 }
 
-/** Links by the number at one of their ends. */
 function byEnd(links: readonly Link[] = [], end: "from" | "to"): ReadonlyMap<number, readonly Link[]> {
   const found = new Map<number, Link[]>();
   for (const link of links) {

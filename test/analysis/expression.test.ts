@@ -31,6 +31,9 @@ function oneNode(): BlockInputs {
 
 const numberOf = (text: string): number => compileScalar(text, NAMES).evaluate(oneNode())[0]?.[0] as number;
 
+/** A sum in brackets that halve it. */
+const sumOf = (n: number, term: string): string => (n === 1 ? term : `(${sumOf(n / 2, term)}+${sumOf(n / 2, term)})`);
+
 describe("expressions", () => {
   it.each([
     ["-2^2", -4],
@@ -157,6 +160,8 @@ describe("refusals name the column", () => {
     ["'text'", "text is not a number"],
     [`${"(".repeat(40)}1${")".repeat(40)}`, "nested deeper than 32"],
     [Array.from({ length: 200 }, () => "ux").join("+"), "nested deeper than 32"],
+    [sumOf(256, "1"), "expression: it has more than 256 parts"],
+    [sumOf(128, "enstrophy"), "with formulas written out, the expression has more than 4096 parts"],
   ])("%s", (text, message) => {
     expect(() => compileExpression(text, NAMES)).toThrow(message);
   });

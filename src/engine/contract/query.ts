@@ -409,7 +409,6 @@ export interface Engine {
   regions(): RegionCounts | null;
   /** Null without a cluster. */
   generations(): SharedGenerations | null;
-  /** Scans the data folders again. */
   reload(): Promise<void>;
   /** Ends running queries, waiting at most `graceMs`; false if some had to be killed. */
   close(graceMs: number): Promise<boolean>;

@@ -5,7 +5,6 @@ import type { PartialMerge } from "../../analysis/parts.js";
 import type { SpectrumSums } from "../../analysis/spectrum.js";
 import { RequestError } from "../../shared/errors.js";
 
-/** Parts of some frames of a reduction. */
 export interface ReducedParts {
   /** Index of the first frame in the query, and number of frames. */
   readonly frames: readonly [first: number, count: number];

@@ -47,7 +47,6 @@ export interface OtherDataset<Data> {
   readonly others?: readonly OtherDataset<Data>[];
 }
 
-/** A task that evaluates expressions at nodes. */
 interface NodesTask extends ReadingTask {
   readonly others?: readonly OtherDataset<Dataset>[];
 }
@@ -125,7 +124,6 @@ export interface SortTask extends Omit<ReadingTask, "waited"> {
   readonly order: Uint32Array;
 }
 
-/** Scans the data folders. */
 export interface ScanTask {
   readonly kind: "scan";
   readonly folders: readonly string[];

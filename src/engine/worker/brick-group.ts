@@ -410,7 +410,6 @@ function roomFor(bricks: number): readonly Int32Array[] {
   return Array.from({ length: MAX_FRAMES }, () => new Int32Array(bricks));
 }
 
-/** The size of a brick of a field, in float32 values. */
 function brickValues({ components, bricking: { edge }, combined }: BrickSource): number {
   return edge[0] * edge[1] * edge[2] * components * (combined === undefined ? 1 : 2);
 }

@@ -32,7 +32,11 @@ import type { Sampler } from "./sampler.js";
 
 /** Highest derivative of the kinds of inputs that are differences. */
 const HIGHEST: Readonly<Partial<Record<InputKind, 0 | 1 | 2>>> = {
-  ...{ gradient: 1, laplacian: 2, hessian: 2, laplacianOfGradient: 2, second: 2 },
+  gradient: 1,
+  laplacian: 2,
+  hessian: 2,
+  laplacianOfGradient: 2,
+  secondDerivative: 2,
 };
 /** Numbers of nested expressions that a thread holds for a part, at each depth. */
 const MAX_HELD = 2 ** 25;
@@ -389,7 +393,7 @@ function nodeInputs(
     const along = (component: number, a: AxisIndex, n: 1 | 2) => by.derivative(field(component), box, a, n, scratch());
     const [a, b] = [Math.floor((c % 9) / 3), c % 3] as [AxisIndex, AxisIndex];
     if (kind === "gradient") return along(Math.floor(c / 3), b, 1);
-    if (kind === "second") return along(Math.floor(c / 3), b, 2);
+    if (kind === "secondDerivative") return along(Math.floor(c / 3), b, 2);
     const component = Math.floor(c / 9);
     if (kind === "hessian") return a === b ? along(component, a, 2) : by.mixed(field(component), box, a, b, scratch());
     if (kind === "laplacianOfGradient")

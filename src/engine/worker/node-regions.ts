@@ -156,7 +156,6 @@ function nodeFiller(open: OpenDataset, sampler: Sampler, region: NodeRegion): Pl
   };
 }
 
-/** Takes every n-th node out of rows of `span` nodes. */
 function pickNodes(
   nodes: Float32Array,
   span: number,
@@ -183,7 +182,6 @@ function forceFiller({ dataset }: OpenDataset, force: ClosedForce, region: NodeR
   };
 }
 
-/** Evaluates the components of an expression at the nodes. */
 function quantityFiller(
   { region, derived = null, cancel }: Message<CutoutTask>,
   quantity: QuantityQuery,

@@ -209,7 +209,7 @@ function operationOfInput(key: InputKey): { readonly operation: OperationRow; re
 
 function atNodesOnly(key: InputKey): RequestError {
   const { kind = "", expression = null } = partsOfInput(key) ?? {};
-  const names: Readonly<Record<string, string>> = { rate: "ddt", frame: "field", second: "d2", mean: "mean" };
+  const names: Readonly<Record<string, string>> = { rate: "ddt", frame: "field", secondDerivative: "d2", mean: "mean" };
   const text = `${names[kind] ?? kind} of ${expression ?? "this"} is known at nodes, not at points: ask nodes, find, statistics, spectrum or structures.`;
   return new RequestError("Unsupported", text, { member: "what" });
 }
