@@ -13,7 +13,6 @@ import {
   change,
   cross,
   dataset,
-  frameOf,
   isDragging,
   PLANE_AXES,
   pixel,
@@ -21,9 +20,8 @@ import {
   shownOf,
   unread,
   view,
-  volumeOf,
 } from "./state/model.js";
-import { sampleAt } from "./state/volumes.js";
+import { sampleIn } from "./state/volumes.js";
 
 export function paneAt(x: number, y: number): Pane | null {
   const inside = ({ rect }: Pane) => x >= rect.x && x < rect.x + rect.width && y >= rect.y && y < rect.y + rect.height;
@@ -35,16 +33,14 @@ export function pick(pane: SpacePane, x: number, y: number): Vec3 | null {
   const found = surfaceLayer(view.peek());
   const set = dataset.peek();
   if (found === null || set === null) return null;
-  const { camera, low, high, level, side } = found.layer.faint ?? found.layer;
-  const volume = volumeOf(set, view.peek().surface.what, frameOf(view.peek().time, set));
-  if (volume === null) return null;
+  const { camera, low, high, level, side, fine } = found.layer.faint ?? found.layer;
   const { rect } = pane;
   const [u, v] = [((x - rect.x) / rect.width) * 2 - 1, 1 - ((y - rect.y) / rect.height) * 2];
   const ray = rayOf(camera, u, v, rect.width / rect.height);
   const span = throughBox(camera.eye, ray, low, high);
   if (span === null) return null;
   const step = Math.min(...set.axes.map(({ spacing }) => spacing)) / 2;
-  const isInside = (t: number) => side * (sampleAt(volume, set, along(camera.eye, t, ray)) - level) > 0;
+  const isInside = (t: number) => side * (sampleIn(fine, set, along(camera.eye, t, ray)) - level) > 0;
   const distance = firstInside(isInside, span, step);
   return distance === null ? null : wrappedIn(set, along(camera.eye, distance, ray));
 }

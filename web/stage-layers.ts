@@ -357,7 +357,8 @@ export function surfaceLayer(now: View): SurfaceState | null {
     camera: cameraOf([now.camera[0], now.camera[1], now.camera[2] * distanceFactor()], middle, sizeOf(set)),
   };
   const brush = brushOf(now, set, surface.frame);
-  const how = durationOf(surface.what) === null ? `Lag8 of ${surface.of}` : "refined from paths by Lag4";
+  const order = set.axes.some(({ coordinates }) => coordinates !== undefined) ? "Lag8, Lag4 where stretched," : "Lag8";
+  const how = durationOf(surface.what) === null ? `${order} of ${surface.of}` : "refined from paths by Lag4";
   const time = now.time ?? 0;
   const still = [stillOf(surface, set, now.surface.what, time), stillOf(colour, set, now.colour, time)];
   const notes = [nodesNote({ time, dataset: set }), ...still].filter((one, i, all) => all.indexOf(one) === i);

@@ -614,8 +614,9 @@ export class Renderer {
     const colours = () => interpolatedTable(lit ? surfaceTable(map) : colourTable(map));
     this.#bind(2, gl.TEXTURE_2D, this.#table(`${map} ${lit}`, colours), at("colours"));
     const unit = unitOf(Math.max(Math.abs(range.low), Math.abs(range.high)));
-    const part = Number(range.scale.split(":")[1] ?? 1);
-    gl.uniform3f(at("range"), range.low / unit, range.high / unit, part / unit);
+    // Beyond a thousand ranges a symmetric logarithm is linear, and its terms would vanish in float32.
+    const part = Math.min(1000, Number(range.scale.split(":")[1] ?? 1) / unit);
+    gl.uniform3f(at("range"), range.low / unit, range.high / unit, part);
     return unit;
   }
 

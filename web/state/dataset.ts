@@ -171,10 +171,11 @@ export const sizeOf = ({ axes }: { readonly axes: readonly Axis[] }): number =>
   Math.max(...axes.map(({ length }) => length));
 
 /** The length of the cell of a node along an axis: between stated edges, else half a cell at an open end. */
-export function cellOf({ coordinates, edges, spacing, nodes, periodic }: Axis, node: number): number {
+export function cellOf(axis: Axis, node: number): number {
+  const { coordinates, edges, spacing, nodes, periodic } = axis;
   if (edges !== undefined) return edges[Math.floor(node) + 1] - edges[Math.floor(node)];
   if (coordinates === undefined) return periodic || (node > 0 && node < nodes - 1.0001) ? spacing : spacing / 2;
-  return (coordinates[Math.min(nodes - 1, node + 1)] - coordinates[Math.max(0, node - 1)]) / 2;
+  return (coordinateOf(axis, Math.min(nodes - 1, node + 1)) - coordinateOf(axis, Math.max(0, node - 1))) / 2;
 }
 
 /** The volume of the cells of all nodes; an axis of one node has the length 1. */

@@ -64,9 +64,9 @@ export function extentOf(data: Float32Array): Pick<Volume, "isMasked" | "low" | 
   return low > high ? { low: 0, high: 0, isMasked } : { low, high, isMasked };
 }
 
-/** Samples along an axis in equal steps of a stride or some more, from the first node over all of it; else at nodes. */
-function equalSteps({ nodes, periodic, coordinates }: Axis, stride: number): readonly [count: number, stride: number] {
-  if (nodes === 1 || coordinates !== undefined) return [Math.ceil(nodes / stride), stride];
+/** Samples along an axis in equal steps of a stride or some more nodes, from the first node over all of it. */
+function equalSteps({ nodes, periodic }: Axis, stride: number): readonly [count: number, stride: number] {
+  if (nodes === 1) return [1, stride];
   const steps = periodic ? nodes : nodes - 1;
   const count = Math.max(1, Math.floor(steps / stride));
   return [periodic ? count : count + 1, steps / count];
@@ -158,9 +158,17 @@ export function wantedVolume(
 }
 
 /** A value between nodes by linear interpolation, as a preview; NaN where it is missing or outside. */
-export function sampleAt({ dims, data, strides }: Volume, { axes }: Dataset, place: Vec3): number {
+export const sampleAt = (volume: Volume, { axes }: Dataset, place: Vec3): number =>
+  interpolated(volume, axes, (axis, a) => nodeOf(axis, place[a]) / volume.strides[a]);
+
+/** As `sampleAt`, between samples that are equally spaced. */
+export const sampleIn = (samples: Samples, { axes }: Dataset, place: Vec3): number =>
+  interpolated(samples, axes, (axis, a) => (wrapped(axis, place[a]) - axis.first) / samples.spacing[a]);
+
+type SampleOf = (axis: Axis, a: number) => number;
+function interpolated({ dims, data }: Pick<Samples, "dims" | "data">, axes: Dataset["axes"], sampleOf: SampleOf) {
   const corners = axes.map((axis, a) => {
-    const node = nodeOf(axis, place[a]) / strides[a];
+    const node = sampleOf(axis, a);
     const from = Math.min(dims[a] - 1, Math.floor(node));
     const to = axis.periodic ? (from + 1) % dims[a] : Math.min(dims[a] - 1, from + 1);
     return [from, to, node - from] as const;
@@ -304,7 +312,7 @@ function weightsFor(axis: Axis, n: number, stride: number, count: number): Weigh
     if (!axis.periodic) begin = Math.min(n - width, Math.max(0, begin));
     from[m] = begin;
     const nodes = Array.from({ length: width }, (_, i) =>
-      axis.coordinates === undefined ? begin + i : axis.coordinates[Math.min(axis.nodes - 1, (begin + i) * stride)],
+      axis.coordinates === undefined ? begin + i : coordinateOf(axis, (begin + i) * stride),
     );
     weight.set(lagrange(nodes, axis.coordinates === undefined ? node : place), m * WIDTH);
   }
