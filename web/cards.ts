@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { around } from "./cards/around.js";
 import { budget } from "./cards/budget.js";
-import type { CardKind, Facts, Json } from "./cards/card.js";
+import type { CardContent, CardKind, Json } from "./cards/card.js";
 import { conditional } from "./cards/conditional.js";
 import { correlation } from "./cards/correlation.js";
 import { joint } from "./cards/joint.js";
@@ -19,11 +19,14 @@ import { choice, into, oneOf, setting, textField } from "./controls.js";
 import { openShare } from "./export/share.js";
 import { confirm, estimateOf, keyOf, wantedAnswer } from "./state/answers.js";
 import { addressOf, type Question, Refusal, refusalFrom, rootOf, type Wanted } from "./state/ask.js";
-import { type Dataset, timeText } from "./state/dataset.js";
+import { type Dataset, frameOf, timeText } from "./state/dataset.js";
+import { durationOf } from "./state/flow-map.js";
 import { tidy } from "./state/format.js";
 import { operand } from "./state/link.js";
-import { change, frameOf, rested, setWants, store, view } from "./state/model.js";
 import { quantitiesOf } from "./state/quantities.js";
+import { store } from "./state/shown.js";
+import { change, rested, view } from "./state/view.js";
+import { setWants } from "./state/wants.js";
 
 type Kind = string;
 /** Kinds of Statistics in the order of their buttons, and kinds of Point, at the crosshair. */
@@ -33,6 +36,9 @@ const STATISTICS: Readonly<Record<Kind, CardKind>> = {
 };
 const AT_POINT: Readonly<Record<Kind, CardKind>> = { series, line };
 const cardOf = (kind: Kind): CardKind => STATISTICS[kind] ?? AT_POINT[kind];
+const isOffered = (set: Dataset, kind: Kind): boolean => cardOf(kind).isAvailable?.(set) ?? true;
+/** Whether a card is of a flow map, whose values only the stage asks for. */
+const isOfStage = (kind: Kind): boolean => !cardOf(kind).isOfFixedQuantity && durationOf(quantityFor(kind)) !== null;
 
 const statisticsKind = signal<Kind>("pdf");
 const crosshairKind = signal<Kind>("series");
@@ -69,7 +75,7 @@ const titled = (set: Dataset, title: string, time: number, { time: requested }: 
 
 function timesOf(set: Dataset, kind: Kind): number[] {
   const time = set.times[frameOf(rested.value.time, set)];
-  return [time, ...(!cardOf(kind).hasTimes ? [] : moreTimes.value.filter((other) => other !== time))];
+  return [time, ...(cardOf(kind).isOfOneTime ? [] : moreTimes.value.filter((other) => other !== time))];
 }
 
 export function wantCards(set: Dataset | null, tab: string): void {
@@ -79,7 +85,7 @@ export function wantCards(set: Dataset | null, tab: string): void {
   }
   const inTab = tab === "Statistics" ? chosenKind(set) : tab === "Point" ? crosshairKind.value : null;
   const shown = [inTab, inStage.value].filter((kind) => kind !== null);
-  const kinds = [...new Set(shown)].filter((kind) => cardOf(kind).has(set));
+  const kinds = [...new Set(shown)].filter((kind) => isOffered(set, kind) && !isOfStage(kind));
   if (kinds.length > 0) loadCharts();
   const wants = kinds.flatMap((kind) =>
     timesOf(set, kind).flatMap((time): Wanted<Json>[] => {
@@ -94,14 +100,14 @@ export function wantCards(set: Dataset | null, tab: string): void {
 
 type Arrived = readonly (readonly [time: number, answer: Json])[];
 /** What a card shows of its answers; why it shows nothing, as of vectors. */
-function factsOf(set: Dataset, kind: Kind, arrived: Arrived): Facts | Refusal {
+function contentOf(set: Dataset, kind: Kind, arrived: Arrived): CardContent | Refusal {
   const answers = arrived.map(
     ([time, answer]) => [time, answer, arrived.length > 1 ? `t ${timeText(set, time)}` : null] as const,
   );
   const [time] = answers[0];
   try {
-    const facts = cardOf(kind).facts(set, quantityFor(kind), answers);
-    return { ...facts, title: titled(set, facts.title, time, questionOf(set, kind, time)) };
+    const content = cardOf(kind).content(set, quantityFor(kind), answers);
+    return { ...content, title: titled(set, content.title, time, questionOf(set, kind, time)) };
   } catch (error) {
     return refusalFrom(error);
   }
@@ -129,6 +135,8 @@ function waitingView(set: Dataset, question: Question): TemplateResult {
 }
 
 function cardView(set: Dataset, kind: Kind, width: number, height: number): TemplateResult {
+  if (isOfStage(kind))
+    return html`<p class="quiet">A flow map is shown in the stage only: choose another quantity.</p>`;
   const requested = timesOf(set, kind).map((time) => [time, questionOf(set, kind, time)] as const);
   const waiting = requested.find(([, question]) => estimateOf(set, question).waits);
   if (waiting !== undefined) return waitingView(set, waiting[1]);
@@ -143,17 +151,17 @@ function cardView(set: Dataset, kind: Kind, width: number, height: number): Temp
   // Curves of other times are labelled relative to the curve of the time shown, which comes first.
   if (entries[0][2].answer === null || library.value === null)
     return html`<p class="quiet" role="status">Computing</p>`;
-  const facts = factsOf(set, kind, arrived);
-  if (facts instanceof Refusal) return html`<p class="error">${facts.message}</p>`;
+  const content = contentOf(set, kind, arrived);
+  if (content instanceof Refusal) return html`<p class="error">${content.message}</p>`;
   const canBrush = cardOf(kind).canBrush?.() ?? false;
   const what = whatOf();
   const onBrush = (range: readonly [number, number] | null) => {
     const [low, high] = (range ?? []).map((end, _, [a, b]) => tidy(end, (b - a) / 200, 4));
     change({ brush: range === null ? null : `${operand(what)} >= ${low} && ${operand(what)} <= ${high}` });
   };
-  return html`<div class="card-head"><h2>${facts.title}</h2></div>
-    <div class="card" role="img" aria-label=${`${facts.title}: ${facts.chart.curves.map(({ label }) => label).join(", ")}`} ${ref(chartInto(facts.chart, width, height, canBrush ? onBrush : null))}></div>
-    <div class="rows">${facts.rows.map(([name, value]) => html`<span class="quiet">${name}</span><span>${value}</span>`)}</div>`;
+  return html`<div class="card-head"><h2>${content.title}</h2></div>
+    <div class="card" role="img" aria-label=${`${content.title}: ${content.chart.curves.map(({ label }) => label).join(", ")}`} ${ref(chartInto(content.chart, width, height, canBrush ? onBrush : null))}></div>
+    <div class="rows">${content.rows.map(([name, value]) => html`<span class="quiet">${name}</span><span>${value}</span>`)}</div>`;
 }
 
 function options(set: Dataset, now: Kind): TemplateResult {
@@ -162,16 +170,16 @@ function options(set: Dataset, now: Kind): TemplateResult {
     <button @click=${setting(inStage, inStage.value === now ? null : now)}>${inStage.value === now ? "Close" : "Fill the stage"}</button></div>`;
 }
 
-const kindsOf = (set: Dataset): Kind[] => Object.keys(STATISTICS).filter((kind) => STATISTICS[kind].has(set));
+const kindsOf = (set: Dataset): Kind[] => Object.keys(STATISTICS).filter((kind) => isOffered(set, kind));
 
 const chosenKind = (set: Dataset): Kind =>
-  cardOf(statisticsKind.value).has(set) ? statisticsKind.value : kindsOf(set)[0];
+  isOffered(set, statisticsKind.value) ? statisticsKind.value : kindsOf(set)[0];
 
 const kindChips = (label: string, kinds: readonly Kind[], chosen: { value: Kind }) =>
   oneOf(label, Object.fromEntries(kinds.map((kind) => [kind, cardOf(kind).name])), chosen.value, into(chosen));
 
 export function pointCard(set: Dataset): TemplateResult {
-  const kinds = Object.keys(AT_POINT).filter((kind) => cardOf(kind).has(set));
+  const kinds = Object.keys(AT_POINT).filter((kind) => isOffered(set, kind));
   const now = kinds.includes(crosshairKind.value) ? crosshairKind.value : (kinds[0] as Kind);
   return html`<section>${kindChips("Through the crosshair", kinds, crosshairKind)}</section>
     <section>${inStage.value === now ? html`<p class="quiet">In the stage</p>` : cardView(set, now, 308, 200)}</section>
@@ -183,10 +191,10 @@ export function statisticsPanel(set: Dataset): TemplateResult {
   const kinds = kindsOf(set);
   const now = chosenKind(set);
   const question = questionOf(set, now, timesOf(set, now)[0]);
-  const { hasQuantity, hasTimes } = cardOf(now);
+  const { isOfFixedQuantity, isOfOneTime } = cardOf(now);
   return html`
     ${
-      hasQuantity
+      !isOfFixedQuantity
         ? html`<section>${textField(
             "Quantity of statistics",
             whatOf(),
@@ -200,7 +208,7 @@ export function statisticsPanel(set: Dataset): TemplateResult {
     ${kindChips("Statistics", kinds, statisticsKind)}
     <section>${inStage.value === now ? html`<p class="quiet">In the stage</p>` : cardView(set, now, 308, 240)}</section>
     ${options(set, now)}
-    ${hasTimes ? timesView(set) : nothing}
+    ${isOfOneTime ? nothing : timesView(set)}
     <section><h2>Reproduce</h2><div class="chips">
       <button @click=${() => openShare(titled(set, cardOf(now).name, timesOf(set, now)[0], question))}>Code</button>
       <a href=${rootOf() + addressOf(question)} target="_blank" rel="noreferrer">JSON</a>
@@ -228,14 +236,14 @@ export function chartInStage(
     return answer === null ? [] : [[time, answer] as const];
   });
   if (answers.length === 0) return null;
-  const facts = factsOf(set, kind, answers);
-  if (facts instanceof Refusal) return null;
-  const { chart, title } = facts;
+  const content = contentOf(set, kind, answers);
+  if (content instanceof Refusal) return null;
+  const { chart, title } = content;
   return { title, draw: (width, height) => loaded.drawChart(chart, width, height) };
 }
 
 export function cardInStage(set: Dataset | null, width: number, height: number): TemplateResult | typeof nothing {
   const kind = inStage.value;
-  if (kind === null || set === null || view.value.what === null || !cardOf(kind).has(set)) return nothing;
+  if (kind === null || set === null || view.value.what === null || !isOffered(set, kind)) return nothing;
   return html`<div class="card-full">${cardView(set, kind, width - 48, height - 180)}<div class="chips"><button class="plain" @click=${setting(inStage, null)}>Close</button></div></div>`;
 }

@@ -15,8 +15,8 @@ import { tool } from "./stage-state.js";
 import { type Dataset, middleOf, timeText } from "./state/dataset.js";
 import { exactNumber } from "./state/format.js";
 import { EMPTY } from "./state/link.js";
-import { change, dataset, datasets, needsToken, open, view } from "./state/model.js";
 import { type Quantity, quantitiesOf } from "./state/quantities.js";
+import { change, dataset, datasets, needsToken, open, view } from "./state/view.js";
 
 export const chooseQuantity = (what: string): void => change({ what, map: null });
 
@@ -26,54 +26,33 @@ export async function chooseDataset(name: string): Promise<void> {
   await open({ ...EMPTY, dataset: name, method, show: show === "compare" ? "four" : show, flow, stage }, "choice");
 }
 
-const quantityItem = (quantity: Quantity): Item => ({
-  name: quantity.symbol,
-  about: quantity.title,
-  kind: quantity.group,
-  words: `${quantity.what} ${quantity.words ?? ""}`,
-  run: () => chooseQuantity(quantity.what),
+const itemOf = (kind: string, name: string, about: string, run: () => void, words = ""): Item => ({
+  ...{ kind, name, about, run, words },
 });
 
-const expressionItem = (text: string): Item => ({
-  name: text,
-  about: "Show this expression",
-  kind: "Expression",
-  run: () => chooseQuantity(text),
-});
+const quantityItem = ({ symbol, title, group, what, words = "" }: Quantity): Item =>
+  itemOf(group, symbol, title, () => chooseQuantity(what), `${what} ${words}`);
 
-const addData = (): Item => ({
-  name: "Add data",
-  about: `${confirmable()} ${confirmable() === 1 ? "file waits" : "files wait"} to be confirmed`,
-  kind: "Dataset",
-  words: "draft upload inspect",
-  run: openDrafts,
-});
+const expressionItem = (text: string): Item =>
+  itemOf("Expression", text, "Show this expression", () => chooseQuantity(text));
 
-export const datasetItems = (): Item[] => [...(confirmable() === 0 ? [] : [addData()]), ...servedItems()];
-const servedItems = (): Item[] =>
-  (datasets.peek() ?? []).map(({ name, title }) => ({
-    name,
-    about: title,
-    kind: "Dataset",
-    run: () => void chooseDataset(name).catch(report),
-  }));
+export function datasetItems(): Item[] {
+  const count = confirmable();
+  const about = `${count} ${count === 1 ? "file waits" : "files wait"} to be confirmed`;
+  const adding = count === 0 ? [] : [itemOf("Dataset", "Add data", about, openDrafts, "draft upload inspect")];
+  const served = (datasets.peek() ?? []).map(({ name, title }) =>
+    itemOf("Dataset", name, title, () => void chooseDataset(name).catch(report)),
+  );
+  return [...adding, ...served];
+}
 
 const timeItems = (set: Dataset): Item[] =>
-  set.times.map((time) => ({
-    name: `t = ${timeText(set, time)}`,
-    about: "Stored time",
-    kind: "Time",
-    words: `t = ${exactNumber(time)}`,
-    run: () => change({ time }),
-  }));
+  set.times.map((time) =>
+    itemOf("Time", `t = ${timeText(set, time)}`, "Stored time", () => change({ time }), `t = ${exactNumber(time)}`),
+  );
 
 export const methodItems = ({ methods }: Dataset): Item[] =>
-  methods.map((method) => ({
-    name: method,
-    about: methodTitle(method),
-    kind: "Method",
-    run: () => change({ method }),
-  }));
+  methods.map((method) => itemOf("Method", method, methodTitle(method), () => change({ method })));
 
 function methodTitle(method: string): string {
   if (method === "nearest") return "Value of the nearest node";
@@ -114,23 +93,20 @@ function startDye(): void {
 }
 
 const commands = (set: Dataset): Item[] => [
-  ...commandRows(set).map(([name, about, words, run]) => ({ name, about, kind: "Command", words, run })),
-  ...cardNames(set).map((card) => ({
-    name: card,
-    about: "Statistics",
-    kind: "Statistics",
-    run: () => {
+  ...commandRows(set).map(([name, about, words, run]) => itemOf("Command", name, about, run, words)),
+  ...cardNames(set).map((card) =>
+    itemOf("Statistics", card, "Statistics", () => {
       chooseCard(card);
       showTab("Statistics");
-    },
-  })),
+    }),
+  ),
 ];
 
 function placeItem(text: string): Item | null {
   const numbers = text.split(/[\s,;]+/).map(Number);
   const set = dataset.peek();
   if (set === null || numbers.length !== 3 || !numbers.every(Number.isFinite)) return null;
-  return { name: text, about: "Crosshair to this place", kind: "Place", run: () => goTo(set, numbers) };
+  return itemOf("Place", text, "Crosshair to this place", () => goTo(set, numbers));
 }
 
 export function openFind(): void {

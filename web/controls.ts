@@ -2,7 +2,7 @@
 import { computed, effect, type Signal, signal } from "@preact/signals-core";
 import { html, type TemplateResult } from "lit-html";
 import { exactNumber } from "./state/format.js";
-import { dataset } from "./state/model.js";
+import { dataset } from "./state/view.js";
 
 export function select(
   label: string,
@@ -91,4 +91,14 @@ export function choice<T>(usual: T): Signal<T> {
     if (datasetName.value !== undefined) made.value = usual;
   });
   return made;
+}
+
+/** Runs a function once, and another one when a signal that it has read changes. Returns the end of that. */
+export function onceThen(run: () => void, changed: () => void): () => void {
+  let isFirst = true;
+  return effect(() => {
+    if (isFirst) run();
+    else changed();
+    isFirst = false;
+  });
 }

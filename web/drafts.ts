@@ -10,7 +10,7 @@ import { copy, say } from "./notify.js";
 import { jsonOf, send } from "./state/ask.js";
 import type { Listed } from "./state/dataset.js";
 import { EMPTY } from "./state/link.js";
-import { datasets, open } from "./state/model.js";
+import { datasets, open } from "./state/view.js";
 
 interface Line {
   readonly about: string;

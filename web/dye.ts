@@ -10,13 +10,16 @@ import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Rows } from "./state/ask.js";
 import { type Dataset, hasVelocity, nearestImage, roundedOn, timeText, type Vec3, wrapped } from "./state/dataset.js";
 import { exactNumber } from "./state/format.js";
-import { dataset, PLANE_AXES, pixel, type Shown, setWants, shownOf, store, view } from "./state/model.js";
+import { PLANE_AXES, pixel } from "./state/picture-plan.js";
+import { type Selection, selectionOf, store } from "./state/shown.js";
+import { dataset, view } from "./state/view.js";
+import { setWants } from "./state/wants.js";
 
 const TRACERS = 2000;
 const RECORDS = 20;
 /** A stroke of dye: its questions, and the dataset and time that it was drawn in. */
 interface Pour {
-  readonly of: Shown;
+  readonly of: Selection;
   readonly questions: readonly Question[];
 }
 const dye = choice<Pour | null>(null);
@@ -40,7 +43,7 @@ export function tracersOf(set: Dataset, places: readonly Vec3[], count: number, 
   });
 }
 
-function questionsOf({ dataset: set, time: now }: Shown, places: readonly Vec3[]): Question[] {
+function questionsOf({ dataset: set, time: now }: Selection, places: readonly Vec3[]): Question[] {
   const [first, last] = [set.times[0], set.times.at(-1) as number];
   const far = (last - first) / 4;
   const width = 1.5 * Math.min(...set.axes.filter(({ nodes }) => nodes > 1).map(({ spacing }) => spacing));
@@ -62,7 +65,7 @@ export const isBackwards = ({ time }: Question): boolean => {
 
 effect(() => {
   const drawn = stroke.value;
-  const shown = untracked(() => shownOf(view.value, drawn?.second));
+  const shown = untracked(() => selectionOf(view.value, drawn?.second));
   if (drawn?.tool === "dye" && drawn.isDone && shown !== null)
     dye.value = { of: shown, questions: questionsOf(shown, drawn.places) };
 });
@@ -93,11 +96,11 @@ function trailsOf(pour: Pour) {
 }
 
 /** The part of the width of a pane that shows the dataset of the dye, and in a comparison its time; null if none does. */
-export function dyeRange(pane: Pane, of: Shown): readonly [from: number, to: number] | null {
+export function dyeRange(pane: Pane, of: Selection): readonly [from: number, to: number] | null {
   const now = view.value;
   const isCompared = now.show === "compare";
   const [a, b] = [false, isCompared].map((second) => {
-    const shown = shownOf(now, second);
+    const shown = selectionOf(now, second);
     return shown?.dataset === of.dataset && (!isCompared || shown.time === of.time);
   });
   if (isCompared && now.compare === "side") return (pane.kind === "plane" && pane.second ? b : a) ? [0, 1] : null;

@@ -21,29 +21,23 @@ import { speed, togglePlay } from "./playing.js";
 import { brushTest, brushTitle, drawnLayer, surfaceLayer } from "./stage-layers.js";
 import { dyeTrails, isolated, panes, stageSize, surfaceName, titles, trails } from "./stage-state.js";
 import { askAtPoints, type Question } from "./state/ask.js";
-import { isCoarse, placeText, timeText, type Vec3 } from "./state/dataset.js";
+import { frameOf, isCoarse, placeText, timeText, type Vec3 } from "./state/dataset.js";
 import { durationOf } from "./state/flow-map.js";
 import { exact, plainNumber } from "./state/format.js";
 import { brushIn } from "./state/link.js";
+import { pixel, planOf } from "./state/picture-plan.js";
+import { quantityOf } from "./state/quantities.js";
 import {
-  change,
-  cross,
-  dataset,
-  frameOf,
-  hasSpace,
   isDifference,
-  isPlaying,
   labelOf,
   nodesNote,
-  pixel,
-  planOf,
   refusals,
-  shownOf,
+  selectionOf,
+  shows3d,
   sidesOf,
-  view,
   volumeShown,
-} from "./state/model.js";
-import { quantityOf } from "./state/quantities.js";
+} from "./state/shown.js";
+import { change, cross, dataset, isPlaying, view } from "./state/view.js";
 import { sampleAt } from "./state/volumes.js";
 
 const SUBJECTS = { data: "Data", figure: "Figure", movie: "Movie", code: "Code" } as const;
@@ -102,7 +96,7 @@ function figurePanes(): FigurePane[] {
   const now = view.peek();
   return panes.peek().flatMap((pane, index): FigurePane[] => {
     const title = titles.peek()[index]?.title ?? "";
-    if (pane.kind === "space") {
+    if (pane.kind === "3d") {
       const found = surfaceLayer(now);
       if (found === null) return [];
       const { range, map, colour, dataset: own } = found.layer;
@@ -136,14 +130,14 @@ async function makeFigure(): Promise<void> {
     return;
   }
   const compare = before.compare === "swipe" ? "side" : before.compare;
-  const stage = hasSpace(before) ? "light" : before.stage;
+  const stage = shows3d(before) ? "light" : before.stage;
   change({ stage, ...(before.show === "compare" ? { compare } : {}) }, "part");
   await settled();
   const shown = figurePanes();
   const leftOut = panes
     .peek()
     .filter((pane) => shown.every((one) => one.pane !== pane))
-    .map((pane) => (pane.kind === "space" ? "3-D" : `${PLANE_NAMES[pane.plane]}${pane.second ? " of B" : ""}`))
+    .map((pane) => (pane.kind === "3d" ? "3-D" : `${PLANE_NAMES[pane.plane]}${pane.second ? " of B" : ""}`))
     .join(", ");
   const now = view.peek();
   const caption = captionOf(leftOut);
@@ -172,7 +166,7 @@ async function saveFigure(kind: (typeof FIGURES)[number]): Promise<void> {
 }
 
 function captionOf(leftOut: string): string {
-  const shown = shownOf(view.value);
+  const shown = selectionOf(view.value);
   const set = dataset.value;
   if (shown === null || set === null) return "";
   const card = chartInStage(set);
@@ -183,7 +177,7 @@ function captionOf(leftOut: string): string {
       planesInView().includes(axis.name) ? [`${axis.name} = ${placeText(axis, cross.value[a])}`] : [],
     )
     .join(", ");
-  const second = show === "compare" ? shownOf(view.value, true) : null;
+  const second = show === "compare" ? selectionOf(view.value, true) : null;
   const when = `t = ${timeText(set, shown.time)}`;
   const compared = `${compare === "difference" ? "A − B of " : ""}A (${labelOf(view.value, false)}) and B (${labelOf(view.value, true)})`;
   const what = second === null ? `${quantityOf(shown.what).title}, ${when}, ${shown.method},` : compared;
@@ -193,7 +187,7 @@ function captionOf(leftOut: string): string {
   const dimmed = brush === null ? "" : `, faint but for ${brushTitle(brush)}${nodes === "" ? "" : ` by ${nodes}`}`;
   const planes = planesInView().length > 0 ? `${what} in planes through ${at}${dimmed}` : "";
   const within = brush === null ? "" : `region of ${brushTitle(brush)} and, faintly, `;
-  const space = panes.value.some(({ kind }) => kind === "space")
+  const space = panes.value.some(({ kind }) => kind === "3d")
     ? `${[dyeTrails.value.length > 0 ? "dye; " : "", trails.value.length > 0 ? "paths of particles; " : ""].join("")}${within}${surfaceName(`surface of ${quantityOf(surface.what).title} at ${plainNumber(surface.value ?? 0, 9)}`)}, coloured by ${quantityOf(colour).title.toLowerCase()}, ${nodes || when}`
     : "";
   const sets = [...new Set([set, second?.dataset ?? set])].map(
@@ -291,7 +285,7 @@ async function saveMesh(kind: "GLB" | "VTP"): Promise<void> {
 
 function meshPart(): TemplateResult | typeof nothing {
   const now = view.value;
-  const found = hasSpace(now) ? surfaceLayer(now) : null;
+  const found = shows3d(now) ? surfaceLayer(now) : null;
   if (found === null) return nothing;
   const { what, value } = now.surface;
   const brush = found.layer.faint === null ? null : brushIn(now.brush);

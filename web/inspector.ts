@@ -15,9 +15,10 @@ import { mapOf } from "./stage-layers.js";
 import { type Dataset, flatAxis, timeText } from "./state/dataset.js";
 import { exactNumber, plainNumber, tidy } from "./state/format.js";
 import { MAP_NAMES, type MapName, type Range } from "./state/link.js";
-import { change, dataset, levelOf, planesOf, rangeOf, shownOf, usualRange, view, volumeShown } from "./state/model.js";
 import { quantitiesOf, quantityOf } from "./state/quantities.js";
-import { quantilesOf } from "./state/volumes.js";
+import { defaultRange, levelEnclosing, rangeOf } from "./state/ranges.js";
+import { planesOf, selectionOf, volumeShown } from "./state/shown.js";
+import { change, dataset, view } from "./state/view.js";
 
 export const TABS = ["Look", "Point", "Statistics", "Particles"] as const;
 export type Tab = (typeof TABS)[number];
@@ -60,7 +61,7 @@ function rangeOfPart(set: Dataset, what: string): TemplateResult {
       setRange(what, { ...range, scale: next as Range["scale"] });
     })}
   </div>
-  <div class="chips"><button @click=${() => volume !== null && setRange(what, usualRange(volume, what, set))}>99.9 % of the volume</button>
+  <div class="chips"><button @click=${() => volume !== null && setRange(what, defaultRange(volume, what, set))}>99.9 % of the volume</button>
     <button @click=${() => volume !== null && setRange(what, { low: tidy(volume.low, span, 4), high: tidy(volume.high, span, 4), scale: "linear" })}>Minimum to maximum</button></div>`;
 }
 
@@ -81,8 +82,7 @@ function surfacePart(set: Dataset): TemplateResult {
     (part) =>
       html`<button @click=${() => {
         if (volume === null) return;
-        const [next] = quantilesOf(volume, set, [what === "lambda2" ? part : 1 - part]);
-        change({ surface: { what, value: levelOf(volume, next) } });
+        change({ surface: { what, value: levelEnclosing(volume, part, set) } });
       }}>${plainNumber(part * 100)} %</button>`,
   )}</div></section>`;
 }
@@ -128,7 +128,7 @@ const COMPARISONS = { swipe: "Swipe", side: "Side by side", difference: "A − B
 
 function comparePart(): TemplateResult | typeof nothing {
   const now = view.value;
-  const second = shownOf(now, true);
+  const second = selectionOf(now, true);
   if (second === null) return nothing;
   const { dataset: set, what, time, method } = second;
   const methods = set.methods.map((name) => [name, name] as const);

@@ -4,6 +4,7 @@ import { render } from "lit-html";
 import "./style.css";
 import { wantCards } from "./cards.js";
 import { openFind, openQuantities } from "./commands.js";
+import { onceThen } from "./controls.js";
 import { readWaiting } from "./drafts.js";
 import { download } from "./export/download.js";
 import { finderView } from "./finder.js";
@@ -19,7 +20,8 @@ import { jobAbove } from "./state/answers.js";
 import { AXIS_NAMES } from "./state/dataset.js";
 import { turnBack, turned } from "./state/history.js";
 import { readLink, type Show } from "./state/link.js";
-import { change, dataset, isDragging, isPlaying, open, openAddress, PLANE_AXES, view } from "./state/model.js";
+import { PLANE_AXES } from "./state/picture-plan.js";
+import { change, dataset, isDragging, isPlaying, open, openAddress, view } from "./state/view.js";
 
 // Relative addresses of the document are made absolute, since its own address changes with the view.
 for (const link of document.querySelectorAll("link")) link.href = new URL(link.href).href;
@@ -59,15 +61,9 @@ function rendering(draw: () => void, calm = 0): void {
     isQueued = false;
     last = performance.now();
     dispose?.();
-    let isFirst = true;
-    dispose = effect(() => {
-      if (isFirst) {
-        isFirst = false;
-        draw();
-      } else if (!isQueued) {
-        isQueued = true;
-        requestAnimationFrame(run);
-      }
+    dispose = onceThen(draw, () => {
+      if (!isQueued) requestAnimationFrame(run);
+      isQueued = true;
     });
   };
   run();

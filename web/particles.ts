@@ -14,8 +14,10 @@ import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Rows } from "./state/ask.js";
 import { type Dataset, hasVelocity, roundedOn, shortestOf, timeText, wrapped } from "./state/dataset.js";
 import { shortNumber } from "./state/format.js";
-import { change, cross, dataset, setWants, store, view } from "./state/model.js";
 import { pointsIn } from "./state/points.js";
+import { store } from "./state/shown.js";
+import { change, cross, dataset, view } from "./state/view.js";
+import { setWants } from "./state/wants.js";
 
 const MOST = 5000;
 const count = signal(200);

@@ -1,7 +1,8 @@
 /** Plays the stored times, and steps through them. */
 import { signal } from "@preact/signals-core";
-import { shortestOf } from "./state/dataset.js";
-import { change, dataset, frameOf, isPlaying, isThere, planesOf, saveLink, shownOf, view } from "./state/model.js";
+import { frameOf, shortestOf } from "./state/dataset.js";
+import { isLoadedOrFailed, planesOf, selectionOf } from "./state/shown.js";
+import { change, dataset, isPlaying, saveLink, view } from "./state/view.js";
 
 let playTimer = 0;
 export const speed = signal(4);
@@ -17,10 +18,10 @@ function playOn(): void {
     ...(planesOf(now).length > 0 ? [now.what as string] : []),
     ...(now.show === "four" || now.show === "3d" ? [now.surface.what, now.colour] : []),
   ];
-  const second = now.show === "compare" ? shownOf({ ...now, time: set.times[next] }, true) : null;
+  const second = now.show === "compare" ? selectionOf({ ...now, time: set.times[next] }, true) : null;
   const isReady =
-    needed.every((what) => isThere(set, what, next)) &&
-    (second === null || isThere(second.dataset, second.what, frameOf(second.time, second.dataset)));
+    needed.every((what) => isLoadedOrFailed(set, what, next)) &&
+    (second === null || isLoadedOrFailed(second.dataset, second.what, frameOf(second.time, second.dataset)));
   if (isReady && performance.now() - arrived >= 1000 / speed.peek() - 8) {
     arrived = performance.now();
     change({ time: set.times[next] }, "part");

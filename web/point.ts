@@ -9,19 +9,11 @@ import { tool } from "./stage-state.js";
 import { askJson, type Question, type Rows, type Wanted } from "./state/ask.js";
 import { type Dataset, hasVelocity, placeText, type Vec3 } from "./state/dataset.js";
 import { exactNumber, shortNumber } from "./state/format.js";
-import {
-  change,
-  cross,
-  rested,
-  setWants,
-  store,
-  type Value,
-  valueIn,
-  valueQuestion,
-  valueText,
-  view,
-} from "./state/model.js";
 import { hasDerivatives, quantityOf } from "./state/quantities.js";
+import { valueText } from "./state/ranges.js";
+import { store, type Value, valueIn, valueQuestion } from "./state/shown.js";
+import { change, cross, rested, view } from "./state/view.js";
+import { setWants } from "./state/wants.js";
 import { structurePart } from "./structure.js";
 
 type Answer = Value & { readonly problem?: { readonly detail: string } };

@@ -7,10 +7,22 @@ import { choice, setting } from "./controls.js";
 import { isBackwards } from "./dye.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Rows } from "./state/ask.js";
-import { type Dataset, hasVelocity, nearest, shortestOf, timeText, type Vec3 } from "./state/dataset.js";
+import {
+  centreAt,
+  type Dataset,
+  hasVelocity,
+  nearest,
+  placeIn,
+  shortestOf,
+  timeText,
+  type Vec3,
+} from "./state/dataset.js";
 import { ONE } from "./state/format.js";
-import { centreAt, change, cross, dataset, placeIn, setWants, store, valueText, view } from "./state/model.js";
 import { quantityOf } from "./state/quantities.js";
+import { valueText } from "./state/ranges.js";
+import { store } from "./state/shown.js";
+import { change, cross, dataset, view } from "./state/view.js";
+import { setWants } from "./state/wants.js";
 
 const [BETWEEN, MAX_RECORDS] = [10, 4000];
 const mounted = choice<{ readonly at: Vec3; readonly time: number } | null>(null);

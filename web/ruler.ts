@@ -6,9 +6,12 @@ import { pixelsAt } from "./draw/layout.js";
 import { paneOf, stroke, tool } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question } from "./state/ask.js";
-import { type Dataset, hasVelocity, nodeOf, wallAxis } from "./state/dataset.js";
+import { type Dataset, frameOf, hasVelocity, nodeOf, wallAxis } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
-import { frameOf, PLANE_AXES, pixel, setWants, shownOf, store, view } from "./state/model.js";
+import { PLANE_AXES, pixel } from "./state/picture-plan.js";
+import { selectionOf, store } from "./state/shown.js";
+import { view } from "./state/view.js";
+import { setWants } from "./state/wants.js";
 
 export interface Scaled {
   readonly scales?: Readonly<Record<string, number>>;
@@ -26,7 +29,7 @@ export function scalesQuestion(set: Dataset, shown: number | null): Question | n
 }
 
 effect(() => {
-  const of = shown() === null ? null : shownOf(view.value, shown()?.second);
+  const of = shown() === null ? null : selectionOf(view.value, shown()?.second);
   const question = of === null ? null : scalesQuestion(of.dataset, of.time);
   const isWanted = of !== null && question !== null;
   setWants("ruler", isWanted ? [wantedAnswer<Scaled>(of.dataset, "Scales of the ruler", question, 14)] : []);
@@ -58,7 +61,7 @@ export function lengthsOf(
 
 export function rulerView(): TemplateResult | typeof nothing {
   const line = shown();
-  const of = shownOf(view.value, line?.second);
+  const of = selectionOf(view.value, line?.second);
   const { centre } = view.value;
   const pane = line === null ? undefined : paneOf(line);
   if (of === null || line === null || centre === null || pane === undefined) return nothing;

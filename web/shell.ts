@@ -24,7 +24,9 @@ import { addressOf, type Question, reachable, replaced, rootOf, setToken } from 
 import {
   type Dataset,
   flatAxis,
+  frameOf,
   hasVelocity,
+  isStored,
   nearestImage,
   placeText,
   timeText,
@@ -33,40 +35,38 @@ import {
 } from "./state/dataset.js";
 import { digitsOf, inSpan, plainNumber, shortNumber, ticksOf } from "./state/format.js";
 import type { Show } from "./state/link.js";
+import { PLANE_AXES, planOf } from "./state/picture-plan.js";
+import { hasDerivatives, type Quantity, quantitiesOf, quantityOf } from "./state/quantities.js";
+import { rangeShown, valueText } from "./state/ranges.js";
+import {
+  isDifference,
+  labelOf,
+  nodesNote,
+  previewOf,
+  refusalOf,
+  refusals,
+  type Selection,
+  selectionOf,
+  servedValue,
+  sidesOf,
+  store,
+} from "./state/shown.js";
 import {
   change,
   cross,
   dataset,
   datasets,
-  frameOf,
-  isDifference,
+  ignoredLinkMembers,
   isDragging,
   isPlaying,
-  isStored,
-  labelOf,
   needsToken,
-  nodesNote,
   openAddress,
-  PLANE_AXES,
-  planOf,
-  previewOf,
   problem,
-  rangeShown,
-  refusalOf,
-  refusals,
   rested,
-  type Shown,
-  servedValue,
-  setWants,
-  shownOf,
-  sidesOf,
-  store,
-  unread,
-  valueText,
   view,
-} from "./state/model.js";
-import { hasDerivatives, type Quantity, quantitiesOf, quantityOf } from "./state/quantities.js";
+} from "./state/view.js";
 import { type Picture, pictureAt, sampleAt } from "./state/volumes.js";
+import { setWants } from "./state/wants.js";
 
 const isWelcome = signal(location.search === "");
 
@@ -120,7 +120,7 @@ function places({ axes }: Dataset, place: Vec3): string {
 
 function seenAt(pane: Pane | undefined, second: boolean, place: Vec3): readonly [text: string, of: string] {
   const now = view.value;
-  const shown = shownOf(now, second);
+  const shown = selectionOf(now, second);
   const volume = shown === null || refusalOf(now, second) !== null ? null : previewOf(shown);
   if (shown === null || volume === null) return ["…", ""];
   const write = (value: number) => `≈ ${isDifference(now) ? shortNumber(value, 3) : valueText(shown, value, 3)}`;
@@ -140,13 +140,13 @@ function seenAt(pane: Pane | undefined, second: boolean, place: Vec3): readonly 
 
 function readout(): TemplateResult | typeof nothing {
   const set = dataset.value;
-  const shown = shownOf(view.value);
+  const shown = selectionOf(view.value);
   if (set === null || shown === null) return nothing;
   const over = hover.value;
   const isCompared = view.value.show === "compare";
   const labels = isCompared ? sidesOf(view.value) : shown.method;
   const isOfBoth = isDifference(view.value);
-  const under = over === null ? null : shownOf(view.value, over.second);
+  const under = over === null ? null : selectionOf(view.value, over.second);
   if (over !== null && under !== null) {
     const { dataset: own, what } = under;
     const place = over.place.map((one, a) => wrapped(own.axes[a], one)) as unknown as Vec3;
@@ -164,7 +164,7 @@ function readout(): TemplateResult | typeof nothing {
   const note = served?.answer == null && !served?.error && of !== "" ? ` · ${of}` : "";
   const valueB = servedValue(true)?.answer ?? null;
   const refusedB = refusalOf(view.value, true) !== null ? "refused" : "…";
-  const textB = valueB === null ? refusedB : valueText(shownOf(view.value, true) as Shown, valueB);
+  const textB = valueB === null ? refusedB : valueText(selectionOf(view.value, true) as Selection, valueB);
   const b = isCompared ? html` <span class="stale">B</span> <span data-second>${textB}</span>` : nothing;
   const [pane] = panes.value;
   const hasOne = isOfBoth && pane.kind === "plane" && typeof drawnLayer(pane, view.value, false) !== "string";
@@ -184,7 +184,7 @@ function paneViews(): TemplateResult[] {
     const title = titles.value[index];
     const { x, y, width, height } = pane.rect;
     let label = `3-D view: surface of ${quantityOf(now.surface.what).symbol} coloured by ${quantityOf(now.colour).symbol}`;
-    const shown = pane.kind === "plane" ? shownOf(now, pane.second) : null;
+    const shown = pane.kind === "plane" ? selectionOf(now, pane.second) : null;
     if (pane.kind === "plane" && shown !== null) {
       const isOfBoth = isDifference(now);
       const drawn = isOfBoth ? drawnLayer(pane, now, false) : { range: rangeShown(shown) };
@@ -212,7 +212,7 @@ function someOf(count: number): number[] {
 
 export function sampleTable(): TemplateResult | typeof nothing {
   const now = rested.value;
-  const shown = shownOf(now);
+  const shown = selectionOf(now);
   const plane = panes.value.find((pane) => pane.kind === "plane")?.plane;
   if (shown === null || plane === undefined || now.centre === null || refusalOf(now) !== null) return nothing;
   const at = now.cross ?? cross.value;
@@ -255,12 +255,12 @@ function trouble(): TemplateResult | typeof nothing {
     return html`<div class="trouble" role="status">The service cannot be reached. Trying again.</div>`;
   if (replaced.value !== "") return html`<div class="trouble" role="alert">${replaced.value}</div>`;
   const refused = refusals(set, now);
-  if (refused.length > 0 || unread.value !== "")
+  if (refused.length > 0 || ignoredLinkMembers.value !== "")
     return html`<div class="trouble" role=${refused.length > 0 ? "alert" : "status"}>
       ${
-        unread.value === ""
+        ignoredLinkMembers.value === ""
           ? nothing
-          : html`<span>${unread.value}</span><button aria-label="Close" @click=${setting(unread, "")}>×</button>`
+          : html`<span>${ignoredLinkMembers.value}</span><button aria-label="Close" @click=${setting(ignoredLinkMembers, "")}>×</button>`
       }
       ${refused.map(([name, { key, error }]) => html`<span>${name}${error.message}</span><button @click=${() => (key === "" ? openAddress() : store.retry(key))}>Retry</button>`)}</div>`;
   if (noGraphics.value !== null) {
@@ -293,7 +293,7 @@ function welcomeView(): TemplateResult | typeof nothing {
 }
 
 function plainPicture(): TemplateResult | typeof nothing {
-  const shown = shownOf(rested.value);
+  const shown = selectionOf(rested.value);
   if (noGraphics.value === null || shown === null) return nothing;
   const { dataset: set, what, time, method } = shown;
   const z = (rested.value.cross ?? cross.value)[2];

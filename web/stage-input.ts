@@ -2,25 +2,15 @@
 import { computed } from "@preact/signals-core";
 import { setting } from "./controls.js";
 import { along, rayOf, throughBox } from "./draw/camera.js";
-import { type Pane, type PlanePane, pixelOf, positionAt, type SpacePane } from "./draw/layout.js";
+import { type Pane, type Pane3d, type PlanePane, pixelOf, positionAt } from "./draw/layout.js";
 import { surfaceLayer } from "./stage-layers.js";
 import { panes, picked, pointer, type Stroke, stroke, swipe, tool } from "./stage-state.js";
-import { coordinateOf, type Dataset, isOnAxis, nodeOf, sizeOf, type Vec3, wrapped } from "./state/dataset.js";
+import { centreAt, coordinateOf, type Dataset, isOnAxis, nodeOf, sizeOf, type Vec3, wrapped } from "./state/dataset.js";
 import { exactNumber } from "./state/format.js";
 import { MAX_BOXES, OUTSIDE, type View } from "./state/link.js";
-import {
-  centreAt,
-  change,
-  cross,
-  dataset,
-  isDragging,
-  PLANE_AXES,
-  pixel,
-  saveLink,
-  shownOf,
-  unread,
-  view,
-} from "./state/model.js";
+import { PLANE_AXES, pixel } from "./state/picture-plan.js";
+import { selectionOf } from "./state/shown.js";
+import { change, cross, dataset, ignoredLinkMembers, isDragging, saveLink, view } from "./state/view.js";
 import { sampleIn } from "./state/volumes.js";
 
 export function paneAt(x: number, y: number): Pane | null {
@@ -29,7 +19,7 @@ export function paneAt(x: number, y: number): Pane | null {
 }
 
 /** The position of the surface under a pixel of the pane of space, by the march over samples that the picture makes. */
-export function pick(pane: SpacePane, x: number, y: number): Vec3 | null {
+export function pick(pane: Pane3d, x: number, y: number): Vec3 | null {
   const found = surfaceLayer(view.peek());
   const set = dataset.peek();
   if (found === null || set === null) return null;
@@ -87,7 +77,7 @@ function actionOf(event: PointerEvent, pane: Pane, x: number): Drag["action"] {
   const { show, compare } = view.peek();
   const line = swipe.peek() * pane.rect.width;
   if (show === "compare" && compare === "swipe" && Math.abs(x - line) < SWIPE_REACH) return "swipe";
-  if (pane.kind === "space") return "turn";
+  if (pane.kind === "3d") return "turn";
   if (event.button === 1 || event.button === 2 || event.shiftKey) return "pan";
   return tool.peek() !== "cross" || event.altKey ? "stroke" : "cross";
 }
@@ -173,7 +163,7 @@ class StageInput {
     isDragging.value = false;
     if (action === "turn" && !hasMoved) {
       const [x, y] = this.#pixelOf(event);
-      const place = pick(pane as SpacePane, x, y);
+      const place = pick(pane as Pane3d, x, y);
       picked.value = place;
       if (place !== null) change({ cross: place });
       return;
@@ -255,7 +245,7 @@ function zoomAbout(
 ): void {
   const set = dataset.peek();
   if (set === null || from.centre === null) return;
-  if (pane.kind === "space") {
+  if (pane.kind === "3d") {
     const [longitude, latitude, distance] = from.camera;
     change({ camera: [longitude, latitude, Math.min(8, Math.max(0.4, distance * factor))] }, "part");
     return;
@@ -276,10 +266,10 @@ export const hover = computed(() => {
   const [x, y] = pointer.value ?? [Number.NaN, Number.NaN];
   const pane = paneAt(x, y);
   const { centre } = view.value;
-  if (pane === null || pane.kind === "space" || centre === null) return null;
+  if (pane === null || pane.kind === "3d" || centre === null) return null;
   const second = isSecondAt(pane, x);
   const place = positionAt(pane, x, y, centre, cross.value, pixel.value);
-  const isInside = shownOf(view.value, second)?.dataset.axes.every((axis, a) => isOnAxis(axis, place[a])) ?? false;
+  const isInside = selectionOf(view.value, second)?.dataset.axes.every((axis, a) => isOnAxis(axis, place[a])) ?? false;
   return isInside ? { pane, place, second } : null;
 });
 
@@ -297,7 +287,7 @@ export function goTo(set: Dataset, place: readonly number[]): void {
   const outside = set.axes.flatMap((axis, a) =>
     isOnAxis(axis, place[a]) ? [] : [`${axis.name} ${exactNumber(place[a])}`],
   );
-  unread.value = outside.length === 0 ? "" : `${OUTSIDE}: ${outside.join(", ")}.`;
+  ignoredLinkMembers.value = outside.length === 0 ? "" : `${OUTSIDE}: ${outside.join(", ")}.`;
   change({ cross: wrappedIn(set, place) });
 }
 

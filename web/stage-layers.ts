@@ -7,10 +7,13 @@ import { type PaneFlow, streakPixels } from "./draw/streaks.js";
 import { isCalm, isolated, panes } from "./stage-state.js";
 import {
   type Dataset,
+  frameOf,
   hasSameAxes,
   isOnAxis,
+  isWithin,
   nearestImage,
   nodeOf,
+  placeIn,
   placeText,
   sharedAxes,
   sizeOf,
@@ -19,33 +22,14 @@ import {
 } from "./state/dataset.js";
 import { durationOf } from "./state/flow-map.js";
 import { plainNumber, shortNumber } from "./state/format.js";
-import { kept } from "./state/kept.js";
 import { type Brush, brushIn, type MapName, type Range, type View } from "./state/link.js";
-import {
-  cross,
-  dataset,
-  failureOf,
-  fineOf,
-  frameOf,
-  isBelow,
-  isDifference,
-  isDragging,
-  isFinest,
-  isWithin,
-  nodesNote,
-  type PicturePlan,
-  PLANE_AXES,
-  pixel,
-  placeIn,
-  planOf,
-  previewOf,
-  rangeOf,
-  shownOf,
-  store,
-  volumeOf,
-} from "./state/model.js";
+import { memoized } from "./state/memoized.js";
+import { type PicturePlan, PLANE_AXES, pixel, planOf } from "./state/picture-plan.js";
 import { quantityOf } from "./state/quantities.js";
-import { type Picture, type Samples, sampleAt, type Volume } from "./state/volumes.js";
+import { enclosesLowValues, rangeOf } from "./state/ranges.js";
+import { failureOf, isDifference, nodesNote, previewOf, selectionOf, store, volumeOf } from "./state/shown.js";
+import { cross, dataset, isDragging } from "./state/view.js";
+import { isFinest, type Picture, refinedSamplesOf, type Samples, sampleAt, type Volume } from "./state/volumes.js";
 
 /** The map of colours of a quantity: the chosen one, else one that suits its range. */
 export function mapOf(now: View, range: Range, what: string): MapName {
@@ -94,7 +78,7 @@ function stillOf({ what, frame }: Volume, set: Dataset, asked: string, time: num
 type Side = NonNullable<ReturnType<typeof planeLayer>>;
 /** The layer of a plane of A or, as the second, of B; null until samples have arrived. */
 export function planeLayer(pane: PlanePane, now: View, second: boolean) {
-  const shown = shownOf(now, second);
+  const shown = selectionOf(now, second);
   if (shown === null || now.centre === null) return null;
   const set = shown.dataset;
   const size = pixel.value;
@@ -111,21 +95,20 @@ export function planeLayer(pane: PlanePane, now: View, second: boolean) {
   const [[h, v], origin] = [PLANE_AXES[pane.plane], [...at]];
   origin[h] = now.centre[h] - (pane.rect.width / 2) * size;
   origin[v] = now.centre[v] - (pane.rect.height / 2) * size;
-  const what = volume.what;
-  const range = rangeOf(now, what, volume, set);
+  const range = rangeOf(now, volume.what, volume, set);
   const layer: PlaneLayer = {
-    ...{ dataset: set, volume, picture: arrived === null ? null : picture, range, map: mapOf(now, range, what) },
+    ...{ dataset: set, volume, picture: arrived === null ? null : picture, range, map: mapOf(now, range, volume.what) },
     ...{
       origin: origin as unknown as Vec3,
       scale: size,
       axes: [h, v],
       brush: brushOf(now, set, volume.frame),
       swipe: 0,
-      crosshair: [
-        pane.rect.width / 2 + (nearestImage(set.axes[h], at[h], now.centre[h]) - now.centre[h]) / size,
-        pane.rect.height / 2 + (nearestImage(set.axes[v], at[v], now.centre[v]) - now.centre[v]) / size,
-      ],
     },
+    crosshair: [
+      pane.rect.width / 2 + (nearestImage(set.axes[h], at[h], now.centre[h]) - now.centre[h]) / size,
+      pane.rect.height / 2 + (nearestImage(set.axes[v], at[v], now.centre[v]) - now.centre[v]) / size,
+    ],
   };
   return { layer, shown, still: stillOf(volume, set, shown.what, shown.time) };
 }
@@ -133,7 +116,7 @@ export function planeLayer(pane: PlanePane, now: View, second: boolean) {
 const largestIn = (data: Float32Array): number =>
   data.reduce((most, one) => (Math.abs(one) > most ? Math.abs(one) : most), 0);
 /** A − B of samples at the same positions, with the largest absolute difference. */
-const difference = kept((a: Float32Array, b: Float32Array) => {
+const difference = memoized((a: Float32Array, b: Float32Array) => {
   const data = a.map((one, i) => one - b[i]);
   return { data, top: largestIn(data) };
 });
@@ -225,7 +208,7 @@ export function brushTest({ brush, dataset: set, origin, axes: [h, v] }: PlaneLa
 const MIN_FLOW = 48;
 
 export function flowOf(pane: PlanePane, now: View): PaneFlow | null {
-  const shown = shownOf(now, pane.second);
+  const shown = selectionOf(now, pane.second);
   if (now.flow === "off" || isCalm || isDragging.value || shown === null || now.centre === null) return null;
   const { dataset: set, time } = shown;
   const [h, v] = PLANE_AXES[pane.plane];
@@ -276,14 +259,14 @@ function brushOf({ brush: text }: View, set: Dataset, frame: number): PlaneLayer
 }
 
 /** Samples of how far values are inside of a brush: positive inside, negative outside. */
-const insideOf = kept((volume: Volume, low: number, high: number): Volume => {
+const insideOf = memoized((volume: Volume, low: number, high: number): Volume => {
   const data = volume.data.map((value) => Math.min(value - low, high - value));
   return { ...volume, key: `${volume.key} ${low} ${high}`, data };
 });
 
 /** Factor of the distance of the eye, above 1 in a pane that is narrower than it is high. */
 function distanceFactor(): number {
-  const pane = panes.value.find(({ kind }) => kind === "space");
+  const pane = panes.value.find(({ kind }) => kind === "3d");
   return pane === undefined ? 1 : Math.max(1, (0.92 * pane.rect.height) / pane.rect.width);
 }
 
@@ -297,7 +280,7 @@ function nodesNear({ label, labels }: { readonly label: number; readonly labels:
 }
 
 /** Samples whose surface encloses the isolated structure only: samples away from its nodes are mirrored at the level. */
-const isolatedIn = kept(
+const isolatedIn = memoized(
   (fine: Samples, set: Dataset, level: number, side: number, structure: typeof isolated.value) => {
     if (structure === null || structure.labels.length !== set.axes.reduce((product, { nodes }) => product * nodes, 1))
       return fine;
@@ -347,8 +330,8 @@ export function surfaceLayer(now: View): SurfaceState | null {
   const range = rangeOf(now, colour.what, colour, set);
   const { low, high } = boxAbout(set, now.centre);
   const middle = low.map((one, a) => (one + high[a]) / 2) as unknown as Vec3;
-  const side = isBelow(surface.what) ? -1 : 1;
-  const fine = isolatedIn(fineOf(surface, set), set, now.surface.value, side, isolated.value);
+  const side = enclosesLowValues(surface.what) ? -1 : 1;
+  const fine = isolatedIn(refinedSamplesOf(surface, set), set, now.surface.value, side, isolated.value);
   // Light in the middle, so that the surface is lit well.
   const map = range.low < 0 && range.high > 0 ? "vik" : "batlow";
   const layer: SurfaceLayer = {
@@ -374,7 +357,7 @@ export function surfaceLayer(now: View): SurfaceState | null {
     ...state,
     layer: {
       ...layer,
-      fine: fineOf(insideOf(brush.volume, brush.low, brush.high), set),
+      fine: refinedSamplesOf(insideOf(brush.volume, brush.low, brush.high), set),
       level: 0,
       side: 1,
       faint: layer,

@@ -4,7 +4,7 @@ import { choice } from "./controls.js";
 import { type Pane, type PlanePane, panesOf } from "./draw/layout.js";
 import type { Vec3 } from "./state/dataset.js";
 import type { Plane } from "./state/link.js";
-import { view } from "./state/model.js";
+import { view } from "./state/view.js";
 
 /** The pixel of the stage under the pointer; what is there is looked up whenever it is shown. */
 export const pointer = signal<readonly [x: number, y: number] | null>(null);

@@ -1,23 +1,16 @@
-/** The stage: draws all panes whenever something that they show changes. */
+/**
+ * The stage: draws all panes whenever something that they show changes. It draws at most one picture a frame of the
+ * screen, nothing that is drawn already, a plane before the surface, and the surface coarsely before finely.
+ */
 import { effect } from "@preact/signals-core";
-import { type Pane, type PlanePane, pixelOf, type Rect, type SpacePane } from "./draw/layout.js";
+import { onceThen } from "./controls.js";
+import { type Pane, type Pane3d, type PlanePane, pixelOf, type Rect } from "./draw/layout.js";
 import { drawAxisNames, drawBar, drawPlane, type Ink, rulesOf, write } from "./draw/overlay.js";
 import { OverlayCanvas } from "./draw/overlay-canvas.js";
-import { type Palette, type PlaneLayer, Renderer, type SurfaceLayer } from "./draw/renderer.js";
+import { keyOfPlane, type Palette, type PlaneLayer, Renderer, type SurfaceLayer } from "./draw/renderer.js";
 import { Streaks } from "./draw/streaks.js";
 import { say } from "./notify.js";
-import {
-  brushTitle,
-  drawnLayer,
-  flowOf,
-  isLightMap,
-  linesOf,
-  NO_DIFFERENCE,
-  planeLayer,
-  planeTitle,
-  surfaceLayer,
-  timeNote,
-} from "./stage-layers.js";
+import * as layers from "./stage-layers.js";
 import {
   dyeTrails,
   isolated,
@@ -31,30 +24,13 @@ import {
   titles,
   trails,
 } from "./stage-state.js";
-import type { Vec3 } from "./state/dataset.js";
+import { type Dataset, frameOf, type Vec3 } from "./state/dataset.js";
 import { plainNumber } from "./state/format.js";
 import { brushIn, type View } from "./state/link.js";
-import {
-  cross,
-  dataset,
-  datasets,
-  failureOf,
-  frameOf,
-  isDifference,
-  isDragging,
-  isPlaying,
-  labelOf,
-  paneSize,
-  pixel,
-  problem,
-  refusalOf,
-  rested,
-  type Shown,
-  sidesOf,
-  store,
-  view,
-} from "./state/model.js";
+import { paneSize, pixel } from "./state/picture-plan.js";
 import { quantityOf } from "./state/quantities.js";
+import { failureOf, isDifference, labelOf, refusalOf, sidesOf, store } from "./state/shown.js";
+import { cross, dataset, datasets, isDragging, isPlaying, problem, rested, view } from "./state/view.js";
 
 const DARK: Palette = {
   plane: [0.027, 0.035, 0.05],
@@ -76,11 +52,17 @@ const DARK_INK: Ink = { text: "#14181d", halo: "rgb(255 255 255 / 72%)" };
 interface PlaneOverlay {
   readonly centre: Vec3;
   readonly ink: Ink;
-  readonly shown: Shown;
+  readonly dataset: Dataset;
   readonly bars: readonly Bar[];
   readonly label: string | null;
-  /** The swipe line of a comparison in pixels, and what is on its sides. */
-  readonly swiped: { readonly at: number; readonly sides: readonly [string, string]; readonly inkB: Ink } | null;
+  readonly swiped: Swiped | null;
+}
+
+/** The swipe line of a comparison in pixels, and what is on its sides. */
+interface Swiped {
+  readonly at: number;
+  readonly sides: readonly [string, string];
+  readonly inkB: Ink;
 }
 
 /** What is drawn of which view. */
@@ -98,7 +80,12 @@ interface Bar {
   readonly ink: Ink;
 }
 
-const STREAKS_MS = 20_000;
+/** Time after the last input for which streaks move, and the least time between two pictures of them. */
+const [STREAKS_MS, STREAK_FRAME_MS] = [20_000, 40];
+/** Time of a picture beyond which motion is drawn with fewer pixels, and streaks wait. */
+const SLOW_MS = 25;
+/** Time at rest before the surface is refined, and between two showings of its tiles. */
+const [REFINE_AFTER_MS, REFINE_SHOW_MS] = [140, 400];
 
 export class Stage {
   readonly #root: HTMLElement;
@@ -106,30 +93,37 @@ export class Stage {
   #renderer: Renderer | null = null;
   /** Bytes of textures, halved when the context is lost. */
   #memory = (matchMedia("(max-width: 700px)").matches ? 96 : 256) * 2 ** 20;
+  /** Whether a picture is to be drawn with the next frame of the screen, and whether only its streaks differ. */
   #isQueued = false;
-  /** Number of finished pictures and fences of unfinished ones, without pictures that differ only in streaks. */
-  #finished = 0;
-  #isChanged = false;
-  #fences: WebGLSync[] = [];
+  #isOnlyFlow = false;
+  /** Ends the effect that draws the next picture when anything has changed that the last one showed. */
+  #dispose: (() => void) | null = null;
+  /** Whether parts of the view are still to be drawn, and whether the surface is still being refined. */
   #isUnfinished = false;
   #isRefining = false;
-  #timer = 0;
-  #flowTimer = 0;
-  #lastInput = performance.now();
-  #isStill = false;
-  #cost = 50;
+  #refineTimer = 0;
+  /** Whether the picture that is drawn differs from the last one in more than streaks; fences of such pictures. */
+  #isChanged = false;
+  #fences: WebGLSync[] = [];
+  #finished = 0;
+  /** Mean time that a picture takes. */
+  #frameMs = 50;
   /** Fraction of the pixels along each side: a half during motion, once pictures take long. */
   #resolution = 1;
-  #space = "";
-  #paths: readonly Float32Array[] = [];
-  #hasSpace = false;
+  /** Keys of what is drawn: the panes, the content of each plane, and that of the 3-D pane with its paths. */
   #arrangement = "";
   readonly #drawn = new Map<number, string>();
+  #drawn3d = "";
+  #drawnPaths: readonly Float32Array[] = [];
+  #hasDrawn3d = false;
   /** Keys of the ticks and bars drawn in panes: without a graphics card they cost more than the picture. */
   readonly #overlays = new Map<number, string>();
   #streaks: Streaks | null = null;
   #isFlowing = false;
-  #isOnlyFlow = false;
+  #flowTimer = 0;
+  #lastInput = performance.now();
+  /** Whether streaks have stopped for want of input. */
+  #isStill = false;
 
   constructor(root: HTMLElement) {
     this.#root = root;
@@ -214,24 +208,24 @@ export class Stage {
       this.#isOnlyFlow = false;
       this.#dispose?.();
       // Whatever is read while drawing, answers of the store included, draws again when it changes.
-      let isFirst = true;
-      this.#dispose = effect(() => {
-        if (!isFirst) {
+      this.#dispose = onceThen(
+        () => this.#drawTimed(),
+        () => {
           this.#isOnlyFlow = false;
           this.draw();
-          return;
-        }
-        isFirst = false;
-        const begin = performance.now();
-        this.#draw();
-        this.#renderer?.gl.flush();
-        requestAnimationFrame(() => {
-          this.#cost = 0.7 * this.#cost + 0.3 * Math.min(1000, performance.now() - begin);
-        });
-      });
+        },
+      );
     });
   }
-  #dispose: (() => void) | null = null;
+
+  #drawTimed(): void {
+    const begin = performance.now();
+    this.#draw();
+    this.#renderer?.gl.flush();
+    requestAnimationFrame(() => {
+      this.#frameMs = 0.7 * this.#frameMs + 0.3 * Math.min(1000, performance.now() - begin);
+    });
+  }
 
   #draw(): void {
     const set = dataset.value;
@@ -248,10 +242,10 @@ export class Stage {
     this.#arrangement = arrangement;
     const line = light ? [0.7, 0.72, 0.75] : [0.11, 0.13, 0.16];
     if (!isDragging.value && !isPlaying.value) this.#resolution = 1;
-    else if (this.#cost > 25) this.#resolution = 0.5;
+    else if (this.#frameMs > SLOW_MS) this.#resolution = 0.5;
     if (renderer?.begin(width, height, { ratio, resolution: this.#resolution }, line, isNew) === true) {
       this.#drawn.clear();
-      this.#space = "";
+      this.#drawn3d = "";
     }
     if (isNew) {
       this.#overlays.clear();
@@ -269,24 +263,24 @@ export class Stage {
       const [w, h] = [Math.round(plane.rect.width), Math.round(plane.rect.height)];
       if (paneSize.peek()[0] !== w || paneSize.peek()[1] !== h) paneSize.value = [w, h];
     }
-    let more = false;
+    let isUnfinished = false;
     this.#isFlowing = false;
     this.#isChanged = false;
     const drawing = { renderer, c, now, grounds, ink };
     for (const [i, pane] of shown.entries()) {
       // The first planes are shown before the surface is marched.
-      if (pane.kind === "space" && this.#isChanged && this.#space === "" && !this.#hasSpace) more = true;
-      else if (pane.kind === "space") more = this.#drawSpace(drawing, pane, i) || more;
-      else more = this.#drawPlane(drawing, pane, i) || more;
+      if (pane.kind === "3d" && this.#isChanged && this.#drawn3d === "" && !this.#hasDrawn3d) isUnfinished = true;
+      else if (pane.kind === "3d") isUnfinished = this.#draw3d(drawing, pane, i) || isUnfinished;
+      else isUnfinished = this.#drawPlane(drawing, pane, i) || isUnfinished;
     }
     const fence = this.#isChanged ? renderer.gl.fenceSync(renderer.gl.SYNC_GPU_COMMANDS_COMPLETE, 0) : null;
     if (fence !== null) this.#fences.push(fence);
     if (this.#fences.length > 8) this.finished();
     clearTimeout(this.#flowTimer);
     // Where pictures take long, streaks advance only with the pictures of playing time.
-    if (this.#isFlowing && !(isPlaying.value && this.#cost > 25)) this.#flow();
-    this.#isUnfinished = more;
-    if (more) this.draw();
+    if (this.#isFlowing && !(isPlaying.value && this.#frameMs > SLOW_MS)) this.#flow();
+    this.#isUnfinished = isUnfinished;
+    if (isUnfinished) this.draw();
   }
 
   #wake(): void {
@@ -310,31 +304,31 @@ export class Stage {
           this.draw();
         }
       },
-      Math.max(40, 2.5 * this.#cost),
+      Math.max(STREAK_FRAME_MS, 2.5 * this.#frameMs),
     );
   }
 
-  #refine(pane: SpacePane, layer: SurfaceLayer, show: () => void): void {
+  #refine(pane: Pane3d, layer: SurfaceLayer, show: () => void): void {
     this.#isRefining = true;
-    clearTimeout(this.#timer);
+    clearTimeout(this.#refineTimer);
     let last = performance.now();
     const go = () => {
       const remaining = this.#renderer?.refine(pane.rect, layer) ?? null;
       const now = performance.now();
       const isDone = remaining === 0;
-      if (isDone || (remaining !== null && now - last > 400)) {
+      if (isDone || (remaining !== null && now - last > REFINE_SHOW_MS)) {
         last = now;
         show();
       }
       if (isDone) this.#isRefining = false;
-      else this.#timer = window.setTimeout(go, remaining === null ? 6 : 0);
+      else this.#refineTimer = window.setTimeout(go, remaining === null ? 6 : 0);
     };
-    this.#timer = window.setTimeout(go, 140);
+    this.#refineTimer = window.setTimeout(go, REFINE_AFTER_MS);
   }
 
   /** Stops drawing tiles: their pane has gone, or shows something else. */
   #stopRefining(): void {
-    clearTimeout(this.#timer);
+    clearTimeout(this.#refineTimer);
     this.#isRefining = false;
   }
 
@@ -356,105 +350,65 @@ export class Stage {
     this.#setTitle(index, { title: "", note, isPending: false, isOnLight: false });
   }
 
+  /** Draws the pane of a plane. Returns whether it is to be drawn again at once. */
   #drawPlane(drawing: Drawing, pane: PlanePane, index: number): boolean {
-    const { renderer, c, now, grounds, ink: stageInk } = drawing;
+    const { renderer, now, grounds } = drawing;
     const { rect } = pane;
-    const planeA = planeLayer(pane, now, pane.second);
+    const planeState = layers.planeLayer(pane, now, pane.second);
     const isOfBoth = isDifference(now);
-    const layer = drawnLayer(pane, now, pane.second);
-    const why = typeof layer === "string" ? layer : "";
-    if (planeA === null || layer === null || typeof layer === "string" || now.centre === null) {
+    const layer = layers.drawnLayer(pane, now, pane.second);
+    if (planeState === null || layer === null || typeof layer === "string" || now.centre === null) {
       renderer.blank(index, rect, grounds);
+      const why = typeof layer === "string" ? layer : "";
       const isRefused = refusalOf(now, pane.second) !== null || (isOfBoth && refusalOf(now, true) !== null);
       this.#writeEmpty(drawing, index, rect, isRefused || why !== "", why);
       return false;
     }
-    const { shown } = planeA;
     const isSwiped = now.show === "compare" && now.compare === "swipe";
-    const at = swipe.value * rect.width;
-    const swipedPlane = isSwiped ? planeLayer(pane, now, true) : null;
-    const isPending = planeA.still !== "" || (isSwiped && swipedPlane === null && refusalOf(now, true) === null);
-    const mayFlow = this.#streaks !== null && !isSwiped && !isOfBoth;
-    const nextFlow = mayFlow ? flowOf(pane, now) : null;
+    const at = isSwiped ? swipe.value * rect.width : 0;
+    const layerB = (isSwiped ? layers.planeLayer(pane, now, true)?.layer : null) ?? null;
+    const isPending = planeState.still !== "" || (isSwiped && layerB === null && refusalOf(now, true) === null);
+    const nextFlow = this.#streaks === null || isSwiped || isOfBoth ? null : layers.flowOf(pane, now);
     // The first picture of a pane does not wait for its streaks.
     const flow = this.#drawn.has(index) ? nextFlow : null;
-    const isLate = flow !== nextFlow;
+    const awaitsStreaks = flow !== nextFlow;
     const streaks = flow === null ? null : (this.#streaks?.advance(index, flow) ?? null);
     if (streaks !== null) this.#isFlowing = true;
-    const keyOf = (one: PlaneLayer | undefined) =>
-      one && [
-        one.volume.key,
-        one.picture !== null,
-        one.origin,
-        one.scale,
-        one.range,
-        one.map,
-        one.brush && [one.brush.volume.key, one.brush.low, one.brush.high],
-      ];
-    const content = JSON.stringify([
-      keyOf(layer),
-      keyOf(swipedPlane?.layer),
-      isSwiped && at,
-      labelOf(now, false),
-      labelOf(now, true),
-      now.stage,
-    ]);
+    const sides = [labelOf(now, false), labelOf(now, true)];
+    const content = JSON.stringify([keyOfPlane(layer), layerB && keyOfPlane(layerB), at, sides, now.stage]);
     const key = `${content} ${cross.value} ${nextFlow !== null}`;
     const isSame = this.#drawn.get(index) === key && !isPending;
-    if (isSame && streaks === null) return isLate;
+    if (isSame && streaks === null) return awaitsStreaks;
     this.#drawn.set(index, isPending ? "" : key);
-    const layers = [
-      { ...layer, swipe: isSwiped ? at : 0 },
-      ...(swipedPlane === null ? [] : [{ ...swipedPlane.layer, swipe: -at }]),
-    ];
-    const rules = rulesOf(pane, shown.dataset, now.centre, pixel.value);
-    const isOnLight = isLightMap(layer.map);
+    const drawn = [{ ...layer, swipe: at }, ...(layerB === null ? [] : [{ ...layerB, swipe: -at }])];
+    const { dataset: set } = planeState.shown;
+    const isOnLight = layers.isLightMap(layer.map);
     const { mark } = isOnLight ? LIGHT : DARK;
-    renderer.planes(index, rect, layers, { ...grounds, mark }, content, streaks, rules);
+    const rules = rulesOf(pane, set, now.centre, pixel.value);
+    renderer.planes(index, rect, drawn, { ...grounds, mark }, content, streaks, rules);
     if (isSame) return false;
     this.#isChanged = true;
-    const hasNoDifference = isOfBoth && layer.picture !== null && layer.range.high === NO_DIFFERENCE;
-    const side = pane.second ? "B" : "A";
-    const note = isOfBoth
-      ? `A − B${hasNoDifference ? ": no difference" : ""}   ${sidesOf(now)}`
-      : now.show === "compare" && !isSwiped
-        ? `${side}: ${labelOf(now, pane.second)}`
-        : "";
-    this.#setTitle(index, {
-      title: planeTitle(pane, layer, cross.value),
-      note: [note, timeNote(pane, now, nextFlow !== null)].filter(Boolean).join(", "),
-      isPending,
-      isOnLight,
-    });
-    const layerB = swipedPlane?.layer;
-    const inkOn = (one: PlaneLayer | undefined) =>
-      one === undefined ? stageInk : isLightMap(one.map) ? DARK_INK : INK;
-    const bars: Bar[] = [];
-    if (!isSwiped && (index === 0 || pane.second)) bars.push({ of: layer, rect, ink: inkOn(layer) });
-    else if (isSwiped && layerB?.volume.what === layer.volume.what) bars.push({ of: layer, rect, ink: inkOn(layerB) });
-    else if (isSwiped) {
-      bars.push({ of: layer, rect: { ...rect, width: at }, ink: inkOn(layer) });
-      const right = { ...rect, x: rect.x + at, width: rect.width - at };
-      if (layerB !== undefined) bars.push({ of: layerB, rect: right, ink: inkOn(layerB) });
-    }
-    this.#drawPlaneOverlay(c, index, pane, {
-      ...{ centre: now.centre, ink: inkOn(layer), shown, bars, label: isOfBoth ? "A − B" : null },
-      swiped: isSwiped
-        ? { at, sides: [`A  ${labelOf(now, false)}`, `B  ${labelOf(now, true)}`], inkB: inkOn(layerB) }
-        : null,
-    });
-    return isLate || (isPending && store.isBusy);
+    const title = layers.planeTitle(pane, layer, cross.value);
+    const note = [sideNote(now, pane, layer), layers.timeNote(pane, now, nextFlow !== null)].filter(Boolean).join(", ");
+    this.#setTitle(index, { title, note, isPending, isOnLight });
+    const [ink, inkB] = [layer, layerB].map((one) => inkOn(one, drawing.ink));
+    const ownBar = index === 0 || pane.second ? [{ of: layer, rect, ink }] : [];
+    const bars = isSwiped ? swipedBars(pane, layer, layerB, at, drawing.ink) : ownBar;
+    const swiped = isSwiped ? ({ at, sides: [`A  ${sides[0]}`, `B  ${sides[1]}`], inkB } as const) : null;
+    const label = isOfBoth ? "A − B" : null;
+    this.#drawPlaneOverlay(drawing.c, index, pane, { centre: now.centre, ink, dataset: set, bars, label, swiped });
+    return awaitsStreaks || (isPending && store.isBusy);
   }
 
   #drawPlaneOverlay(c: CanvasRenderingContext2D, index: number, pane: PlanePane, overlay: PlaneOverlay): void {
-    const { centre, label, ink, shown, bars, swiped } = overlay;
+    const { centre, label, ink, dataset: set, bars, swiped } = overlay;
     const { rect } = pane;
     const keysOfBars = bars.map(({ of, rect: part, ink: own }) => [of.range, of.map, of.volume.key, part, own]);
-    const key = JSON.stringify([centre, pixel.value, rect, keysOfBars, label, swiped, shown.dataset.name]);
+    const key = JSON.stringify([centre, pixel.value, rect, keysOfBars, label, swiped, set.name]);
     if (this.#overlays.get(index) === key) return;
     this.#overlays.set(index, key);
     c.clearRect(rect.x, rect.y, rect.width, rect.height);
-    const boxes = drawPlane(c, ink, pane, shown.dataset, centre, pixel.value);
+    const boxes = drawPlane(c, ink, pane, set, centre);
     for (const { of, rect: part, ink: own } of bars)
       boxes.push(
         ...drawBar(c, own, part, { ...of, label: label ?? quantityOf(of.volume.what).symbol, isLit: false }, of.volume),
@@ -463,12 +417,12 @@ export class Stage {
     this.#overlay.show(index, swiped === null ? boxes : [rect]);
   }
 
-  #drawSpace(drawing: Drawing, pane: SpacePane, index: number): boolean {
+  #draw3d(drawing: Drawing, pane: Pane3d, index: number): boolean {
     const { renderer, c, now, grounds, ink } = drawing;
     const { rect } = pane;
-    const surfaceState = surfaceLayer(now);
+    const surfaceState = layers.surfaceLayer(now);
     if (surfaceState === null) {
-      this.#space = "";
+      this.#drawn3d = "";
       this.#stopRefining();
       renderer.ground(rect, grounds);
       const { surface, colour, time } = now;
@@ -477,66 +431,78 @@ export class Stage {
       this.#writeEmpty(drawing, index, rect, isRefused);
       return false;
     }
-    this.#hasSpace = true;
+    this.#hasDrawn3d = true;
     const { layer } = surfaceState;
     const { level, side, range, colour } = layer;
     const { camera, centre, surface: asked, brush: brushed, time } = now;
     const parts = [surfaceState.key, level, side, colour.key, range, isolated.value?.key];
     const key = JSON.stringify([camera, centre, asked, brushed, time, ...parts]);
-    const lines = linesOf(layer, cross.value, now.stage === "light");
+    const lines = layers.linesOf(layer, cross.value, now.stage === "light");
     const trail = trails.value;
     const dye = dyeTrails.value;
     const show = () => {
-      const isLate = renderer.surface(rect, layer, key, grounds);
+      const awaitsSurface = renderer.surface(rect, layer, key, grounds);
       renderer.segments(rect, layer, lines, 1.2);
       renderer.segments(rect, layer, trail, 2.2);
       renderer.segments(rect, layer, dye, 1.6);
-      return isLate;
+      return awaitsSurface;
     };
     const { isFinest } = surfaceState;
     const drawnKey = JSON.stringify([key, isFinest, rect, cross.value, now.stage, isDragging.value, isPlaying.value]);
-    const isOld = trail === this.#paths[0] && dye === this.#paths[1];
-    if (drawnKey === this.#space && isOld) return false;
-    this.#paths = [trail, dye];
+    const isOld = trail === this.#drawnPaths[0] && dye === this.#drawnPaths[1];
+    if (drawnKey === this.#drawn3d && isOld) return false;
+    this.#drawnPaths = [trail, dye];
     this.#isChanged = true;
     this.#stopRefining();
-    const isLate = show();
-    this.#space = isLate ? "" : drawnKey;
+    const awaitsSurface = show();
+    this.#drawn3d = awaitsSurface ? "" : drawnKey;
     const { what, value } = asked;
     const inside = value === null ? "" : ` = ${plainNumber(value, 9)}`;
     const surface = surfaceName(`${quantityOf(what).symbol}${inside}`);
     const brush = layer.faint === null ? null : brushIn(brushed);
-    const shown = brush === null ? surface : `${brushTitle(brush)} and, faintly, ${surface}`;
+    const shown = brush === null ? surface : `${layers.brushTitle(brush)} and, faintly, ${surface}`;
     const title = `${shown}, coloured by ${quantityOf(layer.colour.what).symbol}`;
     const note = `surface of ${surfaceState.samples}`;
     this.#setTitle(index, { title, note, isPending: surfaceState.isPending, isOnLight: now.stage === "light" });
-    this.#drawSpaceOverlay(c, index, pane, layer, ink);
+    this.#draw3dOverlay(c, index, pane, layer, ink);
     // Only pictures of the finest samples are refined: others are replaced before they are done.
     const isFinal = isFinest && !isDragging.value && !isPlaying.value;
-    if (!isLate && isFinal) this.#refine(pane, layer, show);
-    return isLate;
+    if (!awaitsSurface && isFinal) this.#refine(pane, layer, show);
+    return awaitsSurface;
   }
 
-  #drawSpaceOverlay(c: CanvasRenderingContext2D, index: number, pane: SpacePane, layer: SurfaceLayer, ink: Ink): void {
+  #draw3dOverlay(c: CanvasRenderingContext2D, index: number, pane: Pane3d, layer: SurfaceLayer, ink: Ink): void {
     const { rect } = pane;
     const { camera, low, high, range, map, colour } = layer;
     const key = JSON.stringify([camera, low, high, rect, range, map, colour.what]);
     if (this.#overlays.get(index) === key) return;
     this.#overlays.set(index, key);
     c.clearRect(rect.x, rect.y, rect.width, rect.height);
-    const hiddenAxes = [0, 1, 2].map((a) => camera.forward[a] > 0);
     const label = quantityOf(colour.what).symbol;
     const bar = drawBar(c, ink, rect, { range, map, label, isLit: true }, null);
-    this.#overlay.show(index, [...drawAxisNames(c, ink, rect, camera, low, high, hiddenAxes), ...bar]);
+    this.#overlay.show(index, [...drawAxisNames(c, ink, rect, layer), ...bar]);
   }
 }
 
-function drawSwipe(
-  c: CanvasRenderingContext2D,
-  ink: Ink,
-  { rect }: PlanePane,
-  { at, sides: [a, b], inkB }: NonNullable<PlaneOverlay["swiped"]>,
-): void {
+/** What a pane shows of a comparison. */
+function sideNote(now: View, { second }: PlanePane, { picture, range }: PlaneLayer): string {
+  const hasNoDifference = picture !== null && range.high === layers.NO_DIFFERENCE;
+  if (isDifference(now)) return `A − B${hasNoDifference ? ": no difference" : ""}   ${sidesOf(now)}`;
+  return now.show === "compare" && now.compare === "side" ? `${second ? "B" : "A"}: ${labelOf(now, second)}` : "";
+}
+
+const inkOn = (layer: PlaneLayer | null, ofStage: Ink): Ink =>
+  layer === null ? ofStage : layers.isLightMap(layer.map) ? DARK_INK : INK;
+
+/** The bars beside a swipe line: one, or one at each side if A and B are of two quantities. */
+function swipedBars({ rect }: PlanePane, a: PlaneLayer, b: PlaneLayer | null, at: number, ofStage: Ink): Bar[] {
+  if (b?.volume.what === a.volume.what) return [{ of: a, rect, ink: inkOn(b, ofStage) }];
+  const left: Bar = { of: a, rect: { ...rect, width: at }, ink: inkOn(a, ofStage) };
+  const right = { ...rect, x: rect.x + at, width: rect.width - at };
+  return b === null ? [left] : [left, { of: b, rect: right, ink: inkOn(b, ofStage) }];
+}
+
+function drawSwipe(c: CanvasRenderingContext2D, ink: Ink, { rect }: PlanePane, { at, sides, inkB }: Swiped): void {
   const x = rect.x + Math.round(at);
   c.fillStyle = ink.text;
   c.fillRect(x - 1, rect.y, 2, rect.height);
@@ -548,6 +514,6 @@ function drawSwipe(
   c.textAlign = "center";
   c.textBaseline = "middle";
   c.fillText("↔", x, rect.y + rect.height / 2);
-  write(c, ink, a, x - 12, rect.y + rect.height - 104, { align: "right", size: 12, weight: 600 });
-  write(c, inkB, b, x + 12, rect.y + rect.height - 104, { size: 12, weight: 600 });
+  write(c, ink, sides[0], x - 12, rect.y + rect.height - 104, { align: "right", size: 12, weight: 600 });
+  write(c, inkB, sides[1], x + 12, rect.y + rect.height - 104, { size: 12, weight: 600 });
 }

@@ -6,11 +6,14 @@ import { type Scaled, scalesQuestion } from "./ruler.js";
 import { isolated, picked } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question } from "./state/ask.js";
-import { type Dataset, nodeOf, type Vec3, volumeOfCells } from "./state/dataset.js";
+import { type Dataset, frameOf, nodeOf, type Vec3, volumeOfCells } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
 import { operand } from "./state/link.js";
-import { dataset, frameOf, hasSpace, isBelow, setWants, store, valueText, view } from "./state/model.js";
 import { quantityOf } from "./state/quantities.js";
+import { enclosesLowValues, valueText } from "./state/ranges.js";
+import { shows3d, store } from "./state/shown.js";
+import { dataset, view } from "./state/view.js";
+import { setWants } from "./state/wants.js";
 
 interface Structure {
   readonly nodes: number;
@@ -30,8 +33,8 @@ const MAX_NODES = 2 ** 21;
 function questionOf(set: Dataset): Question | null {
   const { surface, time } = view.value;
   const nodes = set.axes.reduce((product, axis) => product * axis.nodes, 1);
-  if (picked.value === null || surface.value === null || !hasSpace(view.value) || nodes > MAX_NODES) return null;
-  const where = `${operand(surface.what)} ${isBelow(surface.what) ? "<" : ">"} ${surface.value}`;
+  if (picked.value === null || surface.value === null || !shows3d(view.value) || nodes > MAX_NODES) return null;
+  const where = `${operand(surface.what)} ${enclosesLowValues(surface.what) ? "<" : ">"} ${surface.value}`;
   const at = set.times[frameOf(time, set)];
   return { dataset: set.name, call: "structures", what: [surface.what], where, time: at, labels: true };
 }
@@ -98,7 +101,7 @@ export function structurePart(set: Dataset): TemplateResult | typeof nothing {
   const { structure, label, answer } = one;
   const { what } = view.value.surface;
   const [values] = Object.values(structure.properties);
-  const peak = isBelow(what) ? values?.min : values?.max;
+  const peak = enclosesLowValues(what) ? values?.min : values?.max;
   const sizes = structure.box[1].map((high, a) => high - structure.box[0][a]);
   const scales = scalesQuestion(set, view.value.time);
   const eta = scales === null ? undefined : store.entry<Scaled>(keyOf(set, scales)).answer?.scales?.kolmogorov;

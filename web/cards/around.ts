@@ -4,8 +4,8 @@ import { choice, into, textField } from "../controls.js";
 import { type Dataset, hasVelocity } from "../state/dataset.js";
 import { extremesText, inSpan, requireOne } from "../state/format.js";
 import { operand } from "../state/link.js";
-import { view } from "../state/model.js";
 import { hasDerivatives, quantityOf } from "../state/quantities.js";
+import { view } from "../state/view.js";
 import { type CardKind, resultsOf } from "./card.js";
 
 interface Result {
@@ -32,15 +32,14 @@ const planeAxes = ({ axes }: Dataset) => axes.filter((axis) => axis.coordinates 
 
 export const around: CardKind = {
   name: "Around",
-  has: (set) => planeAxes(set).length >= 2 && set.axes.every(({ coordinates }) => coordinates === undefined),
-  hasQuantity: true,
-  hasTimes: false,
+  isAvailable: (set) => planeAxes(set).length >= 2 && set.axes.every(({ coordinates }) => coordinates === undefined),
+  isOfOneTime: true,
   question(set, what, time) {
     const [a, b] = planeAxes(set);
     const lag = set.axes.map((axis) => (axis === a || axis === b ? Math.min(SIDE, Math.floor(axis.nodes / 2) - 1) : 0));
     return { dataset: set.name, call: "around", what: [what], where: conditionOf(set, what), lag, time };
   },
-  facts(set, what, [[, answer]]) {
+  content(set, what, [[, answer]]) {
     const [a, b] = planeAxes(set);
     const [{ coordinates, mean }, ...others] = resultsOf<Result>(answer);
     requireOne(1 + others.length);

@@ -21,15 +21,15 @@ const TERMS: readonly (readonly [string, string])[] = [
 
 export const budget: CardKind = {
   name: "Budget",
-  has: (set) =>
+  isAvailable: (set) =>
     wallAxis(set)?.name === "y" && hasTwoWalls(set.axes[1]) && set.fields.some(({ name }) => name === "pressure"),
-  hasQuantity: false,
-  hasTimes: false,
+  isOfFixedQuantity: true,
+  isOfOneTime: true,
   question: (set) => ({
     ...{ dataset: set.name, call: "statistics", reduce: [{ budget: chosen.value }] },
     ...{ over: ["x", "z", "t"], time: "all", units: "plus" },
   }),
-  facts(_set, _what, [[, answer]]) {
+  content(_set, _what, [[, answer]]) {
     const [result] = resultsOf<Readonly<Record<string, readonly (number | null)[]>>>(answer);
     const { u_tau, y_plus } = answer.wall_units as WallUnits;
     const half = Math.ceil(y_plus.length / 2);

@@ -35,14 +35,11 @@ const resultOf = (answers: Answered, i: number): Result => resultsOf<Result>(ans
 
 export const conditional: CardKind = {
   name: "Mean given",
-  has: () => true,
-  hasQuantity: true,
-  hasTimes: true,
   question: (set, what, time) => ({
     ...{ dataset: set.name, call: "statistics", time },
     reduce: [{ conditional: what, on: givenOf(set), bins: BINS, range: "auto" }],
   }),
-  facts(set, what, answers) {
+  content(set, what, answers) {
     const [{ symbol }, given] = [quantityOf(what), quantityOf(givenOf(set))];
     const first = resultOf(answers, 0);
     const curves = answers.map(([, , label], i): Curve => {

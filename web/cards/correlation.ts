@@ -3,8 +3,8 @@ import { signal } from "@preact/signals-core";
 import type { Curve } from "../chart.js";
 import { type AxisName, type Dataset, nearest, placeText } from "../state/dataset.js";
 import { shortNumber } from "../state/format.js";
-import { cross, rested } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
+import { cross, rested } from "../state/view.js";
 import { axisButtons, type CardKind, resultsOf } from "./card.js";
 
 interface Result {
@@ -23,16 +23,14 @@ const openOf = ({ axes }: Dataset) => axes.filter(({ periodic, nodes }) => !peri
 export const correlation: CardKind = {
   name: "Correlation",
   // An answer has correlations for positions along at most one open axis.
-  has: (set) => periodicOf(set).length > 0 && openOf(set).length < 2,
-  hasQuantity: true,
-  hasTimes: true,
+  isAvailable: (set) => periodicOf(set).length > 0 && openOf(set).length < 2,
   question(set, what, time) {
     const across = openOf(set).at(0);
     const over = set.axes.filter((axis) => axis !== across && axis.periodic).map(({ name }) => name);
     const places = across === undefined ? {} : { over };
     return { dataset: set.name, call: "correlation", what: [what], axis: [axisOf(set).name], ...places, time };
   },
-  facts(set, what, answers) {
+  content(set, what, answers) {
     const axis = axisOf(set);
     const across = openOf(set).at(0);
     const { symbol } = quantityOf(what);

@@ -10,9 +10,9 @@ interface Joint {
 
 export const joint: CardKind = {
   name: "Q–R",
-  has: hasVelocity,
-  hasQuantity: false,
-  hasTimes: false,
+  isAvailable: hasVelocity,
+  isOfFixedQuantity: true,
+  isOfOneTime: true,
   question: ({ name }, _, time) => ({
     ...{ dataset: name, time, call: "statistics" },
     reduce: [
@@ -20,7 +20,7 @@ export const joint: CardKind = {
       { joint: ["R", "Q"], bins: [120, 120], range: "auto" },
     ],
   }),
-  facts(_set, _, [[, answer]]) {
+  content(_set, _, [[, answer]]) {
     const [moments, { edges, counts }] = resultsOf(answer) as [Moments, Joint];
     const [rEdges, qEdges] = edges;
     const size = Math.sqrt(moments.variance);

@@ -3,11 +3,12 @@ import { signal } from "@preact/signals-core";
 import { html, nothing } from "lit-html";
 import type { Curve } from "../chart.js";
 import { toggle } from "../controls.js";
+import type { Dataset } from "../state/dataset.js";
 import { inSpan, shortNumber } from "../state/format.js";
 import { type Brush, brushIn, operand } from "../state/link.js";
-import { change, view } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
-import { type Answered, type CardKind, type Facts, type Json, leftOut, type Moments, resultsOf } from "./card.js";
+import { change, view } from "../state/view.js";
+import { type Answered, type CardContent, type CardKind, type Json, leftOut, type Moments, resultsOf } from "./card.js";
 
 const BINS = 160;
 const isLog = signal(true);
@@ -45,7 +46,7 @@ function gaussian({ mean, variance }: Moments, points: Curve["points"], lowest: 
   return { label: "Gaussian", points: inside, isDashed: true };
 }
 
-function pdfOf(what: string, answers: Answered): Facts {
+function pdfOf(_set: Dataset, what: string, answers: Answered): CardContent {
   const { symbol } = quantityOf(what);
   const [[, first]] = answers;
   const [histogram, moments, brushed] = resultsOf(first) as [Histogram, Moments, Moments?];
@@ -82,9 +83,6 @@ function brushOn(what: string): Brush | null {
 
 export const pdf: CardKind = {
   name: "PDF",
-  has: () => true,
-  hasQuantity: true,
-  hasTimes: true,
   canBrush: () => !isByRms.value,
   question: ({ name }, what, time) => ({
     ...{ dataset: name, time, call: "statistics" },
@@ -94,7 +92,7 @@ export const pdf: CardKind = {
       ...(brushOn(what) === null ? [] : [{ moments: `(${view.value.brush}) ? 1 : 0`, order: 1 }]),
     ],
   }),
-  facts: (_, what, answers) => pdfOf(what, answers),
+  content: pdfOf,
   options: () => html`${toggle("Log", isLog)}${toggle("By rms", isByRms)}
     ${view.value.brush === null ? nothing : html`<button @click=${() => change({ brush: null })}>No brush</button>`}`,
 };

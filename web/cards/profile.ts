@@ -6,9 +6,9 @@ import { toggle } from "../controls.js";
 import { keyOf } from "../state/answers.js";
 import { type Dataset, hasTwoWalls, wallAxis } from "../state/dataset.js";
 import { requireOne, shortNumber } from "../state/format.js";
-import { store } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
-import { type Answered, type CardKind, type Facts, type LeftOut, leftOut, resultsOf } from "./card.js";
+import { store } from "../state/shown.js";
+import { type Answered, type CardContent, type CardKind, type LeftOut, leftOut, resultsOf } from "./card.js";
 
 const isInWallUnits = signal(false);
 
@@ -22,13 +22,13 @@ export interface WallUnits extends Readonly<Record<`${string}_plus`, readonly nu
 
 const profileAxis = ({ axes }: Dataset): Axis => axes.find(({ periodic }) => !periodic) ?? axes[1];
 
-const wallRows = ({ nu, u_tau }: WallUnits, axis: Axis): Facts["rows"] => [
+const wallRows = ({ nu, u_tau }: WallUnits, axis: Axis): CardContent["rows"] => [
   ["Friction velocity u_τ", shortNumber(u_tau)],
   ...(hasTwoWalls(axis) ? [["Re_τ", shortNumber((u_tau * axis.length) / 2 / nu)] as const] : []),
 ];
 
 /** Velocities relative to the wall, of two walls those in the half at the first, with the viscous and the logarithmic law. */
-function wallFacts(answers: Answered, axis: Axis, profiles: readonly Curve[]): Facts {
+function wallContent(answers: Answered, axis: Axis, profiles: readonly Curve[]): CardContent {
   const measured = answers.flatMap(([, { wall_units }, label], i): Curve[] => {
     if (wall_units === undefined) return [];
     const { u_tau, [`${axis.name}_plus` as const]: distances } = wall_units as WallUnits;
@@ -64,9 +64,6 @@ function wallFacts(answers: Answered, axis: Axis, profiles: readonly Curve[]): F
 
 export const profile: CardKind = {
   name: "Profile",
-  has: () => true,
-  hasQuantity: true,
-  hasTimes: true,
   question(set, what, time) {
     const others = set.axes.filter((axis) => axis !== profileAxis(set)).map(({ name }) => name);
     const plain = { dataset: set.name, time, call: "statistics", what: [what], over: others };
@@ -75,7 +72,7 @@ export const profile: CardKind = {
     const isScaled = what === "u.x" && wallAxis(set) !== null && store.entry(keyOf(set, scaled)).error === null;
     return isScaled ? scaled : plain;
   },
-  facts(set, what, answers) {
+  content(set, what, answers) {
     const axis = profileAxis(set);
     const { symbol } = quantityOf(what);
     const curves = answers.map(([, answer, label]): Curve => {
@@ -88,7 +85,7 @@ export const profile: CardKind = {
       return { label: label ?? symbol, points: positions.map((y, i): [number, number] => [y, result.mean[i]]) };
     });
     const wall = answers[0][1].wall_units as WallUnits | undefined;
-    if (wall !== undefined && isInWallUnits.value) return wallFacts(answers, axis, curves);
+    if (wall !== undefined && isInWallUnits.value) return wallContent(answers, axis, curves);
     return {
       title: `Profile of ${symbol} along ${axis.name}`,
       chart: { x: { label: axis.name }, y: { label: symbol }, curves, zero: true },

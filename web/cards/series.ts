@@ -4,8 +4,9 @@ import type { Curve } from "../chart.js";
 import type { Rows } from "../state/ask.js";
 import { AXIS_NAMES, type AxisName, placeText, timeText } from "../state/dataset.js";
 import { extremesText, requireOne } from "../state/format.js";
-import { cross, rested, valueText, view } from "../state/model.js";
 import { quantityOf } from "../state/quantities.js";
+import { valueText } from "../state/ranges.js";
+import { cross, rested, view } from "../state/view.js";
 import { axisButtons, type CardKind } from "./card.js";
 
 type Line = Readonly<Record<"coords" | "data", Readonly<Record<string, readonly number[]>>>>;
@@ -15,14 +16,13 @@ const known = (value: number | null): number => value ?? Number.NaN;
 
 export const series: CardKind = {
   name: "Series",
-  has: ({ times }) => times.length > 1,
-  hasQuantity: true,
-  hasTimes: false,
+  isAvailable: ({ times }) => times.length > 1,
+  isOfOneTime: true,
   question: ({ name }, what) => ({
     ...{ dataset: name, call: "values", what: [what], points: [restedPlace()], time: "all" },
     method: rested.value.method,
   }),
-  facts(set, what, [[time, answer]]) {
+  content(set, what, [[time, answer]]) {
     const { columns, rows } = answer as unknown as Rows;
     requireOne(columns.length - 4);
     const t = columns.findIndex(({ name }) => name === "t");
@@ -55,9 +55,6 @@ const MAX_ON_LINE = 512;
 
 export const line: CardKind = {
   name: "Line",
-  has: () => true,
-  hasQuantity: true,
-  hasTimes: true,
   question({ name, axes }, what, time) {
     const at = restedPlace();
     const along = AXIS_NAMES.indexOf(lineAxis.value);
@@ -66,7 +63,7 @@ export const line: CardKind = {
     const members = { ...Object.fromEntries(fixed), time, method: rested.value.method, samples };
     return { dataset: name, call: "grid", what: [what], ...members };
   },
-  facts(set, what, answers) {
+  content(set, what, answers) {
     const axis = lineAxis.value;
     const { symbol } = quantityOf(what);
     const curves = answers.map(([, answer, label]): Curve => {

@@ -4,7 +4,7 @@ import type { Curve } from "../chart.js";
 import { toggle } from "../controls.js";
 import { AXIS_NAMES, type AxisName, hasVelocity, nearest, placeText } from "../state/dataset.js";
 import { shortNumber } from "../state/format.js";
-import { cross, rested } from "../state/model.js";
+import { cross, rested } from "../state/view.js";
 import type { CardKind, Json } from "./card.js";
 
 /** The members of an answer that say which wavenumbers it has: of shells, of an axis, or of planes normal to an axis. */
@@ -20,11 +20,10 @@ const isCompensated = signal(false);
 
 export const spectrum: CardKind = {
   name: "Spectrum",
-  has: hasVelocity,
-  hasQuantity: false,
-  hasTimes: true,
+  isAvailable: hasVelocity,
+  isOfFixedQuantity: true,
   question: ({ name }, _, time) => ({ dataset: name, time, call: "spectrum" }),
-  facts(set, _, answers) {
+  content(set, _, answers) {
     const [[, first]] = answers;
     const scales = (first.scales ?? {}) as Readonly<Record<string, number>>;
     const { kind, axis, coordinates } = first as Json & Spectrum;

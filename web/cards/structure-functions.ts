@@ -15,14 +15,13 @@ const ROUNDING = 1e-12;
 
 export const structureFunctions: CardKind = {
   name: "Structure functions",
-  has: hasVelocity,
-  hasQuantity: false,
-  hasTimes: true,
+  isAvailable: hasVelocity,
+  isOfFixedQuantity: true,
   question({ name, axes }, _, time) {
     const axis = axes.flatMap((one) => (one.nodes > 1 ? [one.name] : []));
     return { dataset: name, time, call: "structure_functions", axis, orders: [2, 3] };
   },
-  facts(_set, _, answers) {
+  content(_set, _, answers) {
     const curves: Curve[] = [];
     const all = answers.map(([, { separations }]) => separations as readonly Separation[]);
     const axes = [...new Set(all[0].map(({ axis }) => axis))];

@@ -11,13 +11,12 @@ interface Structure {
 
 export const structures: CardKind = {
   name: "Structures",
-  has: ({ axes }) => axes.every(({ nodes }) => nodes > 1),
-  hasQuantity: false,
-  hasTimes: true,
+  isAvailable: ({ axes }) => axes.every(({ nodes }) => nodes > 1),
+  isOfFixedQuantity: true,
   question: (set, what, time) => ({
     ...{ dataset: set.name, call: "structures", where: conditionOf(set, what), time },
   }),
-  facts(set, what, answers) {
+  content(set, what, answers) {
     const whole = volumeOfCells(set);
     const all = answers.map(([, answer]) => answer.structures as readonly Structure[]);
     const [first] = all;

@@ -1,7 +1,8 @@
 /** Panes of the stage, their scale, and the way between pixels and positions. */
 import { type Dataset, sizeOf, type Vec3 } from "../state/dataset.js";
 import type { Plane, View } from "../state/link.js";
-import { comparedPlane, PLANE_AXES } from "../state/model.js";
+import { PLANE_AXES } from "../state/picture-plan.js";
+import { comparedPlane } from "../state/shown.js";
 
 export interface Rect {
   readonly x: number;
@@ -16,11 +17,11 @@ export interface PlanePane {
   readonly rect: Rect;
   readonly second: boolean;
 }
-export interface SpacePane {
-  readonly kind: "space";
+export interface Pane3d {
+  readonly kind: "3d";
   readonly rect: Rect;
 }
-export type Pane = PlanePane | SpacePane;
+export type Pane = PlanePane | Pane3d;
 
 export const PLANE_NAMES: Readonly<Record<Plane, string>> = { z: "xy", x: "zy", y: "xz" };
 
@@ -29,7 +30,7 @@ const GAP = 1;
 export function panesOf({ show, compare }: View, width: number, height: number, one: Plane | "3d" | null): Pane[] {
   const all = { x: 0, y: 0, width, height };
   const plane = (name: Plane, rect: Rect, second = false): PlanePane => ({ kind: "plane", plane: name, rect, second });
-  if (show === "3d") return [{ kind: "space", rect: all }];
+  if (show === "3d") return [{ kind: "3d", rect: all }];
   if (show.startsWith("slice")) return [plane(show.slice(-1) as Plane, all)];
   const left = Math.floor((width - GAP) / 2);
   if (show === "compare") {
@@ -38,7 +39,7 @@ export function panesOf({ show, compare }: View, width: number, height: number, 
     const half = (x: number): Rect => ({ x, y: 0, width: left, height });
     return [plane(own, half(0)), plane(own, half(left + GAP), true)];
   }
-  if (one !== null) return one === "3d" ? [{ kind: "space", rect: all }] : [plane(one, all)];
+  if (one !== null) return one === "3d" ? [{ kind: "3d", rect: all }] : [plane(one, all)];
   const top = Math.floor((height - GAP) / 2);
   const at = (i: number, j: number): Rect => ({
     x: i * (left + GAP),
@@ -46,7 +47,7 @@ export function panesOf({ show, compare }: View, width: number, height: number, 
     width: i === 0 ? left : width - left - GAP,
     height: j === 0 ? top : height - top - GAP,
   });
-  return [plane("z", at(0, 0)), plane("x", at(1, 0)), plane("y", at(0, 1)), { kind: "space", rect: at(1, 1) }];
+  return [plane("z", at(0, 0)), plane("x", at(1, 0)), plane("y", at(0, 1)), { kind: "3d", rect: at(1, 1) }];
 }
 
 const MARGIN = 0.08;

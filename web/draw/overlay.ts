@@ -1,8 +1,8 @@
 /** Drawing over the panes: ticks, names of axes, colour bars, and the positions of seams and walls. */
 import type { Dataset, Vec3 } from "../state/dataset.js";
-import { kept } from "../state/kept.js";
 import type { Range } from "../state/link.js";
-import { PLANE_AXES } from "../state/model.js";
+import { memoized } from "../state/memoized.js";
+import { PLANE_AXES, pixel } from "../state/picture-plan.js";
 import type { Volume } from "../state/volumes.js";
 import { axisTicks, type Bar, barTicks, partOf } from "./bar.js";
 import { type Camera, matrixOf } from "./camera.js";
@@ -66,23 +66,17 @@ export function rulesOf(pane: PlanePane, { axes }: Dataset, centre: Vec3, pixel:
   });
 }
 
-export function drawPlane(
-  c: CanvasRenderingContext2D,
-  ink: Ink,
-  pane: PlanePane,
-  set: Dataset,
-  centre: Vec3,
-  pixel: number,
-): Rect[] {
+/** Draws the ticks and names of the axes of a plane. Returns the boxes that it fills. */
+export function drawPlane(c: CanvasRenderingContext2D, ink: Ink, pane: PlanePane, set: Dataset, centre: Vec3): Rect[] {
   const { rect, plane } = pane;
-  const { across, up } = pixelsAt(pane, centre, pixel);
+  const { across, up } = pixelsAt(pane, centre, pixel.value);
   const axes = PLANE_AXES[plane];
   const [right, bottom] = [rect.x + rect.width, rect.y + rect.height];
   clipTo(c, rect);
   for (const [side, a] of axes.entries()) {
     const axis = set.axes[a];
     const at = side === 0 ? across : up;
-    const half = ((side === 0 ? rect.width : rect.height) / 2) * pixel;
+    const half = ((side === 0 ? rect.width : rect.height) / 2) * pixel.value;
     const [from, to] = [centre[a] - half, centre[a] + half];
     const count = (side === 0 ? rect.width : rect.height) / 90;
     for (const { tick, text } of axisTicks(axis, from, to, count)) {
@@ -111,7 +105,7 @@ export function drawPlane(
 
 const BAR_BINS = 48;
 
-const histogramOf = kept((volume: Volume, range: Range): Float64Array => {
+const histogramOf = memoized((volume: Volume, range: Range): Float64Array => {
   const counts = new Float64Array(BAR_BINS);
   // Every so many samples, not the same ones of each row, plane or box.
   const step = [5, 7, 11].find((n) => volume.dims.every((length) => length % n !== 0)) ?? 1;
@@ -171,16 +165,11 @@ export function drawBar(
   ];
 }
 
+type ViewedBox = Readonly<Record<"low" | "high", Vec3>> & { readonly camera: Camera };
 /** Draws the names of the axes at the edges of the box in space. Returns the boxes that they fill. */
-export function drawAxisNames(
-  c: CanvasRenderingContext2D,
-  ink: Ink,
-  rect: Rect,
-  camera: Camera,
-  low: Vec3,
-  high: Vec3,
-  back: readonly boolean[],
-): Rect[] {
+export function drawAxisNames(c: CanvasRenderingContext2D, ink: Ink, rect: Rect, box: ViewedBox): Rect[] {
+  const { camera, low, high } = box;
+  const back = [0, 1, 2].map((a) => camera.forward[a] > 0);
   const matrix = matrixOf(camera, rect.width / rect.height);
   const project = (p: Vec3): [number, number] => {
     const row = (r: number) => matrix[r] * p[0] + matrix[4 + r] * p[1] + matrix[8 + r] * p[2] + matrix[12 + r];

@@ -21,17 +21,7 @@ import {
 import { localIn, type Rect } from "./layout.js";
 import { colourTable, surfaceTable } from "./maps.js";
 import type { Rule } from "./overlay.js";
-import {
-  COMPOSE,
-  COPY,
-  CROSSHAIR,
-  PLANE,
-  RULE,
-  SEGMENT_FRAGMENT,
-  SEGMENT_VERTEX,
-  STREAKED,
-  SURFACE,
-} from "./shaders.js";
+import * as shaders from "./shaders.js";
 
 export interface PlaneLayer {
   readonly dataset: Dataset;
@@ -50,17 +40,27 @@ export interface PlaneLayer {
   readonly crosshair: readonly [number, number];
 }
 
+/** Whatever changes the picture of a plane, but its crosshair and streaks. */
+export const keyOfPlane = ({ volume, picture, origin, scale, range, map, brush }: PlaneLayer): unknown => [
+  ...[volume.key, picture !== null, origin, scale, range, map],
+  brush && [brush.volume.key, brush.low, brush.high],
+];
+
 export interface SurfaceLayer {
   readonly dataset: Dataset;
+  /** The samples that rays march through. */
   readonly fine: Samples;
   readonly level: number;
+  /** 1 if the surface encloses values above the level, -1 if it encloses values below it. */
   readonly side: 1 | -1;
   readonly colour: Volume;
   readonly range: Range;
   readonly map: MapName;
   readonly camera: Camera;
+  /** Lower and upper corner of the box that is drawn. */
   readonly low: Vec3;
   readonly high: Vec3;
+  /** A surface that is drawn transparently around this one. */
   readonly faint: SurfaceLayer | null;
 }
 
@@ -69,12 +69,15 @@ export type Palette = Readonly<
   Record<"plane" | "hatch" | "mark" | "top" | "bottom", readonly [number, number, number]>
 >;
 
-type Box = readonly [number, number, number, number];
+type DeviceRect = readonly [number, number, number, number];
 
-const TABLE = 4096;
-const FINE_COLOURS = 1024;
+/** Positions of a table of nodes, and colours of a table of colours. */
+const [NODE_TABLE_SIZE, FINE_COLOURS] = [4096, 1024];
+/** Numbers of a segment: two ends and a colour. */
+const SEGMENT_FLOATS = 10;
 /** Allocations of at least this many bytes are checked for success. */
-const LARGE = 16 * 2 ** 20;
+const LARGE_TEXTURE_BYTES = 16 * 2 ** 20;
+/** Milliseconds that a tile of the surface should take. */
 const TILE_MS = 36;
 
 interface SurfaceImage {
@@ -112,7 +115,7 @@ export class Renderer {
     {
       readonly key: string;
       readonly target: Target;
-      readonly crosshairBoxes: Box[];
+      readonly crosshairBoxes: DeviceRect[];
       readonly isStreaked: boolean;
       readonly clearedAt: number;
     }
@@ -193,41 +196,41 @@ export class Renderer {
     rules: readonly Rule[],
   ): void {
     const { gl } = this;
-    const [left, bottom, w, h] = this.#size(rect);
+    const [left, bottom, w, h] = this.#deviceRect(rect);
     const known = this.#planes.get(index);
     const target = this.#targetOfSize(known?.target ?? null, w, h, [gl.RGBA8]);
     const isSame = known?.key === key && known.target === target;
     if (!isSame) {
       // One half of a comparison may have no picture.
       if (layers[0].swipe !== 0) this.#fill(target.framebuffer, [0, 0, w, h], grounds);
-      for (const layer of layers) this.#plane(target, rect, layer, grounds);
+      for (const layer of layers) this.#renderPlane(target, rect, layer, grounds);
     }
     this.#bindPane(rect);
     const crosshairBoxes = this.#crosshairBoxes(rect, layers[0].crosshair);
-    let redrawn: readonly Box[] = [[left, bottom, w, h]];
+    let redrawn: readonly DeviceRect[] = [[left, bottom, w, h]];
     if (streaks === null) {
       // Where only the crosshair has moved, only its old and new boxes are drawn.
       if (isSame && known.clearedAt === this.#clearedAt && !known.isStreaked) redrawn = known.crosshairBoxes;
       for (const part of redrawn) this.#copy(target, [left, bottom], part);
     } else {
-      const { at } = this.#use(COVER, STREAKED);
+      const { at } = this.#useProgram(COVER, shaders.STREAKED);
       this.#bind(0, gl.TEXTURE_2D, target.textures[0], at("picture"));
       this.#bind(1, gl.TEXTURE_2D, streaks, at("streaks"));
       gl.uniform4f(at("pane"), left, bottom, w, h);
       gl.drawArrays(gl.TRIANGLES, 0, 3);
     }
-    this.#rules(rules, redrawn, grounds);
+    this.#renderRules(rules, redrawn, grounds);
     this.#planes.set(index, { key, target, crosshairBoxes, isStreaked: streaks !== null, clearedAt: this.#clearedAt });
-    this.#crosshair(rect, layers[0].crosshair, crosshairBoxes, grounds);
+    this.#renderCrosshair(rect, layers[0].crosshair, crosshairBoxes, grounds);
   }
 
   blank(index: number, rect: Rect, grounds: Palette): void {
     const known = this.#planes.get(index);
     if (known !== undefined) this.#planes.set(index, { ...known, clearedAt: -1 });
-    this.#fill(null, this.#size(rect), grounds);
+    this.#fill(null, this.#deviceRect(rect), grounds);
   }
 
-  #fill(framebuffer: WebGLFramebuffer | null, box: Box, { plane }: Palette): void {
+  #fill(framebuffer: WebGLFramebuffer | null, box: DeviceRect, { plane }: Palette): void {
     const { gl } = this;
     gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
     gl.enable(gl.SCISSOR_TEST);
@@ -237,7 +240,7 @@ export class Renderer {
   }
 
   /** Copies a part of a pane from its picture. */
-  #copy({ framebuffer }: Target, [left, bottom]: readonly number[], [x, y, w, h]: Box): void {
+  #copy({ framebuffer }: Target, [left, bottom]: readonly number[], [x, y, w, h]: DeviceRect): void {
     const { gl } = this;
     const [u, v] = [x - left, y - bottom];
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, framebuffer);
@@ -245,19 +248,18 @@ export class Renderer {
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
   }
 
-  #rules(rules: readonly Rule[], parts: readonly Box[], grounds: Palette): void {
+  #renderRules(rules: readonly Rule[], parts: readonly DeviceRect[], grounds: Palette): void {
     const { gl } = this;
     const ratio = this.#ratio;
     const thick = Math.max(1, Math.round(ratio));
     const { height } = gl.canvas;
-    const { at } = this.#use(COVER, RULE);
+    const program = this.#useProgram(COVER, shaders.RULE);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     for (const { side, at: place, isSeam } of rules) {
       const from = side === 0 ? Math.round(place * ratio) : height - Math.round(place * ratio) - thick;
-      gl.uniform4f(at("tint"), ...grounds.mark, isSeam ? 0.38 : 0.78);
-      gl.uniform2f(at("dash"), isSeam ? 6 * ratio : 0, 1 / 3);
-      gl.uniform1f(at("side"), side);
+      const [opacity, dash] = isSeam ? [0.38, 6 * ratio] : [0.78, 0];
+      this.#setUniforms(program, { tint: [...grounds.mark, opacity], dash: [dash, 1 / 3], side });
       for (const [l, b, w, h] of parts) {
         const [low, high] = side === 0 ? [l, l + w] : [b, b + h];
         const [begin, end] = [Math.max(low, from), Math.min(high, from + thick)];
@@ -270,18 +272,18 @@ export class Renderer {
     gl.disable(gl.BLEND);
   }
 
-  /** The middle of the device pixel that the crosshair is in, on which its lines are sharp. */
-  #middle(rect: Rect, point: readonly [number, number]): [number, number] {
-    const [left, bottom, w] = this.#size(rect);
+  /** The corner of the device pixel that the crosshair is in, on whose middle its lines are sharp. */
+  #crosshairPixel(rect: Rect, point: readonly [number, number]): [number, number] {
+    const [left, bottom, w] = this.#deviceRect(rect);
     const [x, y] = point.map((one) => Math.floor((one * w) / rect.width + 1e-3));
     return [left + x, bottom + y];
   }
 
   /** Boxes in device pixels that the crosshair fills: its ring and its four lines. */
-  #crosshairBoxes(rect: Rect, point: readonly [number, number]): Box[] {
-    const [left, bottom, w, h] = this.#size(rect);
+  #crosshairBoxes(rect: Rect, point: readonly [number, number]): DeviceRect[] {
+    const [left, bottom, w, h] = this.#deviceRect(rect);
     const ratio = w / rect.width;
-    const [x, y] = this.#middle(rect, point).map((one) => one + 0.5);
+    const [x, y] = this.#crosshairPixel(rect, point).map((one) => one + 0.5);
     const [ring, line] = [Math.ceil(11 * ratio), Math.ceil(ratio)];
     return [
       [x - ring, y - ring, x + ring, y + ring],
@@ -292,17 +294,16 @@ export class Renderer {
     ].flatMap(([x0, y0, x1, y1]) => {
       const [l, b] = [Math.max(left, Math.floor(x0)), Math.max(bottom, Math.floor(y0))];
       const [r, t] = [Math.min(left + w, Math.floor(x1)), Math.min(bottom + h, Math.floor(y1))];
-      return r <= l || t <= b ? [] : [[l, b, r - l, t - b] as Box];
+      return r <= l || t <= b ? [] : [[l, b, r - l, t - b] as DeviceRect];
     });
   }
 
-  #crosshair(rect: Rect, point: readonly [number, number], boxes: readonly Box[], grounds: Palette): void {
+  #renderCrosshair(rect: Rect, point: readonly [number, number], boxes: readonly DeviceRect[], grounds: Palette): void {
     const { gl } = this;
-    const { at } = this.#use(COVER, CROSSHAIR);
-    const [x, y] = this.#middle(rect, point);
-    gl.uniform2f(at("crosshair"), x + 0.5, y + 0.5);
-    gl.uniform3f(at("mark"), ...grounds.mark);
-    gl.uniform1f(at("ratio"), this.#size(rect)[2] / rect.width);
+    const program = this.#useProgram(COVER, shaders.CROSSHAIR);
+    const [x, y] = this.#crosshairPixel(rect, point);
+    const ratio = this.#deviceRect(rect)[2] / rect.width;
+    this.#setUniforms(program, { crosshair: [x + 0.5, y + 0.5], mark: grounds.mark, ratio });
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     for (const box of boxes) {
@@ -312,63 +313,59 @@ export class Renderer {
     gl.disable(gl.BLEND);
   }
 
-  #plane(target: Target, rect: Rect, layer: PlaneLayer, grounds: Palette): void {
+  #renderPlane(target: Target, rect: Rect, layer: PlaneLayer, grounds: Palette): void {
     const { gl } = this;
-    const { dataset, volume, picture, range, map, brush } = layer;
-    const { width: w, height: h } = target;
-    const [side, top] = layer.axes;
+    const { dataset, volume, picture, range, map, brush, axes, swipe } = layer;
+    const { width, height } = target;
+    const [across, up] = axes;
     const [size, origin] = [sizeOf(dataset), localIn(dataset)(layer.origin)];
     const wrap = dataset.axes.map(({ periodic }) => periodic);
-    // Texture coordinates are linear in pixels, unless axes are stretched.
-    const isAffine = dataset.axes.every(({ coordinates }) => coordinates === undefined);
-    const program = this.#use(COVER, PLANE, {
-      ...{ AFFINE: isAffine, WHOLE: picture?.tiles.every(Boolean) === true },
+    const program = this.#useProgram(COVER, shaders.PLANE, {
+      // Texture coordinates are linear in pixels, unless axes are stretched.
+      AFFINE: dataset.axes.every(({ coordinates }) => coordinates === undefined),
       ...{ PICTURE: picture !== null, MASKED_PICTURE: picture?.isMasked === true, MASKED: volume.isMasked },
-      ...{ BRUSH: brush !== null, MASKED_BRUSH: brush?.volume.isMasked === true, SWIPED: layer.swipe !== 0 },
-      ...{ BOUNDED: layer.axes.some((a) => !wrap[a]), ...shaderFlags(dataset, range) },
+      ...{ BRUSH: brush !== null, MASKED_BRUSH: brush?.volume.isMasked === true, SWIPED: swipe !== 0 },
+      ...{ WHOLE: picture?.tiles.every(Boolean) === true, BOUNDED: axes.some((a) => !wrap[a]) },
+      ...shaderFlags(dataset, range),
     });
     const { at } = program;
-    const unit = this.#grid(program, dataset, volume, range, map, false);
-    const box = this.#values(volume, wrap);
+    const unit = this.#setGridUniforms(program, dataset, volume, range, map, false);
+    const box = this.#textureOf(volume, wrap);
     this.#bind(0, gl.TEXTURE_3D, box.texture, at("volume"));
-    gl.uniform2f(at("stored"), box.half / unit, box.middle / unit);
+    this.#setUniforms(program, { stored: [box.half / unit, box.middle / unit] });
     if (picture !== null) {
-      const flat = this.#values({ ...picture, dims: [picture.columns, picture.rows] }, picture.tiles);
+      const flat = this.#textureOf({ ...picture, dims: [picture.columns, picture.rows] }, picture.tiles);
       this.#bind(3, gl.TEXTURE_2D, flat.texture, at("picture"));
-      gl.uniform2f(at("storedPicture"), flat.half / unit, flat.middle / unit);
-      const [x, y] = [side, top].map((a, i) => (picture.box[i] - dataset.axes[a].first) / size);
-      gl.uniform4f(at("pictureBox"), x, y, picture.box[2] / size, picture.box[3] / size);
-      gl.uniform2f(at("pictureTiles"), Number(picture.tiles[0]), Number(picture.tiles[1]));
+      const [x, y] = axes.map((a, side) => (picture.box[side] - dataset.axes[a].first) / size);
+      this.#setUniforms(program, {
+        storedPicture: [flat.half / unit, flat.middle / unit],
+        pictureBox: [x, y, picture.box[2] / size, picture.box[3] / size],
+        pictureTiles: picture.tiles.map(Number),
+      });
     }
     if (brush !== null) {
-      const values = this.#values(brush.volume, wrap);
+      const values = this.#textureOf(brush.volume, wrap);
       this.#bind(4, gl.TEXTURE_3D, values.texture, at("brush"));
-      gl.uniform2f(at("storedBrush"), values.half, values.middle);
-      gl.uniform2f(at("brushRange"), brush.low, brush.high);
-      const [x, y, z] = volume.strides.map((stride, a) => stride / brush.volume.strides[a]);
-      gl.uniform3f(at("brushScale"), x, y, z);
+      this.#setUniforms(program, {
+        storedBrush: [values.half, values.middle],
+        brushRange: [brush.low, brush.high],
+        brushScale: volume.strides.map((stride, a) => stride / brush.volume.strides[a]),
+      });
     }
-    const ratio = w / rect.width;
+    const ratio = width / rect.width;
     const step = layer.scale / ratio / size;
-    const vector = (a: number, size: number): Vec3 => [0, 1, 2].map((i) => (i === a ? size : 0)) as unknown as Vec3;
-    gl.uniform3f(at("origin"), ...origin);
-    gl.uniform3f(at("across"), ...vector(layer.axes[0], step));
-    gl.uniform3f(at("up"), ...vector(layer.axes[1], step));
     const texels = dataset.axes.map(({ spacing }, a) => size / (spacing * volume.strides[a] * volume.dims[a]));
-    const corner = origin.map((one, a) => one * texels[a] + 0.5 / volume.dims[a]);
-    gl.uniform3f(at("texelOrigin"), ...(corner as [number, number, number]));
-    gl.uniform3f(at("texelAcross"), ...vector(layer.axes[0], step * texels[layer.axes[0]]));
-    gl.uniform3f(at("texelUp"), ...vector(layer.axes[1], step * texels[layer.axes[1]]));
-    const inPlane = [0, 1, 2].map((a) => Number(a === side || a === top));
-    gl.uniform3fv(at("inPlane"), inPlane);
-    gl.uniform2f(at("planeOrigin"), origin[side], origin[top]);
-    gl.uniform1f(at("planeStep"), step);
-    gl.uniform1f(at("swipe"), layer.swipe * ratio);
-    gl.uniform1f(at("ratio"), ratio);
-    gl.uniform3f(at("ground"), ...grounds.plane);
-    gl.uniform3f(at("hatch"), ...grounds.hatch);
-    gl.uniform4f(at("pane"), 0, 0, w, h);
-    this.#cover(target);
+    const along = (axis: number, length: number) => [0, 1, 2].map((a) => (a === axis ? length : 0));
+    this.#setUniforms(program, {
+      ...{ origin, across: along(across, step), up: along(up, step) },
+      texelOrigin: origin.map((place, a) => place * texels[a] + 0.5 / volume.dims[a]),
+      texelAcross: along(across, step * texels[across]),
+      texelUp: along(up, step * texels[up]),
+      inPlane: [0, 1, 2].map((a) => Number(axes.includes(a))),
+      ...{ planeOrigin: [origin[across], origin[up]], planeStep: step, swipe: swipe * ratio, ratio },
+      ...{ ground: grounds.plane, hatch: grounds.hatch, pane: [0, 0, width, height] },
+    });
+    this.#drawWholeTarget(target);
   }
 
   /**
@@ -379,9 +376,9 @@ export class Renderer {
     const [width, height] = this.#litSize(rect);
     const lit = this.#lit;
     const sizedKey = `${key} ${width} ${height}`;
-    const isOther = lit.key !== sizedKey || lit.coarse === null;
-    const isFree = this.#isReady() || lit.shown === "none";
-    if (isOther && isFree) {
+    const needsNewPicture = lit.key !== sizedKey || lit.coarse === null;
+    const isIdle = this.#pollFence() || lit.shown === "none";
+    if (needsNewPicture && isIdle) {
       Object.assign(lit, { key: sizedKey, tiles: null });
       lit.coarse = this.#targetOfSize(lit.coarse, Math.ceil(width / 2), Math.ceil(height / 2));
       this.#march(lit.coarse, [0, 0, lit.coarse.width, lit.coarse.height], layer, false);
@@ -397,7 +394,7 @@ export class Renderer {
       this.#setFence();
     }
     this.#composeLit(rect, grounds);
-    return isOther && !isFree;
+    return needsNewPicture && !isIdle;
   }
 
   /**
@@ -406,7 +403,7 @@ export class Renderer {
    */
   refine(rect: Rect, layer: SurfaceLayer): number | null {
     const lit = this.#lit;
-    if (lit.coarse === null || !this.#isReady()) return null;
+    if (lit.coarse === null || !this.#pollFence()) return null;
     const [width, height] = this.#litSize(rect);
     if (lit.tiles === null) this.#beginFull(lit, width, height);
     const tile = lit.tiles?.pop();
@@ -428,7 +425,7 @@ export class Renderer {
     if (segments.length === 0) return;
     const { gl } = this;
     const box = this.#bindPane(rect);
-    const { at } = this.#use(SEGMENT_VERTEX, SEGMENT_FRAGMENT);
+    const { at } = this.#useProgram(shaders.SEGMENT_VERTEX, shaders.SEGMENT_FRAGMENT);
     const target = this.#lit.shown === "full" ? this.#lit.full : this.#lit.coarse;
     const hasDepth = this.#lit.shown !== "none" && target !== null;
     gl.uniform1i(at("hasDepth"), Number(hasDepth));
@@ -442,7 +439,7 @@ export class Renderer {
     gl.bufferData(gl.ARRAY_BUFFER, segments, gl.STREAM_DRAW);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    gl.drawArraysInstanced(gl.TRIANGLES, 0, 6, segments.length / 10);
+    gl.drawArraysInstanced(gl.TRIANGLES, 0, 6, segments.length / SEGMENT_FLOATS);
     gl.disable(gl.BLEND);
     gl.bindVertexArray(null);
   }
@@ -453,13 +450,10 @@ export class Renderer {
     const buffer = gl.createBuffer();
     gl.bindVertexArray(array);
     gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-    for (const [location, size, offset] of [
-      [0, 3, 0],
-      [1, 3, 12],
-      [2, 4, 24],
-    ] as const) {
+    // The two ends, and the colour with its opacity.
+    for (const [location, [size, first]] of [[3, 0] as const, [3, 3] as const, [4, 6] as const].entries()) {
       gl.enableVertexAttribArray(location);
-      gl.vertexAttribPointer(location, size, gl.FLOAT, false, 40, offset);
+      gl.vertexAttribPointer(location, size, gl.FLOAT, false, 4 * SEGMENT_FLOATS, 4 * first);
       gl.vertexAttribDivisor(location, 1);
     }
     gl.bindVertexArray(null);
@@ -471,15 +465,17 @@ export class Renderer {
     lit.full = this.#targetOfSize(lit.full, width, height);
     const { coarse, full } = lit;
     if (coarse === null) return;
-    const { at } = this.#use(COVER, COPY);
-    for (const texture of coarse.textures) {
-      gl.bindTexture(gl.TEXTURE_2D, texture);
-      filter(gl, gl.TEXTURE_2D, gl.NEAREST);
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, coarse.framebuffer);
+    gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, full.framebuffer);
+    gl.disable(gl.SCISSOR_TEST);
+    const buffers = full.textures.map((_, i) => gl.COLOR_ATTACHMENT0 + i);
+    for (const buffer of buffers) {
+      gl.readBuffer(buffer);
+      gl.drawBuffers(buffers.map((other) => (other === buffer ? buffer : gl.NONE)));
+      gl.blitFramebuffer(0, 0, coarse.width, coarse.height, 0, 0, width, height, gl.COLOR_BUFFER_BIT, gl.NEAREST);
     }
-    this.#bind(0, gl.TEXTURE_2D, coarse.textures[0], at("picture"));
-    this.#bind(1, gl.TEXTURE_2D, coarse.textures[1], at("distances"));
-    gl.uniform2f(at("size"), width, height);
-    this.#cover(full);
+    gl.readBuffer(buffers[0]);
+    gl.drawBuffers(buffers);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     lit.shown = "full";
     const tiles: number[][] = [];
@@ -491,7 +487,7 @@ export class Renderer {
     lit.tiles = tiles.toSorted((a, b) => distanceFromMiddle(b) - distanceFromMiddle(a));
   }
 
-  #isReady(): boolean {
+  #pollFence(): boolean {
     const { gl } = this;
     if (this.#fence === null) return true;
     if (gl.getSyncParameter(this.#fence, gl.SYNC_STATUS) !== gl.SIGNALED && !gl.isContextLost()) return false;
@@ -531,35 +527,26 @@ export class Renderer {
     const wrap = dataset.axes.map(({ periodic }) => periodic);
     const masked = { MASKED: fine.isMasked, MASKED_COLOUR: colour.isMasked };
     const flags = { ...masked, OCCLUSION: hasOcclusion, ...shaderFlags(dataset, range) };
-    const program = this.#use(COVER, SURFACE, flags);
+    const program = this.#useProgram(COVER, shaders.SURFACE, flags);
     const { at } = program;
-    const unit = this.#grid(program, dataset, colour, range, map, true);
-    const field = this.#values(fine, wrap);
-    const values = this.#values(colour, wrap);
+    const unit = this.#setGridUniforms(program, dataset, colour, range, map, true);
+    const field = this.#textureOf(fine, wrap);
+    const values = this.#textureOf(colour, wrap);
     this.#bind(0, gl.TEXTURE_3D, field.texture, at("field"));
     this.#bind(3, gl.TEXTURE_3D, values.texture, at("volume"));
     this.#bind(4, gl.TEXTURE_3D, this.#emptyTexture(fine, level, side, wrap), at("empty"));
-    gl.uniform2f(at("stored"), field.half / field.unit, field.middle / field.unit);
-    gl.uniform2f(at("storedColour"), values.half / unit, values.middle / unit);
-    gl.uniform1f(at("level"), level / field.unit);
-    gl.uniform1f(at("side"), side);
-    const aspect = target.width / target.height;
     const [size, local] = [sizeOf(dataset), localIn(dataset)];
-    gl.uniform3f(at("eye"), ...local(camera.eye));
-    gl.uniform3f(at("right"), ...camera.right);
-    gl.uniform3f(at("above"), ...camera.up);
-    gl.uniform3f(at("forward"), ...camera.forward);
-    gl.uniform2f(at("view"), camera.tangent * aspect, camera.tangent);
-    gl.uniform3f(at("low"), ...local(low));
-    gl.uniform3f(at("high"), ...local(high));
-    gl.uniform3f(at("fineSpacing"), ...(fine.spacing.map((one) => one / size) as [number, number, number]));
-    gl.uniform3f(at("fineSamples"), ...fine.dims);
+    const { right, up, forward, tangent } = camera;
     // The light comes from above the left shoulder of the viewer.
-    const { right, up, forward } = camera;
     const lamp = [0, 1, 2].map((a) => -0.42 * right[a] + 0.52 * up[a] - 0.62 * forward[a] + (a === 1 ? 0.35 : 0));
-    const bright = Math.hypot(...lamp);
-    gl.uniform3f(at("lamp"), lamp[0] / bright, lamp[1] / bright, lamp[2] / bright);
-    gl.uniform4f(at("pane"), 0, 0, target.width, target.height);
+    this.#setUniforms(program, {
+      stored: [field.half / field.unit, field.middle / field.unit],
+      storedColour: [values.half / unit, values.middle / unit],
+      ...{ level: level / field.unit, side, eye: local(camera.eye), right, above: up, forward },
+      ...{ view: [(tangent * target.width) / target.height, tangent], low: local(low), high: local(high) },
+      ...{ fineSpacing: fine.spacing.map((step) => step / size), fineSamples: fine.dims },
+      ...{ lamp: lamp.map((part) => part / Math.hypot(...lamp)), pane: [0, 0, target.width, target.height] },
+    });
     gl.bindFramebuffer(gl.FRAMEBUFFER, target.framebuffer);
     gl.viewport(0, 0, target.width, target.height);
     gl.enable(gl.SCISSOR_TEST);
@@ -571,7 +558,7 @@ export class Renderer {
   /** Draws the lit picture on its background. Both are reused until one changes: lines over them change more often. */
   #composeLit(rect: Rect, grounds: Palette): void {
     const { gl } = this;
-    const [x, y, w, h] = this.#size(rect);
+    const [x, y, w, h] = this.#deviceRect(rect);
     const { key, shown, full, coarse, faint, tiles } = this.#lit;
     const target = shown === "full" ? full : shown === "coarse" ? coarse : null;
     const isComplete = shown === "full" && tiles?.length === 0;
@@ -579,48 +566,62 @@ export class Renderer {
     if (this.#composed?.key !== composedKey) {
       const reused = this.#composed?.target ?? null;
       this.#composed = { key: composedKey, target: this.#targetOfSize(reused, w, h, [gl.RGBA8]) };
-      const { at } = this.#use(COVER, COMPOSE, { SMOOTH: isComplete, FAINT: target !== null && faint !== null });
+      const program = this.#useProgram(COVER, shaders.COMPOSE, {
+        SMOOTH: isComplete,
+        FAINT: target !== null && faint !== null,
+      });
       if (target !== null) {
         gl.bindTexture(gl.TEXTURE_2D, target.textures[0]);
         filter(gl, gl.TEXTURE_2D, gl.LINEAR);
       }
-      this.#bind(0, gl.TEXTURE_2D, target?.textures[0] ?? this.#table("clear", () => new Uint8Array(4)), at("picture"));
+      this.#bind(
+        0,
+        gl.TEXTURE_2D,
+        target?.textures[0] ?? this.#colourTexture("clear", () => new Uint8Array(4)),
+        program.at("picture"),
+      );
       if (target !== null && faint !== null) {
-        this.#bind(1, gl.TEXTURE_2D, target.textures[1], at("depth"));
-        this.#bind(2, gl.TEXTURE_2D, faint.textures[0], at("faint"));
-        this.#bind(3, gl.TEXTURE_2D, faint.textures[1], at("faintDepth"));
+        this.#bind(1, gl.TEXTURE_2D, target.textures[1], program.at("depth"));
+        this.#bind(2, gl.TEXTURE_2D, faint.textures[0], program.at("faint"));
+        this.#bind(3, gl.TEXTURE_2D, faint.textures[1], program.at("faintDepth"));
       }
-      gl.uniform3f(at("top"), ...grounds.top);
-      gl.uniform3f(at("bottom"), ...grounds.bottom);
-      gl.uniform4f(at("pane"), 0, 0, w, h);
-      this.#cover(this.#composed.target);
+      this.#setUniforms(program, { top: grounds.top, bottom: grounds.bottom, pane: [0, 0, w, h] });
+      this.#drawWholeTarget(this.#composed.target);
     }
     this.#bindPane(rect);
     this.#copy(this.#composed.target, [x, y], [x, y, w, h]);
   }
 
   /** Sets what planes and surfaces have in common; returns the unit that values are to be divided by. */
-  #grid({ at }: Program, dataset: Dataset, volume: Volume, range: Range, map: MapName, lit: boolean): number {
+  #setGridUniforms(
+    program: Program,
+    dataset: Dataset,
+    volume: Volume,
+    range: Range,
+    map: MapName,
+    isLit: boolean,
+  ): number {
     const { gl } = this;
-    const vector = (read: (axis: Dataset["axes"][0], a: number) => number) =>
-      dataset.axes.map(read) as unknown as [number, number, number];
+    const { axes } = dataset;
     const size = sizeOf(dataset);
-    gl.uniform3f(at("spacing"), ...vector(({ spacing }, a) => (spacing * volume.strides[a]) / size));
-    gl.uniform3f(at("extent"), ...vector(({ length }) => (length || size) / size));
-    gl.uniform3f(at("samples"), ...volume.dims);
-    gl.uniform3f(at("periodic"), ...vector(({ periodic }) => Number(periodic)));
-    gl.uniform3f(at("stretched"), ...vector(({ coordinates }) => Number(coordinates !== undefined)));
-    this.#bind(1, gl.TEXTURE_2D, this.#nodeTable(dataset, volume.strides), at("places"));
-    const colours = () => interpolatedTable(lit ? surfaceTable(map) : colourTable(map));
-    this.#bind(2, gl.TEXTURE_2D, this.#table(`${map} ${lit}`, colours), at("colours"));
     const unit = unitOf(Math.max(Math.abs(range.low), Math.abs(range.high)));
     // Beyond a thousand ranges a symmetric logarithm is linear, and its terms would vanish in float32.
     const part = Math.min(1000, Number(range.scale.split(":")[1] ?? 1) / unit);
-    gl.uniform3f(at("range"), range.low / unit, range.high / unit, part);
+    this.#setUniforms(program, {
+      spacing: axes.map(({ spacing }, a) => (spacing * volume.strides[a]) / size),
+      extent: axes.map(({ length }) => (length || size) / size),
+      samples: volume.dims,
+      periodic: axes.map(({ periodic }) => Number(periodic)),
+      stretched: axes.map(({ coordinates }) => Number(coordinates !== undefined)),
+      range: [range.low / unit, range.high / unit, part],
+    });
+    this.#bind(1, gl.TEXTURE_2D, this.#nodeTable(dataset, volume.strides), program.at("places"));
+    const colours = () => interpolatedTable(isLit ? surfaceTable(map) : colourTable(map));
+    this.#bind(2, gl.TEXTURE_2D, this.#colourTexture(`${map} ${isLit}`, colours), program.at("colours"));
     return unit;
   }
 
-  #table(key: string, make: () => Uint8Array): WebGLTexture {
+  #colourTexture(key: string, make: () => Uint8Array): WebGLTexture {
     const texture = this.#tables.get(key) ?? tableTexture(this.gl, make());
     this.#tables.set(key, texture);
     return texture;
@@ -633,16 +634,16 @@ export class Renderer {
     const known = ofStrides.get(String(strides));
     if (known !== undefined) return known;
     const { gl } = this;
-    const table = new Float32Array(3 * TABLE);
+    const table = new Float32Array(3 * NODE_TABLE_SIZE);
     for (const [a, axis] of dataset.axes.entries()) {
       if (axis.coordinates === undefined) continue;
       const [from, to] = [coordinateOf(axis, 0), coordinateOf(axis, axis.nodes - 1)];
-      for (let i = 0; i < TABLE; i++)
-        table[a * TABLE + i] = nodeOf(axis, from + ((to - from) * i) / (TABLE - 1)) / strides[a];
+      for (let i = 0; i < NODE_TABLE_SIZE; i++)
+        table[a * NODE_TABLE_SIZE + i] = nodeOf(axis, from + ((to - from) * i) / (NODE_TABLE_SIZE - 1)) / strides[a];
     }
     const texture = gl.createTexture();
     gl.bindTexture(gl.TEXTURE_2D, texture);
-    gl.texImage2D(gl.TEXTURE_2D, 0, gl.R32F, TABLE, 3, 0, gl.RED, gl.FLOAT, table);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.R32F, NODE_TABLE_SIZE, 3, 0, gl.RED, gl.FLOAT, table);
     filter(gl, gl.TEXTURE_2D, this.#isFloat ? gl.LINEAR : gl.NEAREST);
     ofStrides.set(String(strides), texture);
     return texture;
@@ -666,7 +667,7 @@ export class Renderer {
   }
 
   /** The texture of values; beyond the limit of memory the least recently used textures are freed. */
-  #values(values: Values, wrap: readonly boolean[]): StoredTexture {
+  #textureOf(values: Values, wrap: readonly boolean[]): StoredTexture {
     const { data } = values;
     let known = this.#textures.get(data);
     if (known === undefined) {
@@ -677,7 +678,7 @@ export class Renderer {
       const isFloat = this.#isFloat && this.#bytes + data.byteLength <= this.#limit;
       let stored = valueTexture(gl, values, wrap, isFloat);
       // Only large allocations are checked, since the check waits for the graphics card.
-      if (data.byteLength >= LARGE && gl.getError() === gl.OUT_OF_MEMORY) {
+      if (data.byteLength >= LARGE_TEXTURE_BYTES && gl.getError() === gl.OUT_OF_MEMORY) {
         gl.deleteTexture(stored.texture);
         this.#limit /= 2;
         this.#evict(data.byteLength / 2);
@@ -701,7 +702,7 @@ export class Renderer {
     }
   }
 
-  #use(vertex: string, fragment: string, flags: Readonly<Record<string, boolean>> = {}): Program {
+  #useProgram(vertex: string, fragment: string, flags: Readonly<Record<string, boolean>> = {}): Program {
     const names = Object.keys(flags).filter((name) => flags[name]);
     const source = names.reduce((text, name) => text.replace("\n", `\n#define ${name}\n`), fragment);
     const program = this.#programs.get(source) ?? makeProgram(this.gl, vertex, source);
@@ -710,7 +711,17 @@ export class Renderer {
     return program;
   }
 
-  #cover({ framebuffer, width, height }: Target): void {
+  /** Sets uniforms of one to four numbers. */
+  #setUniforms({ at }: Program, uniforms: Readonly<Record<string, number | readonly number[]>>): void {
+    const { gl } = this;
+    const setters = [gl.uniform1fv, gl.uniform2fv, gl.uniform3fv, gl.uniform4fv];
+    for (const [name, value] of Object.entries(uniforms)) {
+      const numbers = [value].flat();
+      setters[numbers.length - 1].call(gl, at(name), numbers);
+    }
+  }
+
+  #drawWholeTarget({ framebuffer, width, height }: Target): void {
     const { gl } = this;
     gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
     gl.disable(gl.SCISSOR_TEST);
@@ -725,7 +736,7 @@ export class Renderer {
     gl.uniform1i(location, unit);
   }
 
-  #size({ x, y, width, height }: Rect): [number, number, number, number] {
+  #deviceRect({ x, y, width, height }: Rect): [number, number, number, number] {
     const ratio = this.#ratio;
     const canvas = this.gl.canvas as HTMLCanvasElement;
     const [left, top] = [Math.round(x * ratio), Math.round(y * ratio)];
@@ -741,7 +752,7 @@ export class Renderer {
 
   #bindPane(rect: Rect): [number, number, number, number] {
     const { gl } = this;
-    const size = this.#size(rect);
+    const size = this.#deviceRect(rect);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.enable(gl.SCISSOR_TEST);
     gl.viewport(...size);

@@ -389,18 +389,6 @@ void main() {
   colour = vec4(ground * (1.0 - c.a) + c.rgb, 1.0);
 }`;
 
-export const COPY = `#version 300 es
-precision highp float;
-uniform sampler2D picture, distances;
-uniform vec2 size;
-layout(location = 0) out vec4 colour;
-layout(location = 1) out vec4 depth;
-void main() {
-  vec2 uv = gl_FragCoord.xy / size;
-  colour = texture(picture, uv);
-  depth = texture(distances, uv);
-}`;
-
 /** Segments as strips of a width in pixels, hidden behind the surface. */
 export const SEGMENT_VERTEX = `#version 300 es
 precision highp float;

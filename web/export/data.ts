@@ -2,8 +2,9 @@
 import { html, type TemplateResult } from "lit-html";
 import { choice, into, textField } from "../controls.js";
 import { addressOf, type Question, rootOf } from "../state/ask.js";
-import { AXIS_NAMES, type AxisName, type Dataset, nodeOf } from "../state/dataset.js";
-import { cross, dataset, frameOf, nodesNote, view } from "../state/model.js";
+import { AXIS_NAMES, type AxisName, type Dataset, frameOf, nodeOf } from "../state/dataset.js";
+import { nodesNote } from "../state/shown.js";
+import { cross, dataset, view } from "../state/view.js";
 
 const NODE_FORMS = { CSV: "csv", NumPy: "npy", NetCDF: "nc", HDF5: "h5", Zarr: "zarr", XDMF: "xmf" };
 const { XDMF: _, ...ofPlanes } = NODE_FORMS;

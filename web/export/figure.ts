@@ -3,7 +3,7 @@ import { axisTicks, type Bar, barTicks, partOf } from "../draw/bar.js";
 import type { Pane, PlanePane, Rect } from "../draw/layout.js";
 import { colourTable, surfaceTable } from "../draw/maps.js";
 import type { Dataset, Vec3 } from "../state/dataset.js";
-import { PLANE_AXES } from "../state/model.js";
+import { PLANE_AXES } from "../state/picture-plan.js";
 import { type Picture, pictureAt } from "../state/volumes.js";
 
 /** Sizes of figures: width, height where it is fixed, and text, in points. */
@@ -141,13 +141,8 @@ function planePart(figure: Figure, shown: FigurePane, frame: Rect, text: number,
   return group;
 }
 
-function barPart(
-  { range, map, label: name, isLit }: Bar,
-  x: number,
-  y: number,
-  height: number,
-  text: number,
-): SVGElement {
+function barPart({ range, map, label: name, isLit }: Bar, box: Rect, text: number): SVGElement {
+  const { x, y, height } = box;
   const group = element("g", {});
   const table = isLit ? surfaceTable(map) : colourTable(map);
   const canvas = document.createElement("canvas");
@@ -159,7 +154,6 @@ function barPart(
     c.fillStyle = `rgb(${table[at]} ${table[at + 1]} ${table[at + 2]})`;
     c.fillRect(0, i, 1, 1);
   }
-  const box = { x, y, width: text, height };
   group.append(element("image", { ...box, href: canvas.toDataURL("image/png"), preserveAspectRatio: "none" }));
   group.append(element("rect", { ...box, fill: "none", stroke: INK, "stroke-width": 0.5 }));
   let last = Number.POSITIVE_INFINITY;
@@ -220,14 +214,15 @@ export function figureSvg(figure: Figure, name: SizeName): SVGSVGElement {
     }
     // Planes of a row share one bar if theirs are equal; the pane of space has a bar of its own below.
     const own = row.filter(
-      ({ pane: { kind } }) => kind === (r > 0 && row.at(-1)?.pane.kind === "space" ? "space" : row[0].pane.kind),
+      ({ pane: { kind } }) => kind === (r > 0 && row.at(-1)?.pane.kind === "3d" ? "3d" : row[0].pane.kind),
     );
     const bars = own.filter(
       ({ bar }, i) => own.findIndex((one) => JSON.stringify(one.bar) === JSON.stringify(bar)) === i,
     );
+    const barX = start + columns * (plot + left) + 0.8 * text;
     const high = Math.min(tall / bars.length - (bars.length - 1) * 2 * text, 18 * text);
     for (const [i, { bar }] of bars.entries())
-      svg.append(barPart(bar, start + columns * (plot + left) + 0.8 * text, y + (i * tall) / bars.length, high, text));
+      svg.append(barPart(bar, { x: barX, y: y + (i * tall) / bars.length, width: text, height: high }, text));
   }
   return svg;
 }

@@ -7,23 +7,13 @@ import { PLANE_NAMES } from "../draw/layout.js";
 import { copy } from "../notify.js";
 import { dyeTrails, isolated, trails } from "../stage-state.js";
 import { type Question, replaced, rootOf, type Shared } from "../state/ask.js";
+import { frameOf } from "../state/dataset.js";
 import { startJob } from "../state/jobs.js";
-import {
-  cross,
-  dataset,
-  frameOf,
-  furtherWants,
-  hasSpace,
-  nodesNote,
-  pixel,
-  planesOf,
-  planOf,
-  saveLink,
-  shownOf,
-  valueQuestion,
-  view,
-} from "../state/model.js";
+import { pixel, planOf } from "../state/picture-plan.js";
 import { quantityOf } from "../state/quantities.js";
+import { nodesNote, planesOf, selectionOf, shows3d, valueQuestion } from "../state/shown.js";
+import { cross, dataset, saveLink, view } from "../state/view.js";
+import { panelWants } from "../state/wants.js";
 import { commandOf, curlOf, pythonOf } from "./code.js";
 import { report } from "./download.js";
 import { opened, openJobs } from "./jobs-list.js";
@@ -52,24 +42,24 @@ const FORMS = ["json", "csv", "npz", "nc"].map((form) => [form, form] as const);
 
 export function questionsShown(): readonly Shared[] {
   const now = view.value;
-  const shown = shownOf(now);
+  const shown = selectionOf(now);
   if (shown === null || now.centre === null) return [];
   const { symbol } = quantityOf(shown.what);
   const found: Shared[] = [{ title: `${symbol} at the crosshair`, question: valueQuestion(shown, cross.value) }];
-  const second = now.show === "compare" ? shownOf(now, true) : null;
+  const second = now.show === "compare" ? selectionOf(now, true) : null;
   if (second !== null) found.push({ title: "B at the crosshair", question: valueQuestion(second, cross.value) });
   for (const plane of pixel.value > 0 ? planesOf(now) : [])
     for (const [i, plan] of [planOf(now, plane), second && planOf(now, plane, true)].entries())
       if (plan !== null)
         found.push({ title: `${["Plane", "B, plane"][i]} ${PLANE_NAMES[plane]}`, question: plan.question });
   const time = shown.dataset.times[frameOf(now.time, shown.dataset)];
-  if (hasSpace(now)) {
+  if (shows3d(now)) {
     const { what } = now.surface;
     const question = { dataset: shown.dataset.name, call: "nodes", what, time };
     const note = nodesNote(shown);
     found.push({ title: `Surface of ${quantityOf(what).symbol}${note === "" ? "" : `, ${note}`}`, question });
   }
-  for (const wants of furtherWants.value.values()) found.push(...wants.flatMap(({ shared = [] }) => shared));
+  for (const wants of panelWants.value.values()) found.push(...wants.flatMap(({ shared = [] }) => shared));
   // Questions are chosen by their titles.
   const same = (title: string, i: number) => found.slice(0, i).filter((one) => one.title === title).length;
   return found.map((one, i) =>

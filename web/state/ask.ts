@@ -187,7 +187,7 @@ export interface Wanted<T = unknown> {
 const IN_FLIGHT = 4;
 const AHEAD_IN_FLIGHT = 2;
 /** Priority from which on answers are prefetched. */
-const AHEAD = 30;
+export const AHEAD = 30;
 
 /** Entries of answers by key, with requests for the answers that are wanted. */
 export class Store {

@@ -1,6 +1,6 @@
 /** Description of a dataset, and the geometry of its axes. */
 import { digitsFor, exact, plainNumber } from "./format.js";
-import { kept } from "./kept.js";
+import { memoized } from "./memoized.js";
 
 /** An axis; stretched ones list the coordinates of their nodes. */
 export interface Axis {
@@ -70,10 +70,12 @@ export function wallAxis(set: Dataset): Axis | null {
   return axis?.faces?.includes("wall") ? axis : null;
 }
 
-export const hasSameAxes = kept((a: Dataset, b: Dataset): boolean => JSON.stringify(a.axes) === JSON.stringify(b.axes));
+export const hasSameAxes = memoized(
+  (a: Dataset, b: Dataset): boolean => JSON.stringify(a.axes) === JSON.stringify(b.axes),
+);
 
 /** Axes of what the boxes of two datasets have in common, at the finer nodes; null if they have nothing in common. */
-export const sharedAxes = kept((a: Dataset, b: Dataset): Dataset["axes"] | null => {
+export const sharedAxes = memoized((a: Dataset, b: Dataset): Dataset["axes"] | null => {
   const axes = a.axes.map((one, i): Axis => {
     const other = b.axes[i];
     if (JSON.stringify(one) === JSON.stringify(other)) return one;
@@ -133,7 +135,7 @@ export function roundedOn({ first, length, last }: Axis, place: number): number 
   return exact(Math.round(place / step) * step);
 }
 
-const digitsOfTimes = kept((times: readonly number[]) => {
+const digitsOfTimes = memoized((times: readonly number[]) => {
   const size = Math.max(Math.abs(times[0]), Math.abs(times.at(-1) as number));
   const gaps = times.slice(1).map((one, i) => (one - times[i]) / 10);
   return digitsFor(size, gaps.length === 0 ? size / 1e5 : Math.min(...gaps));
@@ -147,7 +149,7 @@ export const placeText = ({ first, last, spacing }: Axis, place: number, write =
   write(place, digitsFor(Math.max(Math.abs(first), Math.abs(last)), spacing));
 
 /** The shortest interval between stored times; 0 for one time. */
-export const shortestOf = kept((times: readonly number[]) =>
+export const shortestOf = memoized((times: readonly number[]) =>
   times.length < 2 ? 0 : Math.min(...times.slice(1).map((time, i) => time - times[i])),
 );
 
@@ -192,4 +194,42 @@ export function hasVelocity({ fields }: Dataset): boolean {
 
 export function isStaggered({ fields }: Dataset): boolean {
   return fields.some(({ nodes }) => nodes !== undefined);
+}
+
+/** The stored frame nearest to a time. */
+export const frameOf = (time: number | null, { times }: Dataset): number => (time === null ? 0 : nearest(times, time));
+
+/** The frame of a time, and the one at its other side if the time lies between stored ones. */
+export function framesAround(time: number | null, set: Dataset): number[] {
+  const frame = frameOf(time, set);
+  if (time === null || isStored(time, set) || !isWithin(time, set)) return [frame];
+  return [frame, set.times[frame] > time ? frame - 1 : frame + 1];
+}
+
+/** Whether a time is stored, but for rounding. */
+export function isStored(time: number, { times }: Dataset): boolean {
+  return times.some((one) => Math.abs(one - time) <= 1e-6 * shortestOf(times) || one === exact(time));
+}
+
+export const isWithin = (time: number, set: Dataset): boolean =>
+  isStored(time, set) || (time > set.times[0] && time < (set.times.at(-1) as number));
+
+/** A position in the box with the digits of links. */
+export const toLinkPrecision = ({ axes }: Dataset, place: Vec3): Vec3 =>
+  place.map((one, a) => roundedOn(axes[a], one)) as unknown as Vec3;
+
+/** The position whose values the service answers: rounded to float32 where that is coarse. */
+export const toServicePrecision = ({ axes }: Dataset, place: Vec3): Vec3 =>
+  place.map((one, a) => (isCoarse(axes[a]) ? Math.fround(one) : one)) as unknown as Vec3;
+
+/** A position to ask for: within a period along periodic axes, and as it is along others, whose outside is refused. */
+export function placeIn(set: Dataset, place: Vec3): Vec3 {
+  const inside = place.map((one, a) => (set.axes[a].periodic ? wrapped(set.axes[a], one) : one));
+  return toServicePrecision(set, toLinkPrecision(set, inside as unknown as Vec3));
+}
+
+/** A centre of the view at a position: along periodic axes the position itself, along others the middle of the box. */
+export function centreAt(set: Dataset, place: Vec3): Vec3 {
+  const middle = middleOf(set);
+  return set.axes.map(({ periodic }, a) => (periodic ? place[a] : middle[a])) as unknown as Vec3;
 }

@@ -16,12 +16,7 @@ export interface Range {
 }
 
 /** The members of the second question, B of a comparison, that differ from the first. */
-export interface Second {
-  readonly dataset?: string;
-  readonly what?: string;
-  readonly time?: number;
-  readonly method?: string;
-}
+export type Second = Partial<Readonly<Record<"dataset" | "what" | "method", string> & Record<"time", number>>>;
 
 /** Everything that a link holds; null leaves a member to the page. */
 export interface View {
@@ -228,7 +223,7 @@ function isSame(name: string, text: string, other: string, axes: readonly Axis[]
 }
 
 /** What a page does not show of a link, and why, in sentences; empty if it shows all. */
-export function untaken(query: string, shown: View, axes: readonly Axis[]): string {
+export function membersIgnored(query: string, shown: View, axes: readonly Axis[]): string {
   const asked = new URLSearchParams(query);
   const has = new URLSearchParams([...Object.entries(OMITTED), ...new URLSearchParams(writeLink(shown))]);
   const found = new Map<string, string[]>();

@@ -2,6 +2,7 @@
 import { askNumbers, type Numbers, type Question, type Wanted } from "./ask.js";
 import { type Axis, cellOf, coordinateOf, type Dataset, isStaggered, nodeOf, type Vec3, wrapped } from "./dataset.js";
 import { asFlowMap, durationOf, PATH_SAMPLES } from "./flow-map.js";
+import { memoized } from "./memoized.js";
 
 /** Samples of a box at nodes, x fastest; missing ones are NaN. */
 export interface Volume extends Numbers {
@@ -375,3 +376,10 @@ export function refined(volume: Volume, { axes }: Dataset, factor = 2): Samples 
     isMasked: volume.isMasked,
   };
 }
+
+export const isFinest = ({ what, stride }: Volume, set: Dataset): boolean => stridesOf(set, what).at(-1) === stride;
+
+/** Samples between the nodes of a volume, for surfaces; not of volumes that a finer one will soon replace. */
+export const refinedSamplesOf = memoized(
+  (volume: Volume, set: Dataset): Samples => refined(volume, set, isFinest(volume, set) ? 2 : 1),
+);

@@ -8,7 +8,8 @@ vi.stubGlobal("location", { hash: "", pathname: "/", search: "", origin: "http:/
 vi.stubGlobal("history", { replaceState: () => undefined });
 vi.stubGlobal("window", globalThis);
 vi.stubGlobal("document", { createTreeWalker: () => ({}) });
-const { dataset, pixel, planOf, secondDataset, view } = await import("../state/model.js");
+const { dataset, secondDataset, view } = await import("../state/view.js");
+const { pixel, planOf } = await import("../state/picture-plan.js");
 
 const axisOf = (name: Axis["name"], nodes: number, first: number, length: number, periodic: boolean): Axis => {
   const spacing = length / (periodic ? nodes : nodes - 1);

@@ -166,7 +166,7 @@ it("draws the budget of the first half, since only the channel has mirrored halv
   expect(question).not.toHaveProperty("fold");
   const result = { produc: [0, 0.25, 7], dissip: [-0.1, -0.2, 8], sum: [0, 0.01, 9] };
   const wall_units = { u_tau: 0.05, nu: 0.01, y_plus: [2, 10, 2] };
-  const { chart } = budget.facts(set, "", [[0, { results: [result], wall_units }, null]]);
+  const { chart } = budget.content(set, "", [[0, { results: [result], wall_units }, null]]);
   expect(chart.curves.map(({ points }) => points)).toEqual([
     [
       [2, 0],
@@ -184,7 +184,7 @@ it.each([0.5, 1, 3])("draws the energy spectrum as a density, of wavenumbers in 
   const k = Array.from({ length: 40 }, (_, i) => i * step);
   const E = k.map((one) => one * Math.exp(-one) * step);
   const answer = { kind: "shell", axis: "x", coordinates: {}, k, E, scales: {} };
-  const { chart } = spectrum.facts(setOf("dense", [0]), "", [[0, answer, null]]);
+  const { chart } = spectrum.content(setOf("dense", [0]), "", [[0, answer, null]]);
   const [curve] = chart.curves;
   expect(curve?.points.length).toBeGreaterThan(3);
   for (const [x, y] of curve?.points ?? []) expect(y).toBeCloseTo(x * Math.exp(-x), 12);
@@ -248,4 +248,14 @@ it.each([
   extra = 0;
   model.store.retry(failed()?.key ?? "");
   await vi.waitFor(() => expect(drawn()?.layer.picture?.data[0]).toBe(1));
+});
+
+it("has the range of both stored times around a time between them", async () => {
+  answering((call, members) =>
+    call === "values"
+      ? { rows: [[1, 1, 1, 0]] }
+      : filled(members, 10 * Number(members.frame)).map((one, i) => one + (i % 5)),
+  );
+  show(setOf("rising", [0, 1]), { show: "slice:z", time: 0.5 });
+  await vi.waitFor(() => expect(model.view.peek().ranges.get("p")).toMatchObject({ low: 0, high: 14 }));
 });

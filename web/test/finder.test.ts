@@ -33,5 +33,5 @@ it.each([
   show({ ...set, axes: [axisOf("x"), { ...axisOf("y"), periodic: false, length: 3 }, axisOf("z")] }, {});
   openFind();
   finder.peek()?.typed?.(typed)?.run();
-  expect([model.cross.peek(), model.unread.peek()]).toEqual([cross, said]);
+  expect([model.cross.peek(), model.ignoredLinkMembers.peek()]).toEqual([cross, said]);
 });

@@ -13,7 +13,11 @@ function stubAddress(): void {
 stubAddress();
 vi.stubGlobal("window", globalThis);
 vi.stubGlobal("document", { createTreeWalker: () => ({}) });
-export const model = await import("../state/model.js");
+const [shown, pictures] = await Promise.all([import("../state/shown.js"), import("../state/picture-plan.js")]);
+const [views, wants] = await Promise.all([import("../state/view.js"), import("../state/wants.js")]);
+const { defaultRange } = await import("../state/ranges.js");
+const { placeIn } = await import("../state/dataset.js");
+export const model = { ...shown, ...pictures, ...views, ...wants, defaultRange, placeIn };
 const { manifests } = await import("../state/ask.js");
 const { stageSize } = await import("../stage-state.js");
 

@@ -12,7 +12,7 @@ const answerOf = (...rows: readonly (readonly [number, number, number])[]) => ({
   })),
 });
 const curvesOf = (answer: ReturnType<typeof answerOf>) => {
-  const { chart, rows } = card.facts(setOf("a", [0]), "", [[0, answer, null]]);
+  const { chart, rows } = card.content(setOf("a", [0]), "", [[0, answer, null]]);
   return { lengths: chart.curves.map(({ points }) => points.map(([r]) => r)), said: rows.map(([, value]) => value) };
 };
 

@@ -17,6 +17,11 @@ const table = (name: "x" | "y" | "z"): Axis => ({
   ...{ name, nodes: 17, first: -1, last: 1, length: 2, spacing: 0.02, periodic: false, coordinates: STRETCHED },
 });
 
+const long = (name: "x" | "y" | "z"): Axis => {
+  const coordinates = Array.from({ length: 300 }, (_, j) => Math.tanh((j - 149.5) / 100) / Math.tanh(1.495));
+  return { ...table(name), nodes: 300, coordinates };
+};
+
 const dataset = (axes: readonly Axis[]) => ({ axes }) as unknown as Dataset;
 
 function volumeOf(set: Dataset, value: (x: number, y: number, z: number) => number): Volume {
@@ -202,6 +207,13 @@ it.each([
     [periodic(X, 24), table(Y), open(Z, 20)],
     { isStaggered: true },
     1,
+    "values",
+  ],
+  [
+    "strides of stretched axes that end before the last node",
+    [periodic(X, 8), long(Y), periodic(Z, 8)],
+    {},
+    2,
     "values",
   ],
   ["levels", [periodic(X, 402), periodic(Y, 402), periodic(Z, 303)], { levels: 5 }, 3, "grid"],

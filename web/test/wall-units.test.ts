@@ -9,7 +9,7 @@ vi.stubGlobal("location", { hash: "", pathname: "/", search: "", origin: "http:/
 vi.stubGlobal("window", globalThis);
 const { profile } = await import("../cards/profile.js");
 const { scalesQuestion } = await import("../ruler.js");
-const { store } = await import("../state/model.js");
+const { store } = await import("../state/shown.js");
 const { keyOf } = await import("../state/answers.js");
 const { joint } = await import("../cards/joint.js");
 const { budget } = await import("../cards/budget.js");
@@ -47,7 +47,7 @@ it("shows the friction velocity of the answer, whatever the first nodes are", ()
   const at = Array.from({ length: 9 }, (_, j) => -1 + j / 4);
   const result = { coordinates: { y: at }, mean: at.map((y) => 7 * (1 - y * y)) };
   const answer = { results: [result], wall_units: { u_tau: Math.sqrt(0.28), nu: 0.02, y_plus: at.map((y) => y + 1) } };
-  const { rows } = profile.facts(setOf(x, y, z), "u.x", [[0.5, answer, null]]);
+  const { rows } = profile.content(setOf(x, y, z), "u.x", [[0.5, answer, null]]);
   expect(rows.map(([, value]) => Number.parseFloat(value))).toEqual([0.5292, 26.46]);
 });
 
@@ -60,7 +60,7 @@ it("asks without wall units once the service has refused them, as of a fluid at 
 });
 
 it("offers no curves of other times beside a picture of one", () => {
-  expect(joint.hasTimes).toBe(false);
+  expect(joint.isOfOneTime).toBe(true);
 });
 
 it("has wall units of one wall, and neither a half width nor a budget of two halves", () => {
@@ -70,12 +70,12 @@ it("has wall units of one wall, and neither a half width nor a budget of two hal
     results: [{ coordinates: { y: [-1, 0, 1] }, mean: [0, 3, 4] }],
     wall_units: { u_tau: 0.5, nu: 0.02, y_plus: [0, 25, 50] },
   };
-  expect(profile.facts(set, "u.x", [[0.5, answer, null]]).rows.map(([name]) => name)).toEqual([
+  expect(profile.content(set, "u.x", [[0.5, answer, null]]).rows.map(([name]) => name)).toEqual([
     "Friction velocity u_τ",
   ]);
   const withPressure = { ...set, fields: [...set.fields, { name: "pressure", components: 1 }] };
-  expect(budget.has(withPressure)).toBe(false);
-  expect(budget.has({ ...withPressure, axes: [x, y, z] })).toBe(true);
+  expect(budget.isAvailable?.(withPressure)).toBe(false);
+  expect(budget.isAvailable?.({ ...withPressure, axes: [x, y, z] })).toBe(true);
 });
 
 it("draws in wall units every time that is chosen, each by its own friction velocity", () => {
@@ -86,7 +86,7 @@ it("draws in wall units every time that is chosen, each by its own friction velo
   });
   const set = setOf(x, y, z);
   toggleWallUnits();
-  const facts = profile.facts(set, "u.x", [
+  const facts = profile.content(set, "u.x", [
     [0.5, answerOf(0.5, [0, 3, 4, 3, 0]), "t 0.5"],
     [0, answerOf(0.25, [0, 2, 5, 2, 0]), "t 0"],
   ]);
@@ -111,10 +111,10 @@ it.each([
     wall_units: { u_tau: 0.1, nu: 0.02, y_plus: [0, 1, 2, 1, 0] },
   };
   toggleWallUnits();
-  const { curves } = profile.facts(setOf(x, y, z), "u.x", [[0.5, answer, null]]).chart;
+  const { curves } = profile.content(setOf(x, y, z), "u.x", [[0.5, answer, null]]).chart;
   toggleWallUnits();
   expect(curves[0]?.points.flat().map((one) => Math.round(1e9 * one) / 1e9)).toEqual(points);
-  expect(profile.facts(setOf(x, y, z), "u.x", [[0.5, answer, null]]).rows).toContainEqual([
+  expect(profile.content(setOf(x, y, z), "u.x", [[0.5, answer, null]]).rows).toContainEqual([
     "Infinite, not counted",
     "5 nodes",
   ]);

@@ -92,7 +92,7 @@ it("states no residual of the budget of a flow without production", () => {
   const result = { produc: zero, dissip: zero, sum: [1, 0.4, 0.2] };
   const answer = { results: [result], wall_units: { u_tau: 1, nu: 0.1, y_plus: [0, 5, 10] } };
   const rows = (produc: readonly number[]) =>
-    budget.facts({} as Dataset, "", [[0, { ...answer, results: [{ ...result, produc }] }, null]]).rows;
+    budget.content({} as Dataset, "", [[0, { ...answer, results: [{ ...result, produc }] }, null]]).rows;
   expect(rows(zero).map(([name]) => name)).toEqual(["u_τ", "Peak production"]);
   expect(rows([0, 0.5, 0.25]).at(-1)?.[1]).toBe("80 % of the peak");
 });
@@ -151,7 +151,7 @@ describe("of a set with one node along y", () => {
   it("releases particles around the crosshair, not all at it", async () => {
     show(flat, { what: "p" });
     buttonsOf(particlesPanel(flat)).get("Release")?.();
-    const [want] = model.furtherWants.peek().get("paths") ?? [];
+    const [want] = model.panelWants.peek().get("paths") ?? [];
     const points = (want?.shared?.[0]?.question.points ?? []) as readonly (readonly number[])[];
     expect(new Set(points.map(([x, , z]) => `${x} ${z}`)).size).toBe(200);
     expect(new Set(points.map(([, y]) => y)).size).toBe(1);
@@ -160,7 +160,7 @@ describe("of a set with one node along y", () => {
   it("draws the correlation that the service nests by the one node", () => {
     const rho = [[1, 0.5, -1, 0.5]];
     const result = { coordinates: { y: [0.5], r_x: [0, 1, 2, -1] }, rho };
-    const { chart, rows } = correlation.facts(flat, "p", [[0, { results: [result], integral_length: [0.7] }, null]]);
+    const { chart, rows } = correlation.content(flat, "p", [[0, { results: [result], integral_length: [0.7] }, null]]);
     expect(chart.curves[0]?.points).toEqual([
       [0, 1],
       [1, 0.5],
@@ -226,7 +226,7 @@ it("names the stored time of nodes between times over many decades", () => {
 it("names nodes that densities leave out, missing and infinite ones", () => {
   const moments = { mean: 1, variance: 1, skewness: 0, flatness: 3, missing: 7, infinite: 1024 };
   const histogram = { edges: [0, 1, 2], weights: [1, 1], weight: 2 };
-  const { rows } = pdf.facts(setOf("walls", [0]), "p", [[0, { results: [histogram, moments] }, null]]);
+  const { rows } = pdf.content(setOf("walls", [0]), "p", [[0, { results: [histogram, moments] }, null]]);
   expect(rows.slice(-2)).toEqual([
     ["Missing, not counted", "7 nodes"],
     ["Infinite, not counted", "1024 nodes"],
@@ -251,7 +251,7 @@ it.each([4, 0, -101_325, 3e19])("gives a constant field of %d a range that links
     low: value,
     high: value,
   };
-  const range = model.usualRange(volume as never, "p", setOf("constant", [0]));
+  const range = model.defaultRange(volume as never, "p", setOf("constant", [0]));
   const view = { ...EMPTY, dataset: "a", ranges: new Map([["p", range]]) };
   const kept = readLink("a", writeLink(view)).ranges.get("p");
   expect(kept?.low).toBeLessThan(value);
@@ -311,7 +311,7 @@ it("compares the volume of structures with that of all cells, which may end beyo
   const cells = { edges: [0, 1, 2, 3, 4], length: 3, periodic: false };
   const set = { ...setOf("cells", [0]), axes: [{ ...axisOf("x"), ...cells }, axisOf("y"), axisOf("z")] };
   const answer = { structures: [{ volume: 32, nodes: 32 }] };
-  const { rows } = structures.facts(set as unknown as Dataset, "p", [[0, answer, null]]);
+  const { rows } = structures.content(set as unknown as Dataset, "p", [[0, answer, null]]);
   expect(rows[1]).toEqual(["Together", "50 % of the box"]);
 });
 
@@ -333,7 +333,7 @@ it.each([
   };
   choose(particlesPanel(set))?.({ target: { value: integrator } });
   buttonsOf(particlesPanel(set)).get("Release")?.();
-  const [want] = model.furtherWants.peek().get("paths") ?? [];
+  const [want] = model.panelWants.peek().get("paths") ?? [];
   expect(want?.shared?.[0]?.question).toMatchObject({ time: "0:20", integrator, step, every });
 });
 
@@ -341,7 +341,7 @@ it("rides a particle through uneven times in records that the shortest interval 
   const set = setOf("uneven", [0, 0.1, 0.2, 1, 5, 5.05, 20]);
   show(set, {});
   buttonsOf(particlesPanel(set)).get("Ride the particle at the crosshair")?.();
-  const [want] = model.furtherWants.peek().get("ride") ?? [];
+  const [want] = model.panelWants.peek().get("ride") ?? [];
   expect(want?.shared?.[0]?.question).toMatchObject({ time: "0:20", step: 0.005 });
 });
 

@@ -1,5 +1,5 @@
 /** A function that keeps its last result for each object that it was called with first, until other arguments change. */
-export function kept<K extends object, More extends readonly unknown[], R>(
+export function memoized<K extends object, More extends readonly unknown[], R>(
   make: (of: K, ...more: More) => R,
 ): (of: K, ...more: More) => R {
   const results = new WeakMap<K, { readonly more: More; readonly result: R }>();
