@@ -2,6 +2,8 @@
 import { COVER, filter, makeProgram, makeTarget, type Program, type Target } from "./gl.js";
 
 const NOISE = 128;
+/** Pictures in which a grain of the noise is bright and dark once. */
+const PERIOD = 64;
 
 const WARP = `#version 300 es
 precision highp float;
@@ -46,6 +48,7 @@ export interface PaneFlow {
 interface PaneState {
   key: string;
   place: string;
+  pictures: number;
   readonly targets: [Target, Target];
   readonly shown: Target;
   readonly flow: WebGLTexture;
@@ -59,6 +62,7 @@ export class Streaks {
   readonly #warp: Program;
   readonly #stretch: Program;
   readonly #noise: WebGLTexture;
+  readonly #phases: Uint8Array;
   readonly #panes = new Map<number, PaneState>();
 
   constructor(gl: WebGL2RenderingContext) {
@@ -67,13 +71,12 @@ export class Streaks {
     this.#stretch = makeProgram(gl, COVER, STRETCH);
     this.#noise = gl.createTexture();
     let state = 12345;
-    const grains = Uint8Array.from({ length: NOISE * NOISE }, () => {
+    this.#phases = Uint8Array.from({ length: NOISE * NOISE }, () => {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-      return state >>> 31 === 1 ? 255 : 0;
+      return (state >>> 16) % PERIOD;
     });
     gl.bindTexture(gl.TEXTURE_2D, this.#noise);
-    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
-    gl.texImage2D(gl.TEXTURE_2D, 0, gl.R8, NOISE, NOISE, 0, gl.RED, gl.UNSIGNED_BYTE, grains);
+    gl.texStorage2D(gl.TEXTURE_2D, 1, gl.R8, NOISE, NOISE);
     filter(gl, gl.TEXTURE_2D, gl.LINEAR, [true, true]);
   }
 
@@ -84,7 +87,7 @@ export class Streaks {
     let pane = this.#panes.get(index);
     if (pane === undefined || pane.shown.width !== width || pane.shown.height !== height) {
       const make = (levels = 1) => makeTarget(gl, width, height, [gl.R8], gl.LINEAR, levels);
-      pane = { key: "", place: "", targets: [make(), make()], shown: make(3), flow: gl.createTexture() };
+      pane = { key: "", place: "", pictures: 0, targets: [make(), make()], shown: make(3), flow: gl.createTexture() };
       for (const { framebuffer } of pane.targets) {
         gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
         gl.disable(gl.SCISSOR_TEST);
@@ -108,6 +111,7 @@ export class Streaks {
     gl.viewport(0, 0, width, height);
     for (let i = 0; i < (isElsewhere ? 20 : 1); i++) {
       const [from, to] = pane.targets;
+      this.#setNoise(pane.pictures++);
       this.#draw(this.#warp, to, [from.textures[0], this.#noise, pane.flow], ["before", "noise", "flow"]);
       pane.targets.reverse();
     }
@@ -117,6 +121,15 @@ export class Streaks {
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR_MIPMAP_NEAREST);
     gl.generateMipmap(gl.TEXTURE_2D);
     return pane.shown.textures[0];
+  }
+
+  /** Sets the noise of a picture: its grains change, each at another moment, so that the flow carries the streaks. */
+  #setNoise(picture: number): void {
+    const gl = this.#gl;
+    const grains = this.#phases.map((phase) => ((phase + picture) % PERIOD < PERIOD / 2 ? 255 : 0));
+    gl.bindTexture(gl.TEXTURE_2D, this.#noise);
+    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
+    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, NOISE, NOISE, gl.RED, gl.UNSIGNED_BYTE, grains);
   }
 
   #draw(program: Program, to: Target, textures: readonly WebGLTexture[], names: readonly string[]): void {
