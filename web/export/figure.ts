@@ -99,6 +99,19 @@ function spanOf({ centre, pixel }: Figure, { dataset, pane }: FigurePane, side: 
 const widthOf = (texts: readonly string[], text: number) =>
   0.62 * text * Math.max(0, ...texts.map((one) => one.length));
 
+/** A title in as many lines as its width needs, the last one above a pane. */
+function linesOf(title: string, width: number, text: number): string[] {
+  return title.split(/ +/).reduce<string[]>((lines, word) => {
+    const longer = `${lines.at(-1)} ${word}`;
+    return lines.length > 0 && widthOf([longer], text) <= width ? lines.with(-1, longer) : [...lines, word];
+  }, []);
+}
+
+const titleOf = (title: string, x: number, y: number, width: number, text: number) =>
+  linesOf(title, width, text)
+    .toReversed()
+    .map((line, i) => label(line, x, y - (0.5 + 1.2 * i) * text, text, { "font-weight": "bold" }));
+
 function planePart(figure: Figure, shown: FigurePane, frame: Rect, text: number, margin: number): SVGElement {
   const { x, y, width, height } = frame;
   const { dataset } = shown;
@@ -137,7 +150,7 @@ function planePart(figure: Figure, shown: FigurePane, frame: Rect, text: number,
   }
   group.append(label("xyz"[h], fx + fw / 2, fy + fh + 2.6 * text, text, { "text-anchor": "middle" }));
   group.append(label("xyz"[v], x - margin + text, fy + fh / 2, text, { "text-anchor": "middle" }));
-  group.append(label(shown.title, fx, fy - 0.5 * text, text, { "font-weight": "bold" }));
+  group.append(...titleOf(shown.title, fx, fy, x + width - fx, text));
   return group;
 }
 
@@ -191,12 +204,15 @@ export function figureSvg(figure: Figure, name: SizeName): SVGSVGElement {
   const left = Math.max(4.2 * text, 2.2 * text + widthOf(ofPlanes, text));
   const names = figure.panes.map(({ bar }) => bar.label);
   const right = Math.max(5.5 * text, 2.6 * text + widthOf(ofBars, text), text + widthOf(names, text));
-  const [below, above] = [3.2 * text, 2 * text];
+  const below = 3.2 * text;
+  const aboveOf = (width: number) =>
+    (0.8 + 1.2 * Math.max(...figure.panes.map(({ title }) => linesOf(title, width, text).length))) * text;
   const [{ pane }] = figure.panes;
   const aspect = pane.rect.height / pane.rect.width;
   let plot = (width - right) / columns - left;
   // Under a fixed height, panes are as wide as that leaves room for.
-  if (fixed !== null) plot = Math.min(plot, (fixed / rows.length - above - below) / aspect);
+  if (fixed !== null) plot = Math.min(plot, (fixed / rows.length - aboveOf(plot) - below) / aspect);
+  const above = aboveOf(plot);
   const tall = plot * aspect;
   const height = fixed ?? rows.length * (tall + above + below);
   const start = (width - right - columns * (plot + left)) / 2;
@@ -209,7 +225,7 @@ export function figureSvg(figure: Figure, name: SizeName): SVGSVGElement {
       if (shown.pane.kind === "plane") svg.append(planePart(figure, shown, frame, text, left));
       else {
         svg.append(element("image", { ...frame, href: String(shown.picture), preserveAspectRatio: "none" }));
-        svg.append(label(shown.title, frame.x, y - 0.5 * text, text, { "font-weight": "bold" }));
+        svg.append(...titleOf(shown.title, frame.x, y, plot, text));
       }
     }
     // Planes of a row share one bar if theirs are equal; the pane of space has a bar of its own below.
