@@ -6,66 +6,29 @@ import { cardInStage, isInStage } from "./cards.js";
 import { datasetItems, methodItems, openFind, openQuantities } from "./commands.js";
 import { into, radios, rove, setting } from "./controls.js";
 import { draftsDialog, emptyView } from "./drafts.js";
-import { type Pane, PLANE_NAMES } from "./draw/layout.js";
+import { PLANE_NAMES } from "./draw/layout.js";
 import { dyeNote, dyeView } from "./dye.js";
 import { jobsDialog } from "./export/jobs-list.js";
 import { openShare, shareDialog } from "./export/share.js";
 import { exportDialog, openExport } from "./export.js";
 import { openFinder } from "./finder.js";
 import { inspector } from "./inspector.js";
+import { trouble } from "./messages.js";
 import { message } from "./notify.js";
 import { speed, stepTime, togglePlay } from "./playing.js";
+import { readout } from "./readout.js";
 import { rulerView } from "./ruler.js";
-import { hover } from "./stage-input.js";
-import { drawnLayer, previewNote, samplesOf } from "./stage-layers.js";
+import { drawnLayer } from "./stage-layers.js";
 import { noGraphics, onePane, panes, stageSize, titles } from "./stage-state.js";
 import { confirm, costOf, estimateOf, isConfirmed, keyOf, wantedAnswer } from "./state/answers.js";
-import { addressOf, type Question, reachable, replaced, rootOf, setToken } from "./state/ask.js";
-import {
-  type Dataset,
-  flatAxis,
-  frameOf,
-  hasVelocity,
-  isStored,
-  nearestImage,
-  placeText,
-  timeText,
-  type Vec3,
-  wrapped,
-} from "./state/dataset.js";
+import { addressOf, type Question, rootOf } from "./state/ask.js";
+import { type Dataset, flatAxis, frameOf, hasVelocity, isStored, placeText, timeText } from "./state/dataset.js";
 import { digitsOf, inSpan, plainNumber, shortNumber, ticksOf } from "./state/format.js";
 import type { Show } from "./state/link.js";
-import { PLANE_AXES, planOf } from "./state/picture-plan.js";
 import { hasDerivatives, type Quantity, quantitiesOf, quantityOf } from "./state/quantities.js";
-import { rangeShown, valueText } from "./state/ranges.js";
-import {
-  isDifference,
-  labelOf,
-  nodesNote,
-  previewOf,
-  refusalOf,
-  refusals,
-  type Selection,
-  selectionOf,
-  servedValue,
-  sidesOf,
-  store,
-} from "./state/shown.js";
-import {
-  change,
-  cross,
-  dataset,
-  datasets,
-  ignoredLinkMembers,
-  isDragging,
-  isPlaying,
-  needsToken,
-  openAddress,
-  problem,
-  rested,
-  view,
-} from "./state/view.js";
-import { type Picture, pictureAt, sampleAt } from "./state/volumes.js";
+import { rangeShown } from "./state/ranges.js";
+import { isDifference, labelOf, selectionOf, servedValue, store } from "./state/shown.js";
+import { change, cross, dataset, datasets, isDragging, isPlaying, rested, view } from "./state/view.js";
 import { setWants } from "./state/wants.js";
 
 const isWelcome = signal(location.search === "");
@@ -114,67 +77,6 @@ function bar(set: Dataset | null): TemplateResult {
   </header>`;
 }
 
-function places({ axes }: Dataset, place: Vec3): string {
-  return place.map((one, a) => `${"xyz"[a]} ${placeText(axes[a], one, shortNumber)}`).join("  ");
-}
-
-function seenAt(pane: Pane | undefined, second: boolean, place: Vec3): readonly [text: string, of: string] {
-  const now = view.value;
-  const shown = selectionOf(now, second);
-  const volume = shown === null || refusalOf(now, second) !== null ? null : previewOf(shown);
-  if (shown === null || volume === null) return ["…", ""];
-  const write = (value: number) => `≈ ${isDifference(now) ? shortNumber(value, 3) : valueText(shown, value, 3)}`;
-  const drawn = pane?.kind === "plane" ? drawnLayer(pane, now, second) : null;
-  if (typeof drawn === "string" || (drawn === null && isDifference(now))) return ["…", ""];
-  const picture = drawn?.picture;
-  if (pane?.kind === "plane" && picture != null) {
-    const [x, y] = PLANE_AXES[pane.plane].map((a) =>
-      nearestImage(shown.dataset.axes[a], place[a], now.centre?.[a] ?? place[a]),
-    );
-    return [write(pictureAt(picture, x, y)), previewNote(pane, now) || "picture"];
-  }
-  const of = [nodesNote(shown), samplesOf(volume).replace(/^ +· +/, "")].filter((one) => one !== "");
-  const samples = isDifference(now) && drawn !== null ? drawn.volume : volume;
-  return [write(sampleAt(samples, shown.dataset, place)), of.join(", ") || volume.of];
-}
-
-function readout(): TemplateResult | typeof nothing {
-  const set = dataset.value;
-  const shown = selectionOf(view.value);
-  if (set === null || shown === null) return nothing;
-  const over = hover.value;
-  const isCompared = view.value.show === "compare";
-  const labels = isCompared ? sidesOf(view.value) : shown.method;
-  const isOfBoth = isDifference(view.value);
-  const under = over === null ? null : selectionOf(view.value, over.second);
-  if (over !== null && under !== null) {
-    const { dataset: own, what } = under;
-    const place = over.place.map((one, a) => wrapped(own.axes[a], one)) as unknown as Vec3;
-    const [text, note] = seenAt(over.pane, over.second, place);
-    return html`<div class="readout"><b>${isOfBoth ? "A − B" : `${over.second ? "B  " : ""}${quantityOf(what).symbol}`} <span>${text}</span></b><small>${places(own, place)} · ${note}${isCompared ? ` · ${isOfBoth ? labels : labelOf(view.value, over.second)}` : ""}</small></div>`;
-  }
-  const { symbol } = quantityOf(shown.what);
-  const at = cross.value;
-  const served = servedValue();
-  const [preview, of] = seenAt(isOfBoth ? undefined : panes.value[0], false, at);
-  const value =
-    served?.answer != null
-      ? html`<span data-served>${valueText(shown, served.answer)}</span>`
-      : html`<span class="stale">${served?.error ? "refused" : preview}</span>`;
-  const note = served?.answer == null && !served?.error && of !== "" ? ` · ${of}` : "";
-  const valueB = servedValue(true)?.answer ?? null;
-  const refusedB = refusalOf(view.value, true) !== null ? "refused" : "…";
-  const textB = valueB === null ? refusedB : valueText(selectionOf(view.value, true) as Selection, valueB);
-  const b = isCompared ? html` <span class="stale">B</span> <span data-second>${textB}</span>` : nothing;
-  const [pane] = panes.value;
-  const hasOne = isOfBoth && pane.kind === "plane" && typeof drawnLayer(pane, view.value, false) !== "string";
-  const difference =
-    hasOne && served?.answer != null && valueB !== null
-      ? html` <span class="stale">A − B</span> <span data-difference>${shortNumber(served.answer - valueB)}</span>`
-      : nothing;
-  return html`<div class="readout"><b>${symbol} ${value}${b}${difference}</b><small>${places(set, at)} · ${labels}${note}</small></div>`;
-}
-
 function paneViews(): TemplateResult[] {
   const set = dataset.value;
   const now = view.value;
@@ -203,73 +105,6 @@ function paneViews(): TemplateResult[] {
     }
     return html`<div class="pane" role="group" aria-label=${label} ${ref((element) => element instanceof HTMLElement && Object.assign(element.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` }))}>${title === undefined ? nothing : html`<p class=${title.isOnLight ? "title on-light" : "title"}><b>${title.title}</b>${[title.note, dyeNote(pane)].filter((one) => one !== "").map((note) => html`<small>${note}</small>`)}</p>${title.isPending ? html`<i class="pending"></i>` : nothing}`}</div>`;
   });
-}
-
-function someOf(count: number): number[] {
-  const most = Math.min(16, count);
-  return Array.from({ length: most }, (_, i) => Math.floor(((i + 0.5) * count) / most));
-}
-
-export function sampleTable(): TemplateResult | typeof nothing {
-  const now = rested.value;
-  const shown = selectionOf(now);
-  const plane = panes.value.find((pane) => pane.kind === "plane")?.plane;
-  if (shown === null || plane === undefined || now.centre === null || refusalOf(now) !== null) return nothing;
-  const at = now.cross ?? cross.value;
-  const picture = store.entry<Picture>(planOf(now, plane, false, at)?.key ?? "").answer;
-  if (picture === null) return nothing;
-  const { box, tiles, data, columns, rows } = picture;
-  const { axes } = shown.dataset;
-  const [h, v] = PLANE_AXES[plane];
-  const name = (side: 0 | 1, i: number) => {
-    const place = box[side] + ((tiles[side] ? i : i + 0.5) * box[side + 2]) / [columns, rows][side];
-    const axis = axes[side === 0 ? h : v];
-    return placeText(axis, wrapped(axis, place));
-  };
-  const normal = "xyz".indexOf(plane);
-  const where = `${PLANE_NAMES[plane]} plane, ${plane} = ${placeText(axes[normal], at[normal])}`;
-  return html`<table class="unseen"><caption>${quantityOf(shown.what).symbol} in the ${where}, t = ${timeText(shown.dataset, shown.time)}, ${shown.method}</caption>
-    <tr><th>${"xyz"[v]} \\ ${"xyz"[h]}</th>${someOf(columns).map((i) => html`<th scope="col">${name(0, i)}</th>`)}</tr>
-    ${someOf(rows).map((j) => html`<tr><th scope="row">${name(1, j)}</th>${someOf(columns).map((i) => html`<td>${valueText(shown, data[j * columns + i])}</td>`)}</tr>`)}
-  </table>`;
-}
-
-function tokenForm(): TemplateResult {
-  const use = (event: Event) => {
-    event.preventDefault();
-    setToken(String(new FormData(event.target as HTMLFormElement).get("token")));
-    needsToken.value = false;
-    problem.value = null;
-    void openAddress();
-  };
-  return html`<form class="trouble" @submit=${use}><label>Token <input name="token" type="password" autocomplete="off" required /></label>
-    <button>Use</button>${problem.value === null ? nothing : html`<span role="alert">${problem.value}</span>`}</form>`;
-}
-
-function trouble(): TemplateResult | typeof nothing {
-  const set = dataset.value;
-  const now = view.value;
-  if (needsToken.value) return tokenForm();
-  if (problem.value !== null) return html`<div class="trouble" role="alert">${problem.value}</div>`;
-  if (!reachable.value)
-    return html`<div class="trouble" role="status">The service cannot be reached. Trying again.</div>`;
-  if (replaced.value !== "") return html`<div class="trouble" role="alert">${replaced.value}</div>`;
-  const refused = refusals(set, now);
-  if (refused.length > 0 || ignoredLinkMembers.value !== "")
-    return html`<div class="trouble" role=${refused.length > 0 ? "alert" : "status"}>
-      ${
-        ignoredLinkMembers.value === ""
-          ? nothing
-          : html`<span>${ignoredLinkMembers.value}</span><button aria-label="Close" @click=${setting(ignoredLinkMembers, "")}>×</button>`
-      }
-      ${refused.map(([name, { key, error }]) => html`<span>${name}${error.message}</span><button @click=${() => (key === "" ? openAddress() : store.retry(key))}>Retry</button>`)}</div>`;
-  if (noGraphics.value !== null) {
-    const range = now.ranges.get(now.what ?? "");
-    const colours =
-      range === undefined ? "" : `, from ${plainNumber(range.low, 9)} to ${plainNumber(range.high, 9)} in equal steps`;
-    return html`<div class="trouble" role="status">This browser shows no WebGL2: the xy plane comes from the service as PNG${colours}.</div>`;
-  }
-  return nothing;
 }
 
 const STARTS: readonly (readonly [string, Parameters<typeof change>[0]])[] = [

@@ -11,19 +11,7 @@ import { keyOfPlane, type Palette, type PlaneLayer, Renderer, type SurfaceLayer 
 import { Streaks } from "./draw/streaks.js";
 import { say } from "./notify.js";
 import * as layers from "./stage-layers.js";
-import {
-  dyeTrails,
-  isolated,
-  noGraphics,
-  onePane,
-  type PaneTitle,
-  panes,
-  stageSize,
-  surfaceName,
-  swipe,
-  titles,
-  trails,
-} from "./stage-state.js";
+import * as stage from "./stage-state.js";
 import { type Dataset, frameOf, type Vec3 } from "./state/dataset.js";
 import { plainNumber } from "./state/format.js";
 import { brushIn, type View } from "./state/link.js";
@@ -137,7 +125,7 @@ export class Stage {
         this.#renderer = new Renderer(canvas, { half: isHalf, limit: this.#memory });
         this.#streaks = new Streaks(this.#renderer.gl);
       } catch (error) {
-        noGraphics.value = error instanceof Error ? error.message : String(error);
+        stage.noGraphics.value = error instanceof Error ? error.message : String(error);
       }
     };
     start();
@@ -188,18 +176,6 @@ export class Stage {
     );
   }
 
-  #redraw(): void {
-    this.#arrangement = "";
-    this.draw();
-  }
-
-  #measure(): void {
-    const { clientWidth, clientHeight } = this.#root;
-    stageSize.value = [clientWidth, clientHeight];
-    onePane.value = clientWidth < 560 ? (onePane.peek() ?? "3d") : null;
-    this.draw();
-  }
-
   draw(): void {
     if (this.#isQueued) return;
     this.#isQueued = true;
@@ -218,6 +194,18 @@ export class Stage {
     });
   }
 
+  #redraw(): void {
+    this.#arrangement = "";
+    this.draw();
+  }
+
+  #measure(): void {
+    const { clientWidth, clientHeight } = this.#root;
+    stage.stageSize.value = [clientWidth, clientHeight];
+    stage.onePane.value = clientWidth < 560 ? (stage.onePane.peek() ?? "3d") : null;
+    this.draw();
+  }
+
   #drawTimed(): void {
     const begin = performance.now();
     this.#draw();
@@ -230,13 +218,13 @@ export class Stage {
   #draw(): void {
     const set = dataset.value;
     const now = view.value;
-    const [width, height] = stageSize.value;
+    const [width, height] = stage.stageSize.value;
     if (width === 0 || height === 0) return;
     const ratio = Math.min(2, devicePixelRatio);
     const light = now.stage === "light";
     const [grounds, ink] = light ? [LIGHT, DARK_INK] : [DARK, INK];
     const renderer = this.#renderer;
-    const shown = panes.value;
+    const shown = stage.panes.value;
     const arrangement = JSON.stringify([shown, light, set?.digest]);
     const isNew = arrangement !== this.#arrangement;
     this.#arrangement = arrangement;
@@ -253,7 +241,7 @@ export class Stage {
     }
     const c = this.#overlay.fit(width, height, ratio, isNew);
     if (c === null || set === null || renderer === null) {
-      const isUndrawn = renderer === null && noGraphics.peek() === null;
+      const isUndrawn = renderer === null && stage.noGraphics.peek() === null;
       this.#isUnfinished = set === null ? datasets.value?.length !== 0 && problem.value === null : isUndrawn;
       return;
     }
@@ -332,13 +320,13 @@ export class Stage {
     this.#isRefining = false;
   }
 
-  #setTitle(index: number, next: PaneTitle): void {
-    const before = titles.peek();
+  #setTitle(index: number, next: stage.PaneTitle): void {
+    const before = stage.titles.peek();
     if (JSON.stringify(before[index]) === JSON.stringify(next)) return;
     // Panes are shown in the order in which they arrive.
     const all = [...before];
     all[index] = next;
-    titles.value = all;
+    stage.titles.value = all;
   }
 
   #writeEmpty({ c, ink }: Drawing, index: number, rect: Pane["rect"], isRefused: boolean, note = ""): void {
@@ -365,7 +353,7 @@ export class Stage {
       return false;
     }
     const isSwiped = now.show === "compare" && now.compare === "swipe";
-    const at = isSwiped ? swipe.value * rect.width : 0;
+    const at = isSwiped ? stage.swipe.value * rect.width : 0;
     const layerB = (isSwiped ? layers.planeLayer(pane, now, true)?.layer : null) ?? null;
     const isPending = planeState.still !== "" || (isSwiped && layerB === null && refusalOf(now, true) === null);
     const nextFlow = this.#streaks === null || isSwiped || isOfBoth ? null : layers.flowOf(pane, now);
@@ -435,11 +423,11 @@ export class Stage {
     const { layer } = surfaceState;
     const { level, side, range, colour } = layer;
     const { camera, centre, surface: asked, brush: brushed, time } = now;
-    const parts = [surfaceState.key, level, side, colour.key, range, isolated.value?.key];
+    const parts = [surfaceState.key, level, side, colour.key, range, stage.isolated.value?.key];
     const key = JSON.stringify([camera, centre, asked, brushed, time, ...parts]);
     const lines = layers.linesOf(layer, cross.value, now.stage === "light");
-    const trail = trails.value;
-    const dye = dyeTrails.value;
+    const trail = stage.trails.value;
+    const dye = stage.dyeTrails.value;
     const show = () => {
       const awaitsSurface = renderer.surface(rect, layer, key, grounds);
       renderer.segments(rect, layer, lines, 1.2);
@@ -458,7 +446,7 @@ export class Stage {
     this.#drawn3d = awaitsSurface ? "" : drawnKey;
     const { what, value } = asked;
     const inside = value === null ? "" : ` = ${plainNumber(value, 9)}`;
-    const surface = surfaceName(`${quantityOf(what).symbol}${inside}`);
+    const surface = stage.surfaceName(`${quantityOf(what).symbol}${inside}`);
     const brush = layer.faint === null ? null : brushIn(brushed);
     const shown = brush === null ? surface : `${layers.brushTitle(brush)} and, faintly, ${surface}`;
     const title = `${shown}, coloured by ${quantityOf(layer.colour.what).symbol}`;

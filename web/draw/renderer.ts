@@ -230,6 +230,82 @@ export class Renderer {
     this.#fill(null, this.#deviceRect(rect), grounds);
   }
 
+  /**
+   * Draws the surface: first with a quarter of the pixels, then with all, tile by tile as they are done.
+   * @returns whether an older picture is shown because the context is busy
+   */
+  surface(rect: Rect, layer: SurfaceLayer, key: string, grounds: Palette): boolean {
+    const [width, height] = this.#litSize(rect);
+    const lit = this.#lit;
+    const sizedKey = `${key} ${width} ${height}`;
+    const needsNewPicture = lit.key !== sizedKey || lit.coarse === null;
+    const isIdle = this.#pollFence() || lit.shown === "none";
+    if (needsNewPicture && isIdle) {
+      Object.assign(lit, { key: sizedKey, tiles: null });
+      lit.coarse = this.#targetOfSize(lit.coarse, Math.ceil(width / 2), Math.ceil(height / 2));
+      this.#march(lit.coarse, [0, 0, lit.coarse.width, lit.coarse.height], layer, false);
+      const { faint } = layer;
+      if (faint !== null) {
+        lit.faint = this.#targetOfSize(lit.faint, lit.coarse.width, lit.coarse.height);
+        this.#march(lit.faint, [0, 0, lit.faint.width, lit.faint.height], faint, false);
+      } else if (lit.faint !== null) {
+        freeTarget(this.gl, lit.faint);
+        lit.faint = null;
+      }
+      lit.shown = "coarse";
+      this.#setFence();
+    }
+    this.#composeLit(rect, grounds);
+    return needsNewPicture && !isIdle;
+  }
+
+  /**
+   * Draws the next tile of the surface once the previous tile is done.
+   * @returns the number of tiles that remain; null while the context is busy
+   */
+  refine(rect: Rect, layer: SurfaceLayer): number | null {
+    const lit = this.#lit;
+    if (lit.coarse === null || !this.#pollFence()) return null;
+    const [width, height] = this.#litSize(rect);
+    if (lit.tiles === null) this.#beginFull(lit, width, height);
+    const tile = lit.tiles?.pop();
+    if (tile !== undefined && lit.full !== null) {
+      this.#march(lit.full, tile, layer, true);
+      this.#setFence();
+      return (lit.tiles?.length ?? 0) + 1;
+    }
+    return 0;
+  }
+
+  ground(rect: Rect, grounds: Palette): void {
+    this.#lit.shown = "none";
+    this.#composeLit(rect, grounds);
+  }
+
+  /** Draws segments of ten numbers: two ends as shaders have positions, and a colour with its opacity. */
+  segments(rect: Rect, { camera, dataset }: SurfaceLayer, segments: Float32Array, width: number): void {
+    if (segments.length === 0) return;
+    const { gl } = this;
+    const box = this.#bindPane(rect);
+    const { at } = this.#useProgram(shaders.SEGMENT_VERTEX, shaders.SEGMENT_FRAGMENT);
+    const target = this.#lit.shown === "full" ? this.#lit.full : this.#lit.coarse;
+    const hasDepth = this.#lit.shown !== "none" && target !== null;
+    gl.uniform1i(at("hasDepth"), Number(hasDepth));
+    this.#bind(0, gl.TEXTURE_2D, target?.textures[1] ?? this.#blank, at("depth"));
+    const eye = localIn(dataset)(camera.eye);
+    gl.uniformMatrix4fv(at("matrix"), false, matrixOf({ ...camera, eye }, rect.width / rect.height));
+    gl.uniform4f(at("pane"), ...box);
+    gl.uniform1f(at("width"), width * this.#ratio);
+    gl.bindVertexArray(this.#segments.array);
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.#segments.buffer);
+    gl.bufferData(gl.ARRAY_BUFFER, segments, gl.STREAM_DRAW);
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    gl.drawArraysInstanced(gl.TRIANGLES, 0, 6, segments.length / SEGMENT_FLOATS);
+    gl.disable(gl.BLEND);
+    gl.bindVertexArray(null);
+  }
+
   #fill(framebuffer: WebGLFramebuffer | null, box: DeviceRect, { plane }: Palette): void {
     const { gl } = this;
     gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
@@ -366,82 +442,6 @@ export class Renderer {
       ...{ ground: grounds.plane, hatch: grounds.hatch, pane: [0, 0, width, height] },
     });
     this.#drawWholeTarget(target);
-  }
-
-  /**
-   * Draws the surface: first with a quarter of the pixels, then with all, tile by tile as they are done.
-   * @returns whether an older picture is shown because the context is busy
-   */
-  surface(rect: Rect, layer: SurfaceLayer, key: string, grounds: Palette): boolean {
-    const [width, height] = this.#litSize(rect);
-    const lit = this.#lit;
-    const sizedKey = `${key} ${width} ${height}`;
-    const needsNewPicture = lit.key !== sizedKey || lit.coarse === null;
-    const isIdle = this.#pollFence() || lit.shown === "none";
-    if (needsNewPicture && isIdle) {
-      Object.assign(lit, { key: sizedKey, tiles: null });
-      lit.coarse = this.#targetOfSize(lit.coarse, Math.ceil(width / 2), Math.ceil(height / 2));
-      this.#march(lit.coarse, [0, 0, lit.coarse.width, lit.coarse.height], layer, false);
-      const { faint } = layer;
-      if (faint !== null) {
-        lit.faint = this.#targetOfSize(lit.faint, lit.coarse.width, lit.coarse.height);
-        this.#march(lit.faint, [0, 0, lit.faint.width, lit.faint.height], faint, false);
-      } else if (lit.faint !== null) {
-        freeTarget(this.gl, lit.faint);
-        lit.faint = null;
-      }
-      lit.shown = "coarse";
-      this.#setFence();
-    }
-    this.#composeLit(rect, grounds);
-    return needsNewPicture && !isIdle;
-  }
-
-  /**
-   * Draws the next tile of the surface once the previous tile is done.
-   * @returns the number of tiles that remain; null while the context is busy
-   */
-  refine(rect: Rect, layer: SurfaceLayer): number | null {
-    const lit = this.#lit;
-    if (lit.coarse === null || !this.#pollFence()) return null;
-    const [width, height] = this.#litSize(rect);
-    if (lit.tiles === null) this.#beginFull(lit, width, height);
-    const tile = lit.tiles?.pop();
-    if (tile !== undefined && lit.full !== null) {
-      this.#march(lit.full, tile, layer, true);
-      this.#setFence();
-      return (lit.tiles?.length ?? 0) + 1;
-    }
-    return 0;
-  }
-
-  ground(rect: Rect, grounds: Palette): void {
-    this.#lit.shown = "none";
-    this.#composeLit(rect, grounds);
-  }
-
-  /** Draws segments of ten numbers: two ends as shaders have positions, and a colour with its opacity. */
-  segments(rect: Rect, { camera, dataset }: SurfaceLayer, segments: Float32Array, width: number): void {
-    if (segments.length === 0) return;
-    const { gl } = this;
-    const box = this.#bindPane(rect);
-    const { at } = this.#useProgram(shaders.SEGMENT_VERTEX, shaders.SEGMENT_FRAGMENT);
-    const target = this.#lit.shown === "full" ? this.#lit.full : this.#lit.coarse;
-    const hasDepth = this.#lit.shown !== "none" && target !== null;
-    gl.uniform1i(at("hasDepth"), Number(hasDepth));
-    this.#bind(0, gl.TEXTURE_2D, target?.textures[1] ?? this.#blank, at("depth"));
-    const eye = localIn(dataset)(camera.eye);
-    gl.uniformMatrix4fv(at("matrix"), false, matrixOf({ ...camera, eye }, rect.width / rect.height));
-    gl.uniform4f(at("pane"), ...box);
-    gl.uniform1f(at("width"), width * this.#ratio);
-    gl.bindVertexArray(this.#segments.array);
-    gl.bindBuffer(gl.ARRAY_BUFFER, this.#segments.buffer);
-    gl.bufferData(gl.ARRAY_BUFFER, segments, gl.STREAM_DRAW);
-    gl.enable(gl.BLEND);
-    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    gl.drawArraysInstanced(gl.TRIANGLES, 0, 6, segments.length / SEGMENT_FLOATS);
-    gl.disable(gl.BLEND);
-    gl.bindVertexArray(null);
   }
 
   #makeSegments() {

@@ -278,6 +278,11 @@ export function largestOf({ data, dims, isMasked }: Volume): readonly [number, n
   return nodeAt(Math.max(0, best));
 }
 
+export function placeOfLargest(volume: Volume, { axes }: Dataset): Vec3 {
+  const node = largestOf(volume);
+  return axes.map((axis, a) => coordinateOf(axis, node[a] * volume.strides[a])) as unknown as Vec3;
+}
+
 /** Samples on an equally spaced grid, which surfaces are drawn from. */
 export interface Samples {
   readonly dims: readonly [number, number, number];

@@ -1,23 +1,14 @@
 /** What the page asks the service for, by the view and its panels, and what answers settle in the view. */
 import { effect, signal } from "@preact/signals-core";
 import { AHEAD, type Wanted } from "./ask.js";
-import {
-  AXIS_NAMES,
-  centreAt,
-  coordinateOf,
-  type Dataset,
-  frameOf,
-  framesAround,
-  hasVelocity,
-  type Vec3,
-} from "./dataset.js";
+import { AXIS_NAMES, centreAt, type Dataset, frameOf, framesAround, hasVelocity } from "./dataset.js";
 import { brushIn, type View } from "./link.js";
 import { pixel, planOf, wantedPicture } from "./picture-plan.js";
 import { firstQuantity, quantitiesOf } from "./quantities.js";
 import { ENCLOSED_FRACTION, levelEnclosing, rangeAt } from "./ranges.js";
 import { failureOf, planesOf, type Selection, selectionOf, shows3d, store, volumeOf, wantedValue } from "./shown.js";
 import { change, cross, dataset, isPlaying, rested, view } from "./view.js";
-import { largestOf, stridesOf, type Volume, wantedVolume } from "./volumes.js";
+import { placeOfLargest, stridesOf, wantedVolume } from "./volumes.js";
 
 /** What cards and panels want beside the view, by the name of each. */
 export const panelWants = signal<ReadonlyMap<string, readonly Wanted[]>>(new Map());
@@ -131,8 +122,3 @@ effect(() => {
 /** The quantity whose largest value is where the crosshair starts: that of vortices, if the dataset has one. */
 const startQuantityOf = (set: Dataset) =>
   quantitiesOf(set).some(({ what }) => what === "Q") ? "Q" : firstQuantity(set);
-
-function placeOfLargest(volume: Volume, { axes }: Dataset): Vec3 {
-  const node = largestOf(volume);
-  return axes.map((axis, a) => coordinateOf(axis, node[a] * volume.strides[a])) as unknown as Vec3;
-}
