@@ -121,7 +121,8 @@ const difference = memoized((a: Float32Array, b: Float32Array) => {
   return { data, top: largestIn(data) };
 });
 
-export const NO_DIFFERENCE = 1e-6;
+/** Half of the range where A and B are equal: a number that no difference is rounded to. */
+export const NO_DIFFERENCE = 1.0000001e-6;
 const MAX_PREVIEW = 96;
 const NOTHING = Float32Array.of(Number.NaN);
 
@@ -152,7 +153,8 @@ function differenceOf(a: PlaneLayer, b: PlaneLayer, plan: PicturePlan): PlaneLay
     picture = { ...one, data: difference(one.data, other.data).data, isMasked };
   const key = `${a.volume.key} − ${b.volume.key} ${picture !== null}`;
   if (box === null) picture ??= unsettledDifference(plan, a, b);
-  const top = Number(((picture === null ? box?.top : largestIn(picture.data)) || NO_DIFFERENCE).toPrecision(2));
+  const largest = picture === null ? box?.top : largestIn(picture.data);
+  const top = largest ? Number(largest.toPrecision(2)) : NO_DIFFERENCE;
   // Outside of what both have in common there is nothing.
   const samples =
     box === null ? { data: NOTHING, dims: [1, 1, 1] as const, isMasked: true } : { data: box.data, isMasked };
