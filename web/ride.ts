@@ -7,16 +7,8 @@ import { choice, setting } from "./controls.js";
 import { isBackwards } from "./dye.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Rows } from "./state/ask.js";
-import {
-  centreAt,
-  type Dataset,
-  hasVelocity,
-  nearest,
-  placeIn,
-  shortestOf,
-  timeText,
-  type Vec3,
-} from "./state/dataset.js";
+import { centreAt, type Dataset, hasVelocity, nearest, placeIn, shortestOf, timeText } from "./state/dataset.js";
+import { durationOf } from "./state/flow-map.js";
 import { ONE } from "./state/format.js";
 import { quantityOf } from "./state/quantities.js";
 import { valueText } from "./state/ranges.js";
@@ -25,7 +17,9 @@ import { change, cross, dataset, view } from "./state/view.js";
 import { setWants } from "./state/wants.js";
 
 const [BETWEEN, MAX_RECORDS] = [10, 4000];
-const mounted = choice<{ readonly at: Vec3; readonly time: number } | null>(null);
+/** The quantity along the path: the one shown, or the speed, since no path has flow maps. */
+const quantity = () => (durationOf(view.value.what ?? "") === null ? (view.value.what ?? "") : "norm(u)");
+const mounted = choice<{ readonly at: readonly number[]; readonly time: number } | null>(null);
 
 function questionsOf(set: Dataset): Question[] {
   const one = mounted.value;
@@ -35,7 +29,7 @@ function questionsOf(set: Dataset): Question[] {
   return [last, first]
     .filter((end) => Math.abs(end - one.time) > 1e-9 * (last - first))
     .map((end) => ({
-      ...{ dataset: set.name, call: "paths", what: `${view.value.what}, ride = u`, points: [one.at] },
+      ...{ dataset: set.name, call: "paths", what: `${quantity()}, ride = u`, points: [one.at] },
       ...{ time: `${one.time}:${end}`, step, every: 1, open_faces: "stop", integrator: "dopri5" },
       method: view.value.method,
     }));
@@ -62,7 +56,7 @@ function pathOf(set: Dataset): readonly (readonly number[])[] {
 }
 
 /** The position on a path at a time, cubic between records by their velocities; null beyond its ends. */
-export function placeAt(path: readonly (readonly number[])[], time: number): Vec3 | null {
+export function placeAt(path: readonly (readonly number[])[], time: number): number[] | null {
   const slack = path.length === 0 ? 0 : 1e-6 * ((path.at(-1) as readonly number[])[0] - path[0][0]);
   const next = path.findIndex(([t]) => t >= time - slack / 1000);
   if (next < 0 || (next === 0 && path[0][0] > time + slack)) return null;
@@ -72,7 +66,7 @@ export function placeAt(path: readonly (readonly number[])[], time: number): Vec
   return [1, 2, 3].map((i) => {
     const [rise, from, to] = [b[i] - a[i], step * a[i + 4], step * b[i + 4]];
     return a[i] + part * (from + part * (3 * rise - 2 * from - to + part * (from + to - 2 * rise)));
-  }) as unknown as Vec3;
+  });
 }
 
 effect(() => {
@@ -94,16 +88,16 @@ function stripOf(set: Dataset, isPending: boolean): TemplateResult {
   const path = pathOf(set);
   if (library.value === null || path.length === 0 || isPending)
     return html`<p class="quiet" role="status">Following the particle</p>`;
-  const { what, time } = view.value;
+  const [what, { time }] = [quantity(), view.value];
   if (placeAt(path, time ?? 0) === null)
     return html`<p class="error">The particle is followed from t = ${timeText(set, path[0][0])} to ${timeText(set, (path.at(-1) as readonly number[])[0])} only: there it has left, or values are missing.</p>`;
-  const { symbol } = quantityOf(what ?? "");
+  const { symbol } = quantityOf(what);
   const points = path.map((row): [number, number] => [row[0], row[4]]);
   const chart = { x: { label: "t" }, y: { label: symbol }, curves: [{ label: symbol, points }], mark: time ?? 0 };
   const times = path.map(([t]) => t);
   const now = path[nearest(times, time ?? 0)];
   return html`<div class="card" role="img" aria-label=${`${symbol} along the path of the particle`} ${ref(chartInto(chart, 308, 150))}></div>
-    <div class="rows"><span class="quiet">${symbol} at t = ${timeText(set, now[0])}</span><span>${valueText({ dataset: set, what: what ?? "", time: now[0], method: "" }, now[4])}</span></div>`;
+    <div class="rows"><span class="quiet">${symbol} at t = ${timeText(set, now[0])}</span><span>${valueText({ dataset: set, what, time: now[0], method: "" }, now[4])}</span></div>`;
 }
 
 export function ridePart(set: Dataset): TemplateResult | typeof nothing {

@@ -223,7 +223,7 @@ export const toServicePrecision = ({ axes }: Dataset, place: Vec3): Vec3 =>
   place.map((one, a) => (isCoarse(axes[a]) ? Math.fround(one) : one)) as unknown as Vec3;
 
 /** A position to ask for: within a period along periodic axes, and as it is along others, whose outside is refused. */
-export function placeIn(set: Dataset, place: Vec3): Vec3 {
+export function placeIn(set: Dataset, place: readonly number[]): Vec3 {
   const inside = place.map((one, a) => (set.axes[a].periodic ? wrapped(set.axes[a], one) : one));
   return toServicePrecision(set, toLinkPrecision(set, inside as unknown as Vec3));
 }
