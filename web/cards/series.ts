@@ -3,6 +3,7 @@ import { signal } from "@preact/signals-core";
 import type { Curve } from "../chart.js";
 import type { Rows } from "../state/ask.js";
 import { AXIS_NAMES, type AxisName, placeText, timeText } from "../state/dataset.js";
+import { columnOf } from "../state/flow-map.js";
 import { extremesText, requireOne } from "../state/format.js";
 import { quantityOf } from "../state/quantities.js";
 import { valueText } from "../state/ranges.js";
@@ -19,7 +20,7 @@ export const series: CardKind = {
   isAvailable: ({ times }) => times.length > 1,
   isOfOneTime: true,
   question: ({ name }, what) => ({
-    ...{ dataset: name, call: "values", what: [what], points: [restedPlace()], time: "all" },
+    ...{ dataset: name, call: "values", what: [columnOf(what)], points: [restedPlace()], time: "all" },
     method: rested.value.method,
   }),
   content(set, what, [[time, answer]]) {
@@ -61,7 +62,7 @@ export const line: CardKind = {
     const fixed = AXIS_NAMES.flatMap((axis, a) => (a === along ? [] : [[axis, at[a]] as const]));
     const samples = Math.min(MAX_ON_LINE, 4 * axes[along].nodes);
     const members = { ...Object.fromEntries(fixed), time, method: rested.value.method, samples };
-    return { dataset: name, call: "grid", what: [what], ...members };
+    return { dataset: name, call: "grid", what: [columnOf(what)], ...members };
   },
   content(set, what, answers) {
     const axis = lineAxis.value;

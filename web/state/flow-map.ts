@@ -24,6 +24,9 @@ export function hasFlowMaps({ axes, times, fields }: Dataset): boolean {
   return isRegular && times.length > 1 && fields.some(({ name }) => name === "velocity");
 }
 
+/** A quantity as a column: rows have columns x, y, z and t already, which these quantities alone would name again. */
+export const columnOf = (what: string): string => (/^[xyzt]$/.test(what) ? `${what}+0` : what);
+
 /** The question with a flow map's interval instead of its time; the service refuses one that ends beyond the stored times. */
 export function asFlowMap(
   { dataset, times }: { dataset: string; times: readonly number[] },

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals-core";
 import { askNumbers, type Question, type Wanted } from "./ask.js";
 import { AXIS_NAMES, type Axis, hasSameAxes, placeIn, roundedOn, sharedAxes } from "./dataset.js";
-import { asFlowMap, durationOf } from "./flow-map.js";
+import { asFlowMap, columnOf, durationOf } from "./flow-map.js";
 import type { Plane, View } from "./link.js";
 import { isDifference, selectionOf } from "./shown.js";
 import { cross } from "./view.js";
@@ -47,7 +47,7 @@ export function planOf(now: View, plane: Plane, second = false, at = cross.value
   const members = { ...Object.fromEntries(ranges), [plane]: placeIn(set, at)[AXIS_NAMES.indexOf(plane)] };
   // The service counts samples of x before those of y and z.
   const samples = plane === "x" ? [up.count, across.count] : [across.count, up.count];
-  const requested = { dataset: set.name, call: "grid", what, ...members, time, method, samples };
+  const requested = { dataset: set.name, call: "grid", what: columnOf(what), ...members, time, method, samples };
   const question = asFlowMap({ dataset: set.name, times: set.times }, requested);
   return {
     question,

@@ -2,7 +2,7 @@
 import { computed } from "@preact/signals-core";
 import { askJson, type Entry, type Question, Refusal, type Rows, Store, type Wanted } from "./ask.js";
 import { type Dataset, flatAxis, frameOf, isStored, isWithin, placeIn, timeText, type Vec3 } from "./dataset.js";
-import { asFlowMap } from "./flow-map.js";
+import { asFlowMap, columnOf } from "./flow-map.js";
 import { requireOne } from "./format.js";
 import { brushIn, type Plane, type View } from "./link.js";
 import { type PicturePlan, pixel, planOf } from "./picture-plan.js";
@@ -131,8 +131,8 @@ export function servedValue(second = false): Entry<number> | null {
 }
 
 export function valueQuestion({ dataset: set, what, time, method }: Selection, at: Vec3): Question {
-  const question = { dataset: set.name, call: "values", what: [what], points: [placeIn(set, at)], time, method };
-  return asFlowMap({ dataset: set.name, times: set.times }, question);
+  const members = { what: [columnOf(what)], points: [placeIn(set, at)], time, method };
+  return asFlowMap({ dataset: set.name, times: set.times }, { dataset: set.name, call: "values", ...members });
 }
 
 /** The answer for a value at a point: a table of it, or that of a flow map. */
