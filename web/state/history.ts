@@ -10,7 +10,8 @@ interface State {
 const stateNow = (): State => (history.state as State | null) ?? { depth: 0, act: null };
 
 let newest = 0;
-let isTurning = false;
+/** The time until which another entry is awaited: browsers drop the oldest of many, and then show none. */
+let turningUntil = 0;
 
 /** Makes an address that of the last entry, or of a new one for another act. */
 export function saveAddress(address: string, act: Act | null): void {
@@ -26,15 +27,15 @@ export function saveAddress(address: string, act: Act | null): void {
 /** Takes the last act back, or again; does nothing where there is none, so that the page is not left. */
 export function turnBack(by: -1 | 1): void {
   const { depth } = stateNow();
-  if (isTurning || depth + by < 0 || depth + by > Math.max(newest, depth)) return;
-  isTurning = true;
+  if (performance.now() < turningUntil || depth + by < 0 || depth + by > Math.max(newest, depth)) return;
+  turningUntil = performance.now() + 1000;
   history.go(by);
 }
 
 /** Another entry is shown, in which the next act begins a new one. */
 export function turned(): void {
   const { depth } = stateNow();
-  isTurning = false;
+  turningUntil = 0;
   newest = Math.max(newest, depth);
   history.replaceState({ depth, act: null }, "");
 }

@@ -73,3 +73,16 @@ it("takes back one act a time, of which those that go on are one", () => {
   act("down", "place");
   expect([step(1), step(-1), step(-1)]).toEqual(["down", "up2", "view"]);
 });
+
+it("goes on after a press that showed no other entry, as where the browser has dropped it", () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  act("quantity", "choice");
+  const shown = at;
+  turnBack(-1);
+  at = shown;
+  turnBack(-1);
+  expect(at).toBe(shown);
+  vi.advanceTimersByTime(1001);
+  expect(step(-1)).toBe("link");
+  vi.useRealTimers();
+});
