@@ -36,13 +36,14 @@ export function saveAnswer(question: Question, name: string): void {
 export function download(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[download]") : null;
   if (link === null || !link.href.startsWith(rootOf())) return;
-  const { href, download } = link;
+  const { href } = link;
+  const named = link.download || nameOf(new URL(href));
   const [, name] = /\/api\/datasets\/([^/]+)\//.exec(href) ?? [];
   if (name === undefined && !hasToken()) return;
   event.preventDefault();
   const follow = () =>
     hasToken()
-      ? request(href, {}, download || nameOf(new URL(href)))
-      : Object.assign(document.createElement("a"), { href, download }).click();
+      ? request(href, {}, named)
+      : Object.assign(document.createElement("a"), { href, download: named }).click();
   (name === undefined ? Promise.resolve() : requireSame(decodeURIComponent(name))).then(follow).catch(report);
 }
