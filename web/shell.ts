@@ -27,7 +27,7 @@ import { digitsOf, inSpan, plainNumber, shortNumber, ticksOf } from "./state/for
 import type { Show } from "./state/link.js";
 import { hasDerivatives, type Quantity, quantitiesOf, quantityOf } from "./state/quantities.js";
 import { rangeShown } from "./state/ranges.js";
-import { isDifference, labelOf, selectionOf, servedValue, store } from "./state/shown.js";
+import { isDifference, labelOf, refusalOf, selectionOf, servedValue, store } from "./state/shown.js";
 import { change, cross, dataset, datasets, isDragging, isPlaying, rested, view } from "./state/view.js";
 import { setWants } from "./state/wants.js";
 
@@ -94,13 +94,13 @@ function paneViews(): TemplateResult[] {
       const labels = isOfBoth ? [labelOf(now, false), labelOf(now, true)] : [labelOf(now, pane.second)];
       const symbol = now.show === "compare" ? labels.join(" − ") : quantityOf(shown.what).symbol;
       const ends = range === null ? [] : [range.low, range.high];
+      const missing = refusalOf(now, pane.second) === null ? "loading" : "refused";
       const span =
         ends.map((one) => plainNumber(one, digitsOf(ends))).join(" to ") ||
-        (typeof drawn === "string" ? drawn : "loading");
+        (typeof drawn === "string" ? drawn : missing);
       const a = "xyz".indexOf(pane.plane);
       const [served, other] = [servedValue(pane.second)?.answer, isOfBoth ? servedValue(true)?.answer : 0];
-      const size = ends.length === 0 ? 0 : ends[1] - ends[0];
-      const value = served == null || other == null ? "loading" : inSpan(served - other, size);
+      const value = served == null || other == null ? missing : inSpan(served - other, (ends[1] ?? 0) - (ends[0] ?? 0));
       label = `${PLANE_NAMES[pane.plane]} at ${pane.plane} = ${placeText(set.axes[a], at[a])}, ${symbol} ${span}, crosshair ${typeof drawn === "string" ? "none" : value}`;
     }
     return html`<div class="pane" role="group" aria-label=${label} ${ref((element) => element instanceof HTMLElement && Object.assign(element.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` }))}>${title === undefined ? nothing : html`<p class=${title.isOnLight ? "title on-light" : "title"}><b>${title.title}</b>${[title.note, dyeNote(pane)].filter((one) => one !== "").map((note) => html`<small>${note}</small>`)}</p>${title.isPending ? html`<i class="pending"></i>` : nothing}`}</div>`;

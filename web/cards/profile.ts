@@ -20,7 +20,7 @@ export interface WallUnits extends Readonly<Record<`${string}_plus`, readonly nu
   readonly u_tau: number;
 }
 
-const profileAxis = ({ axes }: Dataset): Axis => axes.find(({ periodic }) => !periodic) ?? axes[1];
+const profileAxis = ({ axes }: Dataset): Axis => axes.find(({ periodic, nodes }) => !periodic && nodes > 1) ?? axes[1];
 
 const wallRows = ({ nu, u_tau }: WallUnits, axis: Axis): CardContent["rows"] => [
   ["Friction velocity u_τ", shortNumber(u_tau)],
