@@ -6,7 +6,7 @@ import { wantCards } from "./cards.js";
 import { openFind, openQuantities } from "./commands.js";
 import { onceThen } from "./controls.js";
 import { readWaiting } from "./drafts.js";
-import { download } from "./export/download.js";
+import { download, report } from "./export/download.js";
 import { finderView } from "./finder.js";
 import { tab } from "./inspector.js";
 import { stepTime, togglePlay } from "./playing.js";
@@ -146,7 +146,7 @@ addEventListener("click", download);
 addEventListener("popstate", () => {
   turned();
   const name = /\/view\/([^/]+)$/.exec(location.pathname)?.[1];
-  if (name !== undefined) void open(readLink(decodeURIComponent(name), location.search));
+  if (name !== undefined) open(readLink(decodeURIComponent(name), location.search)).catch(report);
 });
 
 void openAddress().then(readWaiting);

@@ -64,7 +64,7 @@ export function planeTitle(pane: PlanePane, { dataset: set, volume, picture, sca
 /** The last volume shown of each role and dataset, which stays until the next one has arrived. */
 const lastShown = new Map<string, Volume>();
 function arrivedOrLast(role: string, set: Dataset, volume: Volume | null): Volume | null {
-  const key = `${role} ${set.name}`;
+  const key = `${role} ${set.digest}`;
   if (volume !== null) lastShown.set(key, volume);
   return volume ?? lastShown.get(key) ?? null;
 }
