@@ -11,8 +11,8 @@ import type { Question, Rows } from "./state/ask.js";
 import { type Dataset, hasVelocity, nearestImage, roundedOn, timeText, type Vec3, wrapped } from "./state/dataset.js";
 import { exactNumber } from "./state/format.js";
 import { PLANE_AXES, pixel } from "./state/picture-plan.js";
-import { type Selection, selectionOf, store } from "./state/shown.js";
-import { dataset, view } from "./state/view.js";
+import { store } from "./state/shown.js";
+import { dataset, type Selection, selectionOf, view } from "./state/view.js";
 import { setWants } from "./state/wants.js";
 
 const TRACERS = 2000;

@@ -27,17 +27,8 @@ import { exact, plainNumber } from "./state/format.js";
 import { brushIn } from "./state/link.js";
 import { pixel, planOf } from "./state/picture-plan.js";
 import { quantityOf } from "./state/quantities.js";
-import {
-  isDifference,
-  labelOf,
-  nodesNote,
-  refusals,
-  selectionOf,
-  shows3d,
-  sidesOf,
-  volumeShown,
-} from "./state/shown.js";
-import { change, cross, dataset, isPlaying, view } from "./state/view.js";
+import { labelOf, nodesNote, refusals, shows3d, sidesOf, volumeShown } from "./state/shown.js";
+import { change, cross, dataset, isDifference, isPlaying, selectionOf, view } from "./state/view.js";
 import { sampleAt } from "./state/volumes.js";
 
 const SUBJECTS = { data: "Data", figure: "Figure", movie: "Movie", code: "Code" } as const;

@@ -17,8 +17,8 @@ import { exactNumber, plainNumber, tidy } from "./state/format.js";
 import { MAP_NAMES, type MapName, type Range } from "./state/link.js";
 import { quantitiesOf, quantityOf } from "./state/quantities.js";
 import { defaultRange, levelEnclosing, rangeOf } from "./state/ranges.js";
-import { planesOf, selectionOf, volumeShown } from "./state/shown.js";
-import { change, dataset, view } from "./state/view.js";
+import { planesOf, volumeShown } from "./state/shown.js";
+import { change, dataset, selectionOf, view } from "./state/view.js";
 
 export const TABS = ["Look", "Point", "Statistics", "Particles"] as const;
 export type Tab = (typeof TABS)[number];

@@ -1,8 +1,8 @@
 /** Plays the stored times, and steps through them. */
 import { signal } from "@preact/signals-core";
 import { frameOf, shortestOf } from "./state/dataset.js";
-import { isLoadedOrFailed, planesOf, selectionOf } from "./state/shown.js";
-import { change, dataset, isPlaying, saveLink, view } from "./state/view.js";
+import { isLoadedOrFailed, planesOf } from "./state/shown.js";
+import { change, dataset, isPlaying, saveLink, selectionOf, view } from "./state/view.js";
 
 let playTimer = 0;
 export const speed = signal(4);

@@ -12,19 +12,8 @@ import { shortNumber } from "./state/format.js";
 import { PLANE_AXES, planOf } from "./state/picture-plan.js";
 import { quantityOf } from "./state/quantities.js";
 import { valueText } from "./state/ranges.js";
-import {
-  isDifference,
-  labelOf,
-  nodesNote,
-  previewOf,
-  refusalOf,
-  type Selection,
-  selectionOf,
-  servedValue,
-  sidesOf,
-  store,
-} from "./state/shown.js";
-import { cross, dataset, rested, view } from "./state/view.js";
+import { labelOf, nodesNote, previewOf, refusalOf, servedValue, sidesOf, store } from "./state/shown.js";
+import { cross, dataset, isDifference, rested, type Selection, selectionOf, view } from "./state/view.js";
 import { type Picture, pictureAt, sampleAt } from "./state/volumes.js";
 
 function places({ axes }: Dataset, place: Vec3): string {

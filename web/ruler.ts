@@ -9,8 +9,8 @@ import type { Question } from "./state/ask.js";
 import { type Dataset, frameOf, hasVelocity, nodeOf, wallAxis } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
 import { PLANE_AXES, pixel } from "./state/picture-plan.js";
-import { selectionOf, store } from "./state/shown.js";
-import { view } from "./state/view.js";
+import { store } from "./state/shown.js";
+import { selectionOf, view } from "./state/view.js";
 import { setWants } from "./state/wants.js";
 
 export interface Scaled {

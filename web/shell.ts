@@ -27,8 +27,19 @@ import { digitsOf, inSpan, plainNumber, shortNumber, ticksOf } from "./state/for
 import type { Show } from "./state/link.js";
 import { hasDerivatives, type Quantity, quantitiesOf, quantityOf } from "./state/quantities.js";
 import { rangeShown } from "./state/ranges.js";
-import { isDifference, labelOf, refusalOf, selectionOf, servedValue, store } from "./state/shown.js";
-import { change, cross, dataset, datasets, isDragging, isPlaying, rested, view } from "./state/view.js";
+import { labelOf, refusalOf, servedValue, store } from "./state/shown.js";
+import {
+  change,
+  cross,
+  dataset,
+  datasets,
+  isDifference,
+  isDragging,
+  isPlaying,
+  rested,
+  selectionOf,
+  view,
+} from "./state/view.js";
 import { setWants } from "./state/wants.js";
 
 const isWelcome = signal(location.search === "");

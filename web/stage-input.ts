@@ -9,8 +9,7 @@ import { centreAt, coordinateOf, type Dataset, isOnAxis, nodeOf, sizeOf, type Ve
 import { exactNumber } from "./state/format.js";
 import { MAX_BOXES, OUTSIDE, type View } from "./state/link.js";
 import { PLANE_AXES, pixel } from "./state/picture-plan.js";
-import { selectionOf } from "./state/shown.js";
-import { change, cross, dataset, ignoredLinkMembers, isDragging, saveLink, view } from "./state/view.js";
+import { change, cross, dataset, ignoredLinkMembers, isDragging, saveLink, selectionOf, view } from "./state/view.js";
 import { sampleIn } from "./state/volumes.js";
 
 export function paneAt(x: number, y: number): Pane | null {

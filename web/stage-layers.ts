@@ -27,8 +27,8 @@ import { memoized } from "./state/memoized.js";
 import { type PicturePlan, PLANE_AXES, pixel, planOf } from "./state/picture-plan.js";
 import { quantityOf } from "./state/quantities.js";
 import { enclosesLowValues, rangeOf } from "./state/ranges.js";
-import { failureOf, isDifference, nodesNote, previewOf, selectionOf, store, volumeOf } from "./state/shown.js";
-import { cross, dataset, isDragging } from "./state/view.js";
+import { failureOf, nodesNote, previewOf, store, volumeOf } from "./state/shown.js";
+import { cross, dataset, isDifference, isDragging, selectionOf } from "./state/view.js";
 import { isFinest, type Picture, refinedSamplesOf, type Samples, sampleAt, type Volume } from "./state/volumes.js";
 
 /** The map of colours of a quantity: the chosen one, else one that suits its range. */

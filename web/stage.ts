@@ -17,8 +17,8 @@ import { plainNumber } from "./state/format.js";
 import { brushIn, type View } from "./state/link.js";
 import { paneSize, pixel } from "./state/picture-plan.js";
 import { quantityOf } from "./state/quantities.js";
-import { failureOf, isDifference, labelOf, refusalOf, sidesOf, store } from "./state/shown.js";
-import { cross, dataset, datasets, isDragging, isPlaying, problem, rested, view } from "./state/view.js";
+import { failureOf, labelOf, refusalOf, sidesOf, store } from "./state/shown.js";
+import { cross, dataset, datasets, isDifference, isDragging, isPlaying, problem, rested, view } from "./state/view.js";
 
 const DARK: Palette = {
   plane: [0.027, 0.035, 0.05],

@@ -4,8 +4,7 @@ import { askNumbers, type Question, type Wanted } from "./ask.js";
 import { AXIS_NAMES, type Axis, hasSameAxes, placeIn, roundedOn, sharedAxes } from "./dataset.js";
 import { asFlowMap, columnOf, durationOf } from "./flow-map.js";
 import type { Plane, View } from "./link.js";
-import { isDifference, selectionOf } from "./shown.js";
-import { cross } from "./view.js";
+import { cross, isDifference, selectionOf } from "./view.js";
 import type { Picture } from "./volumes.js";
 
 /** The axes across and up of the plane normal to an axis: xy, zy and xz. */

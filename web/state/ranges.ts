@@ -4,8 +4,8 @@ import { inSpan, tidy } from "./format.js";
 import type { Range, View } from "./link.js";
 import { memoized } from "./memoized.js";
 import { quantityOf } from "./quantities.js";
-import { isLoadedOrFailed, previewOf, type Selection, volumeOf } from "./shown.js";
-import { view } from "./view.js";
+import { isLoadedOrFailed, previewOf, volumeOf } from "./shown.js";
+import { type Selection, view } from "./view.js";
 import { quantilesOf, type Volume } from "./volumes.js";
 
 /** The range of a quantity: as the link states, else the default one. */

@@ -7,28 +7,8 @@ import { requireOne } from "./format.js";
 import { brushIn, type Plane, type View } from "./link.js";
 import { type PicturePlan, pixel, planOf } from "./picture-plan.js";
 import { quantityOf } from "./quantities.js";
-import { cross, dataset, secondDataset, view } from "./view.js";
+import { cross, dataset, type Selection, secondDataset, selectionOf, view } from "./view.js";
 import { stridesOf, type Volume, volumeKey } from "./volumes.js";
-
-export interface Selection {
-  readonly dataset: Dataset;
-  readonly what: string;
-  readonly time: number;
-  readonly method: string;
-}
-
-/** The selection of A or, as the second, of B; null before there is one, or if B's dataset cannot be shown. */
-export function selectionOf(now: View, second = false): Selection | null {
-  const own = dataset.value;
-  if (own === null || now.what === null || now.time === null) return null;
-  const first = { dataset: own, what: now.what, time: now.time, method: now.method };
-  if (!second) return first;
-  const { dataset: _, ...rest } = now.b;
-  const other = secondDataset.value ?? own;
-  return other instanceof Refusal ? null : { ...first, ...rest, dataset: other };
-}
-
-export const isDifference = ({ show, compare }: View): boolean => show === "compare" && compare === "difference";
 
 export const shows3d = ({ show }: View): boolean => show === "four" || show === "3d";
 

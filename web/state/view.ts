@@ -56,6 +56,27 @@ export function saveLink(act: Act | null): void {
   saveAddress(`${rootOf()}view/${encodeURIComponent(now.dataset)}?${writeLink(now)}`, act);
 }
 
+/** What A or B of a view is: a quantity of a dataset, at a time, by a method. */
+export interface Selection {
+  readonly dataset: Dataset;
+  readonly what: string;
+  readonly time: number;
+  readonly method: string;
+}
+
+/** The selection of A or, as the second, of B; null before there is one, or if B's dataset cannot be shown. */
+export function selectionOf(now: View, second = false): Selection | null {
+  const own = dataset.value;
+  if (own === null || now.what === null || now.time === null) return null;
+  const first = { dataset: own, what: now.what, time: now.time, method: now.method };
+  if (!second) return first;
+  const { dataset: _, ...rest } = now.b;
+  const other = secondDataset.value ?? own;
+  return other instanceof Refusal ? null : { ...first, ...rest, dataset: other };
+}
+
+export const isDifference = ({ show, compare }: View): boolean => show === "compare" && compare === "difference";
+
 /** Opens what the address of the page states; links of version 1.0 had their view in the query of `/`. */
 export async function openAddress(): Promise<void> {
   const path = /\/view\/([^/]+)$/.exec(location.pathname);

@@ -6,8 +6,8 @@ import { brushIn, type View } from "./link.js";
 import { pixel, planOf, wantedPicture } from "./picture-plan.js";
 import { firstQuantity, quantitiesOf } from "./quantities.js";
 import { ENCLOSED_FRACTION, levelEnclosing, rangeAt } from "./ranges.js";
-import { failureOf, planesOf, type Selection, selectionOf, shows3d, store, volumeOf, wantedValue } from "./shown.js";
-import { change, cross, dataset, isPlaying, rested, view } from "./view.js";
+import { failureOf, planesOf, shows3d, store, volumeOf, wantedValue } from "./shown.js";
+import { change, cross, dataset, isPlaying, rested, type Selection, selectionOf, view } from "./view.js";
 import { placeOfLargest, stridesOf, wantedVolume } from "./volumes.js";
 
 /** What cards and panels want beside the view, by the name of each. */
