@@ -67,7 +67,15 @@ export async function evaluateAt(
   emit: (column: number, from: number, values: Components) => void,
 ): Promise<void> {
   const keys = [...new Set(columns.flatMap(({ inputs }) => inputs))].filter((key) => key.includes(":"));
-  const readers = new Map<InputKey, ReadBlock>(await derivedAt(life, dataset, keys, points, options));
+  const readers = new Map<InputKey, ReadBlock>();
+  // Filtered gradients are differences at nodes, which a scheme between nodes interpolates by its own method.
+  const isOfLag4 = (key: string): boolean => options.derivatives === "Fd4Lag4" && key.startsWith("filteredGradient:");
+  const methodOf = (key: string): string => (isOfLag4(key) ? "Lag4" : options.method);
+  for (const method of new Set(keys.map(methodOf))) {
+    const some = keys.filter((key) => methodOf(key) === method);
+    for (const [key, read] of await derivedAt(life, dataset, some, points, { ...options, method }))
+      readers.set(key, read);
+  }
   const results: Result[] = [];
   const isOpen = (key: InputKey): boolean => !readers.has(key);
   for (const source of sourcesOf(keys.filter(isOpen), dataset, options)) {
@@ -167,7 +175,7 @@ async function derivedAt(
   if (filter?.kind === "box") return [];
   const order = Number(/Fd([468])/.exec(derivatives)?.[1]) as 4 | 6 | 8;
   if (keys.some((key) => key.startsWith("filteredGradient:")) && derivatives !== "spectral" && Number.isNaN(order))
-    throw wrong("derivatives", "filtered fields take Fd4, Fd6, Fd8 or spectral");
+    throw wrong("derivatives", `filtered fields take Fd4Lag4, Fd4, Fd6, Fd8 or spectral, not ${derivatives}`);
   const scheme = derivatives === "spectral" ? "spectral" : order || 4;
   const plan = derivedFor(keys, dataset, namesFor(dataset), filter ?? null, scheme);
   if (plan === null) return [];

@@ -90,6 +90,29 @@ describe("spectral derivatives and filters of isotropic32 at 0.6", () => {
   });
 });
 
+it.each(["Lag8", "Lag6", "M2Q8"])("of one node leaves Fd4Lag4 between nodes as it is: method %s", async (method) => {
+  const what = ["filter(A)", "A", "filter(u)", "u"].slice(0, method === "M2Q8" ? 2 : 4);
+  const body = {
+    what,
+    filter: "tophat:0.2",
+    method,
+    derivatives: "Fd4Lag4",
+    points: [
+      [1, 2, 3],
+      [0.1, 6.2, 4],
+    ],
+  };
+  const { rows } = await ask<{ rows: number[][] }>("values", body);
+  for (const row of rows.map((one) => one.slice(3)))
+    for (const [at, size] of what.length === 2
+      ? ([[0, 9]] as const)
+      : ([
+          [0, 9],
+          [18, 3],
+        ] as const))
+      for (let c = at; c < at + size; c++) expect(row[c]).toBeCloseTo(row[c + size] as number, 5);
+});
+
 describe("a tophat", () => {
   const h = Math.PI / 16;
   it.each([
@@ -136,7 +159,7 @@ describe("bad requests", () => {
     [{ filter: { kind: "sharp", width: 7 }, reduce: [{ moments: "filter(p)" }] }, "the shortest period"],
     [
       { filter: "sharp:1", points: { random: 5 }, derivatives: "M2Q8", reduce: [{ moments: "filter(A)" }] },
-      "derivatives: filtered fields take Fd4",
+      "derivatives: filtered fields take Fd4Lag4, Fd4, Fd6, Fd8 or spectral, not M2Q8",
     ],
   ])("%j get one line", async (body, words) => {
     const { detail } = await ask<{ readonly detail: string }>("statistics", { reduce: [{ moments: "p" }], ...body });
