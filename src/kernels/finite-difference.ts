@@ -4,7 +4,7 @@
  */
 import { barycentricWeights } from "./lagrange.js";
 import { nodeStencil } from "./stencil.js";
-import type { Axis } from "./types.js";
+import type { Axes, Axis } from "./types.js";
 
 /** Order of accuracy of a difference. */
 export type DifferenceOrder = 4 | 6 | 8;
@@ -53,6 +53,17 @@ export interface DifferenceRows {
   readonly offset: Int32Array;
   readonly support: Int32Array;
   readonly weight: Float64Array;
+}
+
+/** Axes for derivatives: a field is constant along a periodic one of one node, as if nodes were infinitely far apart. */
+export function differencedAxes(axes: Axes): Axes {
+  const apart = { spacing: Number.POSITIVE_INFINITY };
+  return axes.map((axis) => (axis.periodic && axis.nodes === 1 ? { ...axis, ...apart } : axis)) as never;
+}
+
+/** Weights of the first derivative along each axis. Throws RangeError as `differenceRows` does. */
+export function firstDifferences(axes: Axes, order: DifferenceOrder): readonly DifferenceRows[] {
+  return differencedAxes(axes).map((axis) => differenceRows(axis, order, 1, FIRST_DIFFERENCES[order]));
 }
 
 /** Whether the centred stencil of an order fits at a node: never on tabulated axes, always on periodic ones. */

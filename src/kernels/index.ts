@@ -1,5 +1,6 @@
 /** Makes the scheme of a kernel: the plain scheme of this folder, or the scheme of an accelerator. */
 import { createDerivative } from "./derivative.js";
+import { differencedAxes } from "./finite-difference.js";
 import { createInterpolation } from "./interpolate.js";
 import { createSpline } from "./spline.js";
 import { METHODS, type Method, POINT_KERNELS, type PointKernel } from "./table.js";
@@ -41,7 +42,8 @@ export function createScheme(
 ): Scheme {
   const target = POINT_KERNELS.get(kernel);
   const known = METHODS.get(method);
-  const request = target && known && { ...target, method: known, axes, options };
+  const own = target?.quantity === "value" ? axes : differencedAxes(axes);
+  const request = target && known && { ...target, method: known, axes: own, options };
   const plain = request && createPlainScheme(request);
   if (!request || !plain) throw new RangeError(`no scheme ${method} for ${kernel}`);
   return accelerator?.scheme(request, plain) ?? plain;

@@ -55,21 +55,13 @@ export function createNodalSum(quantity: NodalQuantity, taps: readonly Tap[], re
 type Offset = readonly [number, number, number];
 
 /** `steps` nodes along the given axes, each with its own sign. */
-function offset(along: readonly number[], steps: readonly number[]): Offset {
-  const at = [0, 0, 0];
-  along.forEach((axis, i) => {
-    at[axis] = steps[i];
-  });
-  return [at[0], at[1], at[2]];
-}
+const offset = (along: readonly number[], steps: readonly number[]): Offset =>
+  AXES.map((a) => steps[along.indexOf(a)] ?? 0) as unknown as Offset;
 
 function firstTaps(axis: number, output: number, order: DifferenceOrder, axes: Axes): Tap[] {
+  const { spacing } = axes[axis];
   return FIRST_DIFFERENCES[order].flatMap((a, i) =>
-    [1, -1].map((sign) => ({
-      weight: (sign * a) / axes[axis].spacing,
-      output,
-      offset: offset([axis], [sign * (i + 1)]),
-    })),
+    [1, -1].map((sign) => ({ weight: (sign * a) / spacing, output, offset: offset([axis], [sign * (i + 1)]) })),
   );
 }
 

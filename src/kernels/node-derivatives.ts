@@ -2,8 +2,9 @@
 import {
   type DifferenceOrder,
   type DifferenceRows,
+  differencedAxes,
   differenceRows,
-  FIRST_DIFFERENCES,
+  firstDifferences,
   fitsCentred,
   MIXED_DIFFERENCES,
   SECOND_DIFFERENCES,
@@ -37,10 +38,10 @@ export class NodeDerivatives {
 
   /** @throws RangeError when an axis that is not periodic has fewer nodes than the stencil */
   constructor(axes: Axes, order: DifferenceOrder) {
-    this.#axes = axes;
+    this.#axes = differencedAxes(axes);
     this.#order = order;
-    this.#first = axes.map((axis) => differenceRows(axis, order, 1, FIRST_DIFFERENCES[order]));
-    this.#second = axes.map((axis) => differenceRows(axis, order, 2, SECOND_DIFFERENCES[order]));
+    this.#first = firstDifferences(axes, order);
+    this.#second = this.#axes.map((axis) => differenceRows(axis, order, 2, SECOND_DIFFERENCES[order]));
   }
 
   /** The dense box that derivatives at a box need. `highest`: derivative, 0 for none. */

@@ -1,6 +1,6 @@
 /** Finds the grid nodes of a box at which a quantity exceeds a threshold, tile by tile and from bricks on demand. */
 import { gatherBox } from "./block.js";
-import { type DifferenceOrder, type DifferenceRows, differenceRows, FIRST_DIFFERENCES } from "./finite-difference.js";
+import { type DifferenceOrder, type DifferenceRows, firstDifferences } from "./finite-difference.js";
 import { secondInvariantOf, vorticityOf } from "./invariant.js";
 import type { Axes, Axis, BrickReader, Triple } from "./types.js";
 
@@ -137,10 +137,7 @@ export interface TileDifferences {
  */
 export function createThresholdSearch(axes: Axes, quantity: ThresholdQuantity): ThresholdSearch {
   const size = quantity.kind === "norm" ? quantity.size : 3;
-  const tables =
-    quantity.kind === "norm"
-      ? null
-      : axes.map((axis) => differenceRows(axis, quantity.order, 1, FIRST_DIFFERENCES[quantity.order]));
+  const tables = quantity.kind === "norm" ? null : firstDifferences(axes, quantity.order);
   /** Longest edge of the dense box: a tile, and the nodes that differences reach on both sides. */
   const maxEdge = TILE_EDGE + (quantity.kind === "norm" ? 0 : 2 * (quantity.order + 1));
   const nodeValues = new Float32Array(size * maxEdge ** 3);
@@ -206,12 +203,8 @@ export function reachOf(
 /** Differences at `count` nodes from `first` on; neighbours are `step` elements apart. */
 export function tileDifferences(table: DifferenceRows, first: number, count: number, step: number): TileDifferences {
   const { width } = table;
-  const out = {
-    width,
-    count: new Int32Array(count),
-    offset: new Int32Array(count * width),
-    weight: new Float64Array(count * width),
-  };
+  const [offset, weight] = [new Int32Array(count * width), new Float64Array(count * width)];
+  const out = { width, count: new Int32Array(count), offset, weight };
   for (let n = 0; n < count; n++) {
     const row = table.shared ? 0 : first + n;
     for (let t = 0; t < width; t++) {

@@ -151,6 +151,18 @@ it("are followed by no integral length along an axis of one node", async () => {
 });
 
 it.each([
+  ...["Fd4", "Fd6", "Fd8", "spectral"].map((derivatives) => ({ derivatives })),
+  ...["Fd4Lag4", "Fd8", "M2Q8"].map((derivatives) => ({ derivatives, points: { random: 50, seed: 1 } })),
+])("have no derivatives along an axis of one node: %j", async (how) => {
+  const what = ["A[0][2]", "A[1][2]", "A[2][2]", "d2(u.x, z)", "hess(u)[0][0][2]"];
+  const { results } = await ask(
+    { call: "statistics", frame: [0], what: what.map((one) => `abs(${one})`), ...how },
+    "thin",
+  );
+  expect(results.map(({ max }: AnyAnswer) => max)).toEqual([0, 0, 0, 0, 0]);
+});
+
+it.each([
   ["profile", { call: "correlation" }, ["y"]],
   ["sheet", { call: "correlation" }, ["y"]],
   ["channel", { call: "correlation" }, ["x"]],
