@@ -344,6 +344,6 @@ function checkUnits(shared: SharedEvidence, field: OrientedDataset, tables: Axis
   const places = [...new Set(stated.map(({ axis, units }) => `${units} along ${axis}`))].join(", ");
   const effect = isMixed
     ? "; they are served as they are, so that derivatives are in several units"
-    : ` and ${field.path} in ${speed}; they are served as they are, so that particles move in another unit of length`;
+    : ` and ${field.path} in ${speed}; they are served as they are, which only times in ${first.units}/(${speed}) fit`;
   findings.contradict("spacing", `The coordinates are in ${places}${effect}.`, LENGTHS_ANSWER, undefined, isAnswered);
 }

@@ -142,7 +142,7 @@ describe("a unit", () => {
       holder.create_dataset({ name: axis, data: Float64Array.from({ length: NODES[axis] }, (_, i) => i / 4) });
     if (group !== "") holder.create_attribute("units", "mm");
   };
-  const MM = /^! The coordinates are in mm along x.* and \/u in m\/s; .* another unit of length/;
+  const MM = /^! The coordinates are in mm along x.* and \/u in m\/s; .* only times in mm\/\(m\/s\) fit\.$/;
 
   it.each<[string, object, ((file: File) => void)?]>([
     ["of all lengths", { ...GRID, length_units: "mm" }],
