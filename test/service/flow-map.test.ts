@@ -1,20 +1,11 @@
 /** Flow maps of the included flow: incompressible, against GetPosition and differences of neighbouring paths. */
 import { afterAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
-import { ask as askOf } from "../server/ask/ask.js";
+import { type AnyAnswer, ask as askOf } from "../server/ask/ask.js";
 import { serveTestData } from "../support/service.js";
 
 const service = await serveTestData();
 afterAll(() => service.close());
-
-interface FlowMap {
-  readonly map: number[][][];
-  readonly gradient: number[][][][];
-  readonly eigenvalues: number[][][];
-  readonly ftle: number[][];
-  readonly detail: string;
-  readonly member: string;
-}
 
 async function post(path: string, body: object, accept = "application/json"): Promise<Response> {
   const headers = { "content-type": "application/json", accept };
@@ -24,8 +15,8 @@ async function post(path: string, body: object, accept = "application/json"): Pr
     body: JSON.stringify(body),
   });
 }
-async function ask(body: object): Promise<FlowMap> {
-  const answer = (await (await post("flow_map", body)).json()) as FlowMap & { readonly data?: object };
+async function ask(body: object): Promise<AnyAnswer> {
+  const answer: AnyAnswer = await (await post("flow_map", body)).json();
   return { ...answer, ...answer.data };
 }
 
@@ -43,8 +34,8 @@ describe("flow maps", () => {
       expect([ftle.length, ftle[0]?.length]).toEqual([8, 8]);
       const off = gradient
         .flat()
-        .map((F) => Math.abs(det(F) - 1))
-        .sort((a, b) => a - b);
+        .map((F: number[][]) => Math.abs(det(F) - 1))
+        .sort((a: number, b: number) => a - b);
       expect(off[32]).toBeLessThan(1e-3);
       for (const [i, row] of ftle.entries())
         for (const [k, value] of row.entries())
