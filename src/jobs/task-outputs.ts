@@ -28,7 +28,7 @@ const ENDINGS: Readonly<Record<Format, string>> = {
   ...{ zarr: "zarr.zip", png: "png", xmf: "xmf" },
 };
 
-const KEPT = ["fieldprobe-manifest", "content-type"];
+const KEPT = ["fieldprobe-manifest", "fieldprobe-manifests", "content-type"];
 
 /** Outputs that are missing or damaged, and have to be computed again. */
 export class DamagedOutputs extends Error {
@@ -161,13 +161,14 @@ async function digestOf(path: string): Promise<Pick<JobResult, "bytes" | "sha256
 }
 
 function manifestOf({ id, call, cut, createdAt }: Job, headers: TaskAnswer["headers"], about: object): string {
+  const digests = String(headers["fieldprobe-manifests"] ?? "").split(" ");
   const manifest = {
-    job: id,
-    version,
+    ...{ job: id, version },
     call: { method: call.method, url: call.url },
     ...about,
     points: cut?.points ?? null,
     dataset: headers["fieldprobe-manifest"] ?? null,
+    ...(call.others && { others: Object.fromEntries(call.others.map((name, i) => [name, digests[i]])) }),
     created: new Date(createdAt).toISOString(),
   };
   return `${JSON.stringify(manifest, null, 2)}\n`;

@@ -18,5 +18,5 @@ export function useGrids(kinds: readonly GridKind[], steps = 4, others: readonly
     service = await serveTestData([...others, ...kinds.map(({ name }) => join(folder, name))], settings, !hasJobs);
   }, 60_000);
   afterAll(() => service.close());
-  return { made, ask: (question: unknown) => ask(service, question), url: () => service.url };
+  return { made, folder, ask: (question: unknown) => ask(service, question), url: () => service.url };
 }

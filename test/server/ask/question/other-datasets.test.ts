@@ -1,4 +1,6 @@
 /** Fields of other datasets in expressions: against NumPy, in every call at nodes, in jobs, and what is refused. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { namesOfOthers } from "../../../../src/server/ask/question/other-datasets.js";
@@ -29,14 +31,13 @@ spectrum | {"what": "field(p, 'run-2', 2)", "kind": "line", "over": "x,z,t", "re
   .map((row) => row.split(" | ") as [string, string, string, string]);
 
 describe.skipIf(NUMPY === undefined)("fields of another dataset", () => {
-  const { made, ask, url } = useGrids(KINDS, 4, [], true);
+  const { made, folder, ask, url } = useGrids(KINDS, 4, [], true);
   const question = (call: string, members: Members, dataset = "channel"): Promise<AnyAnswer> =>
     ask({ dataset, call, ...members }).then(jsonOf);
 
   it("are those that NumPy finds, and asked again by the question", async () => {
-    const grids = [
-      { grid: made.get(CHANNEL), other: made.get(OTHER), requests: CASES.map(([, , , python]) => python) },
-    ];
+    const requests = CASES.map(([, , , python]) => python);
+    const grids = [{ grid: made.get(CHANNEL), other: made.get(OTHER), requests }];
     const [expected = []] = askNumpy<unknown[][]>(SCRIPT, { grids });
     for (const [i, [call, members, path]] of CASES.entries()) {
       const answer = await question(call, { ...JSON.parse(members), frame: 1 });
@@ -93,6 +94,9 @@ describe.skipIf(NUMPY === undefined)("fields of another dataset", () => {
     await fetch(`${url()}/api/jobs/${job.id}/events`).then((answer) => answer.text());
     const result = await fetch(`${url()}/api/jobs/${job.id}/result`).then(jsonOf);
     expect(result).toEqual(await question("statistics", members));
+    const { result: file } = await fetch(`${url()}/api/jobs/${job.id}`).then(jsonOf);
+    const kept = readFileSync(join(folder, "state/results", `${file.name}.json`), "utf8");
+    expect(JSON.parse(kept)).toMatchObject({ dataset: result.manifest, others: result.manifests });
     const path = `${url()}/api/datasets/channel/statistics?frame=0&what=`;
     const asked = ["later", "run-2"].map(async (one) => (await fetch(`${path}field(p,'${one}',0)`)).headers);
     for (const name of ["etag", "fieldprobe-manifests"])
