@@ -32,7 +32,6 @@ export interface RowsAnswer {
   readonly quantities: readonly AnsweredQuantity[];
   /** Dimensions of the rows in arrays: times, then points. */
   readonly shape: readonly number[];
-  /** Members next to the rows. */
   readonly more?: Readonly<Record<string, unknown>>;
   /** Written by formats for one quantity when the question names none. */
   readonly positions?: AnsweredQuantity;

@@ -25,7 +25,6 @@ function limitOf(call: CallName, { limits }: Config) {
   return { points: limits["query.points"] };
 }
 
-/** A dataset as `GET /api/datasets/NAME` describes it. */
 export function describeDataset(dataset: Dataset, config: Config) {
   const names = { ...namesFor(dataset), refusesEarlier: true };
   const fewest = Math.min(...dataset.axes.map(({ nodes, periodic }) => (periodic ? Number.POSITIVE_INFINITY : nodes)));

@@ -23,12 +23,13 @@ export function membersSchema(call: CallName) {
   return Type.Object(Object.fromEntries(callOf(call).members.map((name) => [name, parameterOf(name, call)])));
 }
 
-/** The answer of a call in each of its forms. */
 export function answerSchema(call: CallName) {
   const content = Object.fromEntries(
-    callOf(call).formats.map((form) => [
-      FORMATS[form].type,
-      { schema: form === "json" ? Type.Object({}, { additionalProperties: true }) : Type.String({ format: "binary" }) },
+    callOf(call).formats.map((format) => [
+      FORMATS[format].type,
+      {
+        schema: format === "json" ? Type.Object({}, { additionalProperties: true }) : Type.String({ format: "binary" }),
+      },
     ]),
   );
   return { description: "The answer; its question reproduces it through /api/ask.", content };

@@ -17,12 +17,11 @@ import type { RequestLife } from "../http/request-life.js";
 import { addVary } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
 import { wrong } from "./faults.js";
-import { drawPicture, Range } from "./forms/picture.js";
+import { drawPicture, Range } from "./formats/picture.js";
 import { anyObject, FAILURES } from "./schemas.js";
 
 /** Members of an answer, and characters of each. */
 const BODY_BYTES = 64 * 1024;
-/** Files that a list names. */
 const MAX_LISTED = 1000;
 /** Headers by which a proxy says that a caller is elsewhere. */
 const OF_PROXIES = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];

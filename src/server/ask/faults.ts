@@ -14,10 +14,10 @@ export function wrong(member: string, detail: string, nearest?: string, code: Ca
   return new RequestError(code, `${member}: ${detail}.`, { member, ...(nearest === undefined ? {} : { nearest }) });
 }
 
-/** @throws RequestError for several quantities in a form that holds one */
-export function checkAlone(quantities: number, form: Format): void {
-  if (FORMATS[form].singleQuantity && quantities !== 1)
-    throw wrong("format", `${form} holds one quantity, not ${quantities}: npz, csv or nc hold several`);
+/** @throws RequestError for several quantities in a format that holds one */
+export function checkAlone(quantities: number, format: Format): void {
+  if (FORMATS[format].singleQuantity && quantities !== 1)
+    throw wrong("format", `${format} holds one quantity, not ${quantities}: npz, csv or nc hold several`);
 }
 
 export const outOfRange = (member: string, detail: string, nearest?: string) =>

@@ -11,7 +11,8 @@ import type {
   RequestedTimes,
 } from "./question/member-values.js";
 import { pointsText } from "./question/points.js";
-import { pointDerivatives, whatText } from "./question/what.js";
+import { pointDerivatives } from "./question/schemes.js";
+import { whatText } from "./question/what.js";
 
 /** Defaults of omitted members; other omitted members are not restated unless the call reports them. */
 const DEFAULTS: Restated = {

@@ -13,7 +13,6 @@ export interface Named {
   Params: { name: string };
 }
 
-/** A schema without other members. */
 export const CLOSED = { additionalProperties: false } as const;
 
 const PROBLEM = Type.Object(

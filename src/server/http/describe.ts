@@ -24,7 +24,6 @@ const ABOUT_FIELDS: Readonly<Record<KnownField, { readonly measure: Measure; rea
   temperature: { measure: "temperature", title: "Temperature" },
 };
 
-/** Ends and period of an axis. */
 export interface AxisSpan {
   readonly first: number;
   readonly last: number;
@@ -144,7 +143,6 @@ export function about(dataset: Dataset, title: string, measure: Measure): Record
   return { long_name: title, ...aboutUnit(dataset, measure) };
 }
 
-/** The unit of a measure, if the dataset states it. */
 export function aboutUnit(dataset: Dataset, measure: Measure): Record<string, string> {
   const unit = unitOf(dataset, measure);
   return unit === "" ? {} : { units: unit };

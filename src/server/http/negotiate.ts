@@ -23,7 +23,6 @@ export function preferred<T extends string>(header: string | undefined, offered:
   return accepted.find((type) => !accepted.some((other) => outweighs(header, other, type))) ?? null;
 }
 
-/** Whether a header names a media type, not by a wildcard. */
 export function names(header: string | undefined, type: string): boolean {
   return header?.toLowerCase().includes(type) ?? false;
 }

@@ -306,7 +306,6 @@ export class RequestLife {
     const deadlineMs = this.#deadline === null ? timeoutMs : this.#deadline - performance.now();
     if (deadlineMs <= 0) throw new DeadlineError();
     const requested = this.#withDataset(query);
-    // For the access log.
     this.#request.facts.dataset = requested.dataset === undefined ? null : excerpt(requested.dataset);
     const dataset = requested.dataset === undefined ? undefined : this.find(requested.dataset);
     const onStoreWait = this.#slot.storeWait(dataset === undefined || !isInStore(dataset) ? null : storeOf(dataset));

@@ -2,7 +2,6 @@
 import type { RecordForm, TextWorkers } from "../../text/text-task.js";
 import { isLarge, writeHere, writtenRecords } from "../../text/written-records.js";
 
-/** Form of bare numbers, one per line. */
 const NUMBER_LINES = formOf(1, "", "\n");
 
 /** Nested arrays of a shape, outermost dimension first. Each part is read before the next is requested. */
@@ -44,7 +43,6 @@ export async function* arrayRows(
   yield Buffer.from("[");
   for await (const part of parts) {
     left -= part.length;
-    // No comma follows the last row.
     const end = part.length - (left === 0 && part.length > 0 ? width : 0);
     const others = [part.subarray(0, end)];
     if (textThreads !== undefined && isLarge({ values: others }))

@@ -9,7 +9,8 @@ import type { FieldName } from "../../../shared/operations.js";
 import { timesOf } from "../../http/describe.js";
 import { refuse } from "../../http/refusal.js";
 import type { MemberValues } from "../question/member-values.js";
-import { namesOf, nodeDerivatives } from "../question/what.js";
+import { nodeDerivatives } from "../question/schemes.js";
+import { namesOf } from "../question/what.js";
 import { coordinateOf, type NodeRun, runsIn } from "../question/where.js";
 import { derivedFor, schemeOf } from "../transforms.js";
 

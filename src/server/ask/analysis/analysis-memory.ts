@@ -14,7 +14,6 @@ const FRAGMENT_BYTES = 32;
 /** Largest number of fragments per node: the densest packing of nodes that are not neighbours. */
 const DENSITY = { 6: 1 / 2, 18: 1 / 4, 26: 1 / 8 } as const;
 
-/** Bytes that a reduction may take. */
 export function bytesOfReduction({ plan }: ReductionQuery): number {
   const groups = groupExtent(plan).reduce((product, n) => product * n, 1);
   const nodes = plan.extent[0] * plan.extent[1] * plan.extent[2];

@@ -18,7 +18,7 @@ import { type EvaluateAt, evaluatorFor } from "../points/point-columns.js";
 import { RANDOM_POINT_RECORDS, randomPoints } from "../points/random-points.js";
 import type { MemberValues, RequestedPoints } from "../question/member-values.js";
 import { pointsOf } from "../question/points.js";
-import { pointOptions } from "../question/what.js";
+import { pointOptions } from "../question/schemes.js";
 import { storedIn } from "../question/when.js";
 import { boxIn } from "../question/where.js";
 import { timeText } from "../restate.js";
@@ -36,7 +36,6 @@ export interface Analysis {
   readonly isList: boolean;
   /** Reduces columns over the nodes of the analysis, or over other nodes. */
   readonly reduce: (nodes: AnalysedNodes, parts: Reducing) => Promise<Merged>;
-  /** Sums the modes of the frames of nodes. */
   readonly sum: (query: SpectrumQuery, nodes: AnalysedNodes) => Promise<SpectrumSums>;
   readonly evaluate: EvaluateAt;
   /** Counts drawn points as points in flight, and waits until there is room for them. */

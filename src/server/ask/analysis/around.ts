@@ -8,7 +8,7 @@ import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import { exampleFor } from "../question/example.js";
 import type { MemberValues } from "../question/member-values.js";
-import { usualWhat, whatText } from "../question/what.js";
+import { defaultWhat, whatText } from "../question/what.js";
 import { type AxisNumber, type Direction, framesIn, keptAxes, LETTERS, regrouped } from "./analysed-nodes.js";
 import { analysisOf, type Tabled, tabled } from "./analysis.js";
 import { nanUnless } from "./conditions.js";
@@ -23,7 +23,7 @@ const MAX_OFFSETS = 65_536;
 /** Mean and count of each quantity at each offset. */
 export async function around(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
-  const { where, events, what = usualWhat(dataset), over, orient } = question;
+  const { where, events, what = defaultWhat(dataset), over, orient } = question;
   const alike = question.points !== undefined ? "points" : events === undefined ? null : "events";
   checkEvents(question, dataset);
   if (alike !== null && question.weights !== undefined)

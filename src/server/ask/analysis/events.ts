@@ -7,7 +7,7 @@ import { spanOf } from "../../http/describe.js";
 import type { Context } from "../context.js";
 import type { MemberValues } from "../question/member-values.js";
 import { pointsOf } from "../question/points.js";
-import { pointOptions } from "../question/what.js";
+import { pointOptions } from "../question/schemes.js";
 import { type AnalysedNodes, DIRECTIONS, nodesOfFrame, pooled } from "./analysed-nodes.js";
 import type { Analysis } from "./analysis.js";
 import { countNodesWhere } from "./conditions.js";

@@ -5,7 +5,6 @@
 import { nested } from "../../../analysis/nested.js";
 import type { GroupAnswer } from "../../../analysis/reductions.js";
 
-/** The order against which slopes are taken. */
 export const AGAINST = 3;
 
 /**

@@ -4,7 +4,8 @@ import type { GroupAnswer } from "../../../analysis/reductions.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import type { MemberValues, RequestedQuantity } from "../question/member-values.js";
-import { pointDerivatives, usualWhat, whatText } from "../question/what.js";
+import { pointDerivatives } from "../question/schemes.js";
+import { defaultWhat, whatText } from "../question/what.js";
 import { type AnalysedNodes, DIRECTIONS, keptAxes, regrouped } from "./analysed-nodes.js";
 import { type Analysis, analysisOf, analysisOfPoints, type Tabled, tabled } from "./analysis.js";
 import { budgetOf } from "./budgets.js";
@@ -47,7 +48,7 @@ async function planStatistics(context: Context, question: MemberValues): Promise
   if (u_tau !== undefined && units !== "plus") throw wrong("u_tau", "it is for units=plus");
   if (reduce !== undefined && question.what !== undefined)
     throw wrong("what", "reduce names its quantities; give one of both");
-  const what = question.what ?? usualWhat(dataset);
+  const what = question.what ?? defaultWhat(dataset);
   const requests = reduce ?? what.map(({ text }) => ({ moments: text }));
   const isOverPoints = points !== undefined;
   if ((points ?? where) !== undefined && requests.some((request) => "budget" in request || "quantiles" in request))

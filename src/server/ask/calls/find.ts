@@ -14,7 +14,8 @@ import { answered, type Context } from "../context.js";
 import { wrong } from "../faults.js";
 import { emptyBoxesOf } from "../levels/skip.js";
 import type { MemberValues } from "../question/member-values.js";
-import { compileWhat, nodeDerivatives, type Quantity } from "../question/what.js";
+import { nodeDerivatives } from "../question/schemes.js";
+import { compileWhat, type Quantity } from "../question/what.js";
 import { coordinateOf, type NodeRun, runsIn } from "../question/where.js";
 import { fillValues, unitOf } from "./values.js";
 

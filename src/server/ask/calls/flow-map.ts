@@ -10,7 +10,7 @@ import { computeRuns } from "../parts.js";
 import type { MemberValues } from "../question/member-values.js";
 import { queryOver, schemeIn } from "../question/particles.js";
 import { pointsOf } from "../question/sample-grid.js";
-import { pointDerivatives, spatialName } from "../question/what.js";
+import { pointDerivatives, spatialName } from "../question/schemes.js";
 import { intervalIn, stepIn } from "../question/when.js";
 import { samplesIn } from "../question/where.js";
 import { runQuery } from "../run-query.js";

@@ -8,8 +8,9 @@ import type { PointOptions } from "../points/point-columns.js";
 import { RANDOM_POINT_RECORDS } from "../points/random-points.js";
 import type { MemberValues } from "../question/member-values.js";
 import { fillPoints, pointsOf, type SampleAxis } from "../question/sample-grid.js";
+import { pointOptions } from "../question/schemes.js";
 import type { Quantity } from "../question/what.js";
-import { compileWhat, namesOf, pointOptions, usualWhat, whatText } from "../question/what.js";
+import { compileWhat, defaultWhat, namesOf, whatText } from "../question/what.js";
 import { timesIn } from "../question/when.js";
 import { type Samples, samplesIn } from "../question/where.js";
 import { timeText } from "../restate.js";
@@ -50,7 +51,7 @@ export async function samplePoints(
 
 export async function grid(context: Context, question: MemberValues): Promise<CallAnswer<GridAnswer>> {
   const { life, dataset } = context;
-  const what = question.what ?? usualWhat(dataset);
+  const what = question.what ?? defaultWhat(dataset);
   const quantities = compileWhat(what, namesOf(question, dataset));
   const samples = samplesIn(question, dataset);
   const level = levelOf(context, question, what, dataset, samples, quantities);

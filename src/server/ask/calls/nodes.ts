@@ -18,8 +18,9 @@ import { wrong } from "../faults.js";
 import { nodesAround, PART_PLANES } from "../levels/isovalue.js";
 import { compute } from "../parts.js";
 import type { MemberValues, RequestedQuantity } from "../question/member-values.js";
+import { nodeDerivatives } from "../question/schemes.js";
 import type { Quantity } from "../question/what.js";
-import { compileWhat, namesOf, nodeDerivatives, usualWhat, whatText } from "../question/what.js";
+import { compileWhat, defaultWhat, namesOf, whatText } from "../question/what.js";
 import { storedIn } from "../question/when.js";
 import { coordinateOf, firstNode, isPlace, type NodeRun, partsOf, runsIn } from "../question/where.js";
 import { timeText } from "../restate.js";
@@ -40,7 +41,7 @@ function fieldOf({ text }: RequestedQuantity, { fields }: Dataset): string | nul
 export async function nodes(context: Context, question: MemberValues): Promise<CallAnswer<GridAnswer>> {
   const { life, dataset, part } = context;
   const scheme = schemeOf(nodeDerivatives(question));
-  const what = question.what ?? usualWhat(dataset);
+  const what = question.what ?? defaultWhat(dataset);
   const plainNames = namesOf(question, dataset);
   const quantities = compileWhat(what, plainNames);
   const { frames, isList } = storedIn(question, dataset);

@@ -14,7 +14,8 @@ import { valuesAlong } from "../points/values-along.js";
 import type { MemberValues } from "../question/member-values.js";
 import { motionIn, queryOver } from "../question/particles.js";
 import { heldPoints, openPoints, type Points } from "../question/points.js";
-import { compileWhat, namesOf, pointDerivatives, type Quantity, spatialName } from "../question/what.js";
+import { pointDerivatives, spatialName } from "../question/schemes.js";
+import { compileWhat, namesOf, type Quantity } from "../question/what.js";
 import { type Interval, intervalIn, stepIn } from "../question/when.js";
 import { runAtPoints } from "../run-query.js";
 import { timesIn } from "./residence.js";
@@ -167,7 +168,6 @@ export async function paths(context: Context, question: MemberValues): Promise<C
   return { answer, restatements: found };
 }
 
-/** Numbers made as they are written. */
 function made<T extends Numbers>(
   type: { from(of: { readonly length: number }, at: (_: unknown, i: number) => number): T },
   count: number,
@@ -188,7 +188,6 @@ function placesOf(records: Values, width: number, count: number): LongNumbers {
   });
 }
 
-/** Paths in the CF layout of trajectories. */
 async function fileOf(
   lead: readonly Column[],
   quantities: RowsAnswer["quantities"],

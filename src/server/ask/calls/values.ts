@@ -10,12 +10,12 @@ import { evaluateAt, type PointOptions } from "../points/point-columns.js";
 import { RANDOM_POINT_RECORDS } from "../points/random-points.js";
 import type { MemberValues } from "../question/member-values.js";
 import { heldPoints, openPoints, type PointSource, sourceOf } from "../question/points.js";
+import { pointOptions } from "../question/schemes.js";
 import type { Quantity } from "../question/what.js";
-import { compileWhat, namesOf, pointOptions, usualWhat, whatText } from "../question/what.js";
+import { compileWhat, defaultWhat, namesOf, whatText } from "../question/what.js";
 import { type Times, timesIn } from "../question/when.js";
 import { timeText } from "../restate.js";
 
-/** The unit of lengths or times as a column states it. */
 export function unitOf(dataset: Dataset, measure: "length" | "time"): string | null {
   return aboutUnit(dataset, measure).units ?? null;
 }
@@ -47,7 +47,7 @@ export async function values(context: Context, question: MemberValues): Promise<
   const { time } = question;
   const isEach = typeof time === "object" && "each" in time;
   if (isEach && time.each !== null) throw wrong("time", "each:D is for paths; values takes each");
-  const what = question.what ?? usualWhat(dataset);
+  const what = question.what ?? defaultWhat(dataset);
   const quantities = compileWhat(what, namesOf(question, dataset));
   const when: Times = isEach ? { times: [], isList: false } : timesIn(question, dataset);
   const timeCount = Math.max(1, when.times.length);

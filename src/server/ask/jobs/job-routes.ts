@@ -37,7 +37,6 @@ const BOX = { x: anyOf("x"), y: anyOf("y"), z: anyOf("z"), i: anyOf("i"), j: any
 
 /** Longest wait for a bucket at start-up. */
 const CHECK_MS = 5_000;
-/** Bytes of the description of an input. */
 const DESCRIPTION_BYTES = 16 * 1024;
 
 const form = Type.Union([Type.Literal("octets"), Type.Literal("npy"), Type.Literal("csv")]);

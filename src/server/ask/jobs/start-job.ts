@@ -23,7 +23,6 @@ const CUT: readonly CallName[] = ["values", "grid", "nodes", "paths", "flow_map"
 /** The file of trajectories is written at once. */
 const isCut = (call: CallName, format: Format): boolean =>
   CUT.includes(call) && format !== "png" && !(call === "paths" && ["nc", "h5"].includes(format));
-/** Most elements of a task. */
 const MAX_POINTS = 1 << 20;
 /** The part of a call's most elements that a task has: seconds of work. Fewer particles cost more each. */
 const TASK_PART = 1 / 2;

@@ -3,7 +3,8 @@ import { fieldOfName, type Names } from "../../../analysis/names.js";
 import type { LevelExtrema, LevelQuantity, LevelSet, ReductionQuery } from "../../../engine/contract/query.js";
 import type { Context } from "../context.js";
 import type { MemberValues } from "../question/member-values.js";
-import { namesOf, nodeDerivatives } from "../question/what.js";
+import { nodeDerivatives } from "../question/schemes.js";
+import { namesOf } from "../question/what.js";
 import { boundCondition, type Interval } from "./bounds.js";
 
 type Skip = NonNullable<ReductionQuery["skip"]>;

@@ -22,7 +22,6 @@ export interface BoxFilter {
   readonly width: number;
 }
 
-/** How and when values and derivatives are interpolated. */
 export interface PointOptions {
   /** A time for all points, or one for each. */
   readonly time: number | Float64Array;
@@ -97,7 +96,6 @@ type ReadBlock = (component: number, from: number, out: Float64Array) => void;
 /** The offset in a record of a component of an input. */
 type ComponentOffset = (component: number) => number;
 
-/** An operation and the inputs that its records hold. */
 interface InputSource {
   readonly query: Pick<Query, "operation" | "spatialInterpolation" | "field" | "filterlength" | "nlayers">;
   readonly offsets: readonly (readonly [InputKey, ComponentOffset])[];
@@ -247,7 +245,6 @@ function operationFor(
   return { operation: operation.name, ...of, spatialInterpolation };
 }
 
-/** A spatial option as questions name it. */
 const presentScheme = (scheme: SpatialInterpolation): string =>
   scheme === "None" ? "nearest" : scheme.replace("None_", "");
 

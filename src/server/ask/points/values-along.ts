@@ -13,7 +13,6 @@ import { evaluateAt } from "./point-columns.js";
 /** Records read between two checks of the clock. */
 const BLOCK = 8192;
 
-/** The numbers of a quantity at each record. */
 interface AlongValues {
   readonly width: number;
   readonly values: Float32Array;

@@ -3,12 +3,12 @@ import type { Dataset } from "../../../engine/contract/dataset.js";
 import { withoutNoise } from "../../../float32/format.js";
 import { type CallName, callOf } from "../../../shared/calls.js";
 import { spanOf, timesOf } from "../../http/describe.js";
-import { usualWhat } from "./what.js";
+import { defaultWhat } from "./what.js";
 
 /** The example of the table with what, where and when of a dataset, as text; empty without the velocity that it takes. */
 export function exampleFor(call: CallName, dataset: Dataset): string {
   const { fields, axes, time } = dataset;
-  const [usual] = usualWhat(dataset).map(({ text }) => text) as [string];
+  const [usual] = defaultWhat(dataset).map(({ text }) => text) as [string];
   const norm = usual === "u" || fields[usual]?.components === 3 ? `norm(${usual})` : usual;
   const scalar = fields.pressure === undefined ? norm : "p";
   const centre = axes.map((axis) => withoutNoise(spanOf(axis).first + spanOf(axis).length / 2));

@@ -31,7 +31,6 @@ export type RequestedSpan = { readonly at: number } | { readonly first: number; 
 export type RequestedNodes =
   | { readonly node: number }
   | { readonly first: number | null; readonly end: number | null; readonly stride: number };
-/** Times, or a time interval. */
 export type RequestedTimes =
   | { readonly at: number }
   | { readonly list: readonly number[] }
@@ -52,7 +51,6 @@ export type RequestedExtremes = Readonly<Partial<Record<"highest" | "lowest", st
 export type RequestedRegion = readonly (readonly [number, number] | null)[];
 export type RequestedScale = { readonly kind: "linear" | "log" } | { readonly kind: "symlog"; readonly linear: number };
 
-/** Values by the type of their member. */
 interface ValueOf {
   readonly what: readonly RequestedQuantity[];
   readonly points: RequestedPoints;

@@ -5,7 +5,7 @@ import type { SpatialInterpolation } from "../../../shared/operations.js";
 import type { Restated } from "../answer.js";
 import { wrong } from "../faults.js";
 import type { MemberValues } from "./member-values.js";
-import { spatialName } from "./what.js";
+import { spatialName } from "./schemes.js";
 import type { Interval } from "./when.js";
 
 export function queryOver({ start, end }: Exclude<Interval, { each: number }>, dt: number, { name }: Dataset): Query {

@@ -141,7 +141,6 @@ export function runsIn(values: MemberValues, { name }: Pick<Dataset, "name">, ax
   return ofEach(values, axes, (part, a, axis) => runOf(part, a, axis, name));
 }
 
-/** A box of lengths in which points are drawn. */
 export interface Box {
   readonly origin: readonly number[];
   readonly extent: readonly number[];
@@ -153,7 +152,6 @@ export function boxOfAll({ axes }: Pick<Dataset, "axes">): Box {
   return { origin: spans.map(({ first }) => first), extent: spans.map(({ length }) => length) };
 }
 
-/** The ends of a part of an axis in lengths. */
 function endsOf(part: Part, a: number, axis: Axis, name: string): readonly [number, number] {
   const { first, length } = spanOf(axis);
   if (part === "whole") return [first, first + length];

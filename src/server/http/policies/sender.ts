@@ -37,7 +37,6 @@ export class Sender {
     return this.#lookedAt - this.#since;
   }
 
-  /** Bytes per second. */
   rate(bytesRead: number): number {
     return (1000 * (bytesRead - this.#bytesBefore)) / Math.max(1, this.ms);
   }

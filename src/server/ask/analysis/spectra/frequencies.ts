@@ -18,7 +18,6 @@ import { courantMembers, withMeans, withWarnings } from "../means.js";
 import { aboutTexts, checkSize, coordinatesOf } from "../reductions.js";
 import { fluctuationsOf, pairMembers, pairOf, pairText, shapesOf } from "./spectral-quantities.js";
 
-/** The times of segments. Throws RequestError. */
 function segmentsOf({ segment, overlap, window = "hann", detrend = "constant" }: MemberValues, times: number) {
   const length = segment ?? times;
   if (length < 2 || length > times)

@@ -4,7 +4,7 @@ import type { Names } from "../../../../analysis/names.js";
 import type { Dataset } from "../../../../engine/contract/dataset.js";
 import { wrong } from "../../faults.js";
 import type { MemberValues, RequestedQuantity } from "../../question/member-values.js";
-import { usualWhat, whatText } from "../../question/what.js";
+import { defaultWhat, whatText } from "../../question/what.js";
 import { AXES, LETTERS } from "../analysed-nodes.js";
 
 /** The axis of a question without one: the first of several nodes, for spectra a periodic one if there is any. */
@@ -16,7 +16,7 @@ export function usualAxis(axes: Dataset["axes"], isOfSpectrum: boolean): "x" | "
 
 /** The quantity of a question. Throws RequestError for several. */
 export function onlyWhat(question: MemberValues, dataset: Dataset): RequestedQuantity {
-  const [only, ...more] = question.what ?? usualWhat(dataset);
+  const [only, ...more] = question.what ?? defaultWhat(dataset);
   if (more.length > 0) throw wrong("what", "one quantity is asked at a time");
   return only as RequestedQuantity;
 }

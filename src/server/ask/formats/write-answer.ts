@@ -9,10 +9,10 @@ import { LongNumbers, typeOf, type Values } from "../../../storage/tools/long-nu
 import type { RequestLife } from "../../http/request-life.js";
 import { sendChunks } from "../../http/send-answer.js";
 import type { Service } from "../../http/service.js";
-import type { Answer, GridAnswer, Outcome, RowsAnswer, TableAnswer } from "../answer.js";
+import type { GridAnswer, Outcome, RowsAnswer, TableAnswer } from "../answer.js";
 import { wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
-import { checkApart, fileNames } from "../question/what.js";
+import { checkDistinct, checkFileNames } from "../question/what.js";
 import { archiveOf, gridFileOf, zarrOf } from "./array-files.js";
 import { arrayShape, blocksOf, bytesIn, chunksOf, onlyQuantity, rowsOf } from "./arrays.js";
 import { parquetColumns } from "./column-files.js";
@@ -33,27 +33,27 @@ export interface Sending {
 }
 
 /** Names in a file beside those of an answer: of its dimensions, or of its origin. */
-function ownNames(answered: Outcome, form: Format): readonly string[] {
+function addedNames(answered: Outcome, format: Format): readonly string[] {
   const { answer } = answered;
-  if (form === "npz") return Object.keys(aboutOf(answered)).map((name) => `fieldprobe_${name}`);
+  if (format === "npz") return Object.keys(aboutOf(answered)).map((name) => `fieldprobe_${name}`);
   if (answer.kind === "rows")
-    return answer.paths === undefined || form === "zarr" ? ["row"] : ["trajectory", "obs", "time"];
+    return answer.paths === undefined || format === "zarr" ? ["row"] : ["trajectory", "obs", "time"];
   const vectors = answer.kind === "table" ? [] : answer.quantities.filter(({ shape }) => shape.length > 0);
   return [...new Set(vectors.map(({ columns }) => `component${columns.length}`))];
 }
 
-/** @throws RequestError if a form cannot hold an answer: several quantities, or names that are or become equal */
-export function checkFormat(answered: Outcome, form: Format): void {
+/** @throws RequestError if a format cannot hold an answer: several quantities, or names that are or become equal */
+export function checkFormat(answered: Outcome, format: Format): void {
   const { answer } = answered;
   if (answer.kind === "table") return;
-  if (FORMATS[form].singleQuantity) onlyQuantity(answer, form);
-  const isFile = ["npz", "nc", "h5", "zarr"].includes(form);
-  const isRows = answer.kind === "rows" || form === "csv";
-  if (FORMATS[form].singleQuantity || !(isFile || isRows)) return;
+  if (FORMATS[format].singleQuantity) onlyQuantity(answer, format);
+  const isFile = ["npz", "nc", "h5", "zarr"].includes(format);
+  const isRows = answer.kind === "rows" || format === "csv";
+  if (FORMATS[format].singleQuantity || !(isFile || isRows)) return;
   const named = isRows ? rowsOf(answer).columns : [...answer.dims, ...answer.scalars, ...answer.quantities];
   const names = named.map(({ name }) => name);
-  if (isFile) fileNames([...ownNames(answered, form), ...names]);
-  else checkApart(names);
+  if (isFile) checkFileNames([...addedNames(answered, format), ...names]);
+  else checkDistinct(names);
 }
 
 export async function sendNumbers(
@@ -76,7 +76,7 @@ function rangeOf({ quantities }: GridAnswer): readonly [number, number] | null {
   return range.ends;
 }
 
-function tellHeaders(answered: Outcome, reply: FastifyReply): void {
+function setHeaders(answered: Outcome, reply: FastifyReply): void {
   const { answer } = answered;
   if (answer.kind === "table") return;
   const [first] = answer.quantities;
@@ -93,54 +93,68 @@ function tellHeaders(answered: Outcome, reply: FastifyReply): void {
   }
 }
 
-export async function sendAnswer(answered: Outcome, form: Format, sending: Sending): Promise<FastifyReply> {
-  const { service, life, reply, thread } = sending;
-  const { type } = FORMATS[form];
-  const answer: Answer =
-    answered.answer.kind === "table" && answered.answer.labels !== undefined && form !== "json"
-      ? answered.answer.labels
-      : answered.answer;
-  tellHeaders({ ...answered, answer }, reply);
-  const send = async (chunks: AsyncGenerator<Buffer, undefined>): Promise<FastifyReply> => {
-    await sendChunks(reply, contentType(form), chunks, service, life.reader);
-    return reply;
-  };
-  if (form === "json") return send(jsonOf(answered));
-  if (answer.kind === "table") return sendTable(answered, answer, form, sending);
-  if (form === "png") {
-    return reply.type(type).send(await pictureOf(answer as GridAnswer, sending.question, life.slices));
-  }
-  switch (form) {
-    case "csv":
-      return send(csvOf(rowsOf(answer)));
-    case "f32": {
-      const { values } = onlyQuantity(answer, form);
-      reply.header("content-length", String(4 * values.length));
-      return send(floatsOf(values));
-    }
-    case "npy": {
-      const only = onlyQuantity(answer, form);
-      const header = npyHeader(arrayShape(answer, only), typeOf(only.values));
-      const width = Number(typeOf(only.values).at(-1));
-      reply.header("content-length", String(header.length + width * only.values.length));
-      return send(npyOf(header, only.values));
-    }
-    case "npz":
-      return send(npzFile(archiveOf(answered, answer)));
-    case "zarr":
-      return send(zarrOf(answered, answer));
-    case "parquet": {
-      const about = Object.entries(aboutOf(answered));
-      const rows = rowsOf(answer);
-      return send(parquetColumns(rows.columns, rows.count, about));
-    }
-    default:
-      break;
-  }
+export async function sendAnswer(answered: Outcome, format: Format, sending: Sending): Promise<FastifyReply> {
+  const { answer: whole } = answered;
+  const answer = whole.kind === "table" && whole.labels !== undefined && format !== "json" ? whole.labels : whole;
+  setHeaders({ ...answered, answer }, sending.reply);
+  if (format === "json") return sendAs(format, jsonOf(answered), sending);
+  if (answer.kind === "table") return sendTable(answered, answer, format, sending);
+  return SENDERS[format](answered, answer, sending, format);
+}
+
+async function sendAs(
+  format: Format,
+  chunks: Parameters<typeof sendChunks>[2],
+  { service, life, reply }: Sending,
+): Promise<FastifyReply> {
+  await sendChunks(reply, contentType(format), chunks, service, life.reader);
+  return reply;
+}
+
+type Sender = (
+  answered: Outcome,
+  answer: RowsAnswer | GridAnswer,
+  sending: Sending,
+  format: Format,
+) => Promise<FastifyReply>;
+
+const SENDERS: Readonly<Record<Exclude<Format, "json">, Sender>> = {
+  csv: (_, answer, sending) => sendAs("csv", csvOf(rowsOf(answer)), sending),
+  f32: (_, answer, sending) => {
+    const { values } = onlyQuantity(answer, "f32");
+    sending.reply.header("content-length", String(4 * values.length));
+    return sendAs("f32", floatsOf(values), sending);
+  },
+  npy: (_, answer, sending) => {
+    const only = onlyQuantity(answer, "npy");
+    const header = npyHeader(arrayShape(answer, only), typeOf(only.values));
+    const width = Number(typeOf(only.values).at(-1));
+    sending.reply.header("content-length", String(header.length + width * only.values.length));
+    return sendAs("npy", npyOf(header, only.values), sending);
+  },
+  npz: (answered, answer, sending) => sendAs("npz", npzFile(archiveOf(answered, answer)), sending),
+  zarr: (answered, answer, sending) => sendAs("zarr", zarrOf(answered, answer), sending),
+  parquet: (answered, answer, sending) => {
+    const { columns, count } = rowsOf(answer);
+    return sendAs("parquet", parquetColumns(columns, count, Object.entries(aboutOf(answered))), sending);
+  },
+  png: async (_, answer, { reply, question, life }) =>
+    reply.type(FORMATS.png.type).send(await pictureOf(answer as GridAnswer, question, life.slices)),
+  nc: sendFile,
+  h5: sendFile,
+  xmf: sendFile,
+};
+
+async function sendFile(
+  answered: Outcome,
+  answer: RowsAnswer | GridAnswer,
+  { life, reply, thread }: Sending,
+  format: Format,
+): Promise<FastifyReply> {
   const cutout = answer.kind === "grid" ? answer.cutout : undefined;
-  reply.type(type);
-  if (cutout !== undefined && (form === "h5" || form === "xmf"))
-    return sendWritten(life, reply, `nodes.${form}`, (folder) => cutout(join(folder, "nodes.h5")));
+  reply.type(FORMATS[format].type);
+  if (cutout !== undefined && (format === "h5" || format === "xmf"))
+    return sendWritten(life, reply, `nodes.${format}`, (folder) => cutout(join(folder, "nodes.h5")));
   const { paths } = answer as RowsAnswer;
   if (paths !== undefined)
     return sendWritten(life, reply, "paths.nc", (folder) =>
@@ -168,34 +182,30 @@ async function* npyOf(header: Buffer, values: Values): AsyncGenerator<Buffer, un
   yield* chunksOf(values);
 }
 
-function contentType(form: Format): string {
-  const { type } = FORMATS[form];
-  if (form === "json") return `${type}; charset=utf-8`;
-  return form === "csv" ? `${type}; charset=utf-8; header=present` : type;
+function contentType(format: Format): string {
+  const { type } = FORMATS[format];
+  if (format === "json") return `${type}; charset=utf-8`;
+  return format === "csv" ? `${type}; charset=utf-8; header=present` : type;
 }
 
 async function sendTable(
   answered: Outcome,
   { body }: TableAnswer,
-  form: Format,
-  { service, life, reply, thread }: Sending,
+  format: Format,
+  sending: Sending,
 ): Promise<FastifyReply> {
-  const { type } = FORMATS[form];
   const table = analysisTable(body);
   const about = aboutOf(answered);
-  if (form === "nc") {
+  if (format === "nc") {
     if (table.rows.length === 0)
       throw wrong("format", "the table has no rows, and a dimension of NetCDF has at least one: take json or csv");
-    reply.type(type);
+    const { life, reply, thread } = sending;
+    reply.type(FORMATS.nc.type);
     const numbers = numberTable(table, body, answered);
     return sendWritten(life, reply, "table.nc", (folder) => thread.writeTable(numbers, join(folder, "table.nc")));
   }
-  if (form === "parquet") {
-    const chunks = parquetColumns(tableColumns(table), table.rows.length, Object.entries(about));
-    await sendChunks(reply, type, chunks, service, life.reader);
-    return reply;
-  }
-  const chunks = form === "npz" ? tableArchive(table, about) : form === "csv" ? csvChunks(table) : npyChunks(table);
-  await sendChunks(reply, contentType(form), chunks, service, life.reader);
-  return reply;
+  if (format === "parquet")
+    return sendAs(format, parquetColumns(tableColumns(table), table.rows.length, Object.entries(about)), sending);
+  const chunks = format === "npz" ? tableArchive(table, about) : format === "csv" ? csvChunks(table) : npyChunks(table);
+  return sendAs(format, chunks, sending);
 }

@@ -1,7 +1,7 @@
 /** Answers as arrays: the columns of rows, the quantities and coordinates of grids; and their numbers as bytes. */
 import type { Format } from "../../../shared/calls.js";
 import { blockOf, LongNumbers, type Numbers, strided, type Values } from "../../../storage/tools/long-numbers.js";
-import type { AnsweredQuantity, Column, GridAnswer, RowsAnswer } from "../answer.js";
+import type { AnsweredQuantity, Column, GridAnswer, GridDimension, RowsAnswer } from "../answer.js";
 import { columnOf, columnsOf } from "../answer.js";
 import { checkAlone } from "../faults.js";
 import { fileNames } from "../question/what.js";
@@ -27,28 +27,40 @@ export function arraysOf(answer: RowsAnswer | GridAnswer): readonly NamedNumbers
     const { columns } = rowsOf(answer);
     const names = fileNames(columns.map(({ name }) => name));
     return columns.map((column, c) => ({
-      ...{ name: names[c], title: column.name, unit: column.unit, dims: ["row"] },
-      ...{
-        shape: [answer.count],
-        values: strided(column.values, column.stride, column.offset, answer.count),
-        isScale: false,
-      },
+      name: names[c],
+      title: column.name,
+      unit: column.unit,
+      dims: ["row"],
+      shape: [answer.count],
+      values: strided(column.values, column.stride, column.offset, answer.count),
+      isScale: false,
     }));
   }
   const { dims, scalars, quantities } = answer;
   const names = fileNames(quantities.map(({ name }) => name));
-  const scales = dims.map(({ name, coordinates, unit }) => ({
-    ...{ name, title: name, unit, dims: [name], shape: [coordinates.length], values: coordinates, isScale: true },
-  }));
-  const fixed = scalars.map(({ name, coordinates, unit }) => ({
-    ...{ name, title: name, unit, dims: [], shape: [], values: coordinates, isScale: false },
-  }));
+  const coordinatesOf = ({ name, coordinates, unit }: GridDimension, isScale: boolean) => ({
+    name,
+    title: name,
+    unit,
+    dims: isScale ? [name] : [],
+    shape: isScale ? [coordinates.length] : [],
+    values: coordinates,
+    isScale,
+  });
   const data = quantities.map(({ name: title, unit, shape, columns, values }, q) => ({
-    ...{ name: names[q], title, unit, values, isScale: false },
+    name: names[q],
+    title,
+    unit,
+    values,
+    isScale: false,
     dims: [...dims.map(({ name }) => name), ...(shape.length === 0 ? [] : [`component${columns.length}`])],
     shape: [...dims.map(({ coordinates }) => coordinates.length), ...(shape.length === 0 ? [] : [columns.length])],
   }));
-  return [...scales, ...fixed, ...data];
+  return [
+    ...dims.map((dim) => coordinatesOf(dim, true)),
+    ...scalars.map((fixed) => coordinatesOf(fixed, false)),
+    ...data,
+  ];
 }
 
 export interface Rows {
@@ -87,10 +99,10 @@ export function arrayShape(answer: RowsAnswer | GridAnswer, { shape }: AnsweredQ
 }
 
 /** The only quantity of an answer. Throws RequestError if there are several. */
-export function onlyQuantity({ quantities, ...answer }: RowsAnswer | GridAnswer, form: Format): AnsweredQuantity {
+export function onlyQuantity({ quantities, ...answer }: RowsAnswer | GridAnswer, format: Format): AnsweredQuantity {
   const places = answer.kind === "rows" ? answer.positions : undefined;
   const [only = places as AnsweredQuantity] = quantities;
-  checkAlone(quantities.length || (places === undefined ? 0 : 1), form);
+  checkAlone(quantities.length || (places === undefined ? 0 : 1), format);
   return only;
 }
 

@@ -1,6 +1,6 @@
 /** Chunks of JSON answers are together what JSON.stringify says, and none of them is long. */
 import { expect, it } from "vitest";
-import { jsonChunks } from "../../../../src/server/ask/forms/json-chunks.js";
+import { jsonChunks } from "../../../../src/server/ask/formats/json-chunks.js";
 
 const LONG = Array.from({ length: 100_000 }, (_, i) => i / 7);
 

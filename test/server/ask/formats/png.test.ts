@@ -1,7 +1,7 @@
 /** PNG files are written as another library reads them, whatever their size. */
 import { PNG } from "pngjs";
 import { expect, it } from "vitest";
-import { rowBytes, writePng } from "../../../../src/server/ask/forms/png.js";
+import { rowBytes, writePng } from "../../../../src/server/ask/formats/png.js";
 import { generator } from "../../../support/run-query.js";
 
 it.each([

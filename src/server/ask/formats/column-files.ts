@@ -3,7 +3,6 @@ import { setImmediate } from "node:timers/promises";
 import { blockOf, typeOf } from "../../../storage/tools/long-numbers.js";
 import type { Column } from "../answer.js";
 
-/** Numbers written together: less than a time slice of work. */
 const BATCH_NUMBERS = 131_072;
 
 export interface TextColumn {

@@ -1,7 +1,7 @@
 /** ZIP archives beyond 4 GiB and 65 535 entries are what other programs read. */
 import { unzipSync, Zip, ZipPassThrough } from "fflate";
 import { expect, it } from "vitest";
-import { ZipWriter } from "../../../../src/server/ask/forms/zip-writer.js";
+import { ZipWriter } from "../../../../src/server/ask/formats/zip-writer.js";
 
 it("has a directory of ZIP64 for many entries", () => {
   const zip = new ZipWriter();
