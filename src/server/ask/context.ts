@@ -47,7 +47,6 @@ export interface Context {
   readonly service: Service;
   readonly thread: CutoutThread;
   readonly dataset: Dataset;
-  /** The jobs and inputs of the service; null if it has none. */
   readonly jobs: Jobs | null;
   /** The part of the answer to compute; null: the whole answer. */
   readonly part: Part | null;

@@ -75,7 +75,6 @@ export function withFaults(error: unknown): unknown {
   return error;
 }
 
-/** A fault under the name that questions use. */
 function inQuestion(code: Fault["code"], member: string, text: string): Fault {
   const own = Object.hasOwn(OF_QUESTIONS, member) ? OF_QUESTIONS[member] : undefined;
   const detail = text.replaceAll("None_Fd", "Fd");

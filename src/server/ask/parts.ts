@@ -54,9 +54,7 @@ export async function computeRuns(
 /** A pass of an analysis over the data, which divides into shares. */
 export interface Pass {
   readonly shares: number;
-  /** Computes a share of `of`. */
   compute(share: number, of: number): Promise<Float32Array>;
-  /** Takes the shares in their order. */
   take(share: Float32Array): void;
 }
 

@@ -21,7 +21,6 @@ export interface ApiHead {
   /** Path of the public address; empty without one. */
   readonly base: string;
   readonly scheme: { readonly name: string; readonly definition: SecurityScheme };
-  /** Subjects by which the page groups operations. */
   readonly groups?: readonly ApiGroup[];
   readonly example?: (method: string, address: string) => ApiExample | undefined;
 }

@@ -303,7 +303,6 @@ function observeRequests(app: FastifyInstance, service: Service, log: FastifyBas
   });
 }
 
-/** Status by the code of an error of the parser. */
 const PARSER_STATUSES: ReadonlyMap<string, string> = new Map([
   ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large"],
   ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],

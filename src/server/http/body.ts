@@ -61,7 +61,6 @@ export class Body implements ByteQueue {
     return held;
   }
 
-  /** Continues with the first byte that was not used. */
   putBack(bytes: Buffer): void {
     if (bytes.length > 0) this.#returned.unshift(bytes);
     this.#delivered -= bytes.length;

@@ -82,7 +82,6 @@ export function describeProblem(
 
 /** The form in which an interface reports errors to its callers. */
 export interface ProblemForm {
-  /** Name of the interface, for log and counters. */
   readonly name: string;
   readonly contentType: string;
   body(problem: Problem): unknown;

@@ -4,7 +4,6 @@ import type { Service } from "./service.js";
 
 /** Nodes that derivatives need along each axis. */
 const MIN_DERIVATIVE_NODES = 5;
-/** Longest expression of a preview, in characters. */
 const MAX_TEXT = 200;
 /** Samples of the picture along each axis. */
 const SAMPLES = "128";

@@ -6,7 +6,6 @@ interface Node {
 }
 
 export interface ApiExample {
-  /** Address with its query string. */
   readonly address: string;
   readonly accept?: string;
   readonly body?: object;

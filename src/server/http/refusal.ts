@@ -63,7 +63,6 @@ export function bodyTooLarge(instead = ""): HttpRefusal {
   return new HttpRefusal(413, `The body is too large${instead}.`, { connection: "close" });
 }
 
-/** Refuses a compressed body: none is decompressed. */
 export function refuseEncoded(encoding: string | undefined): void {
   if (encoding === undefined || encoding.trim().toLowerCase() === "identity") return;
   throw new HttpRefusal(415, "Compressed requests are not supported.", { "accept-encoding": "identity" });
@@ -91,7 +90,6 @@ export async function refuseOtherRequests(
   );
 }
 
-/** The error of a missing, unknown or wrong member. */
 export function refuse(member: string, message: string): RequestError {
   return new RequestError("InvalidRequest", message, { member });
 }

@@ -6,7 +6,6 @@ import { refuse } from "../http/refusal.js";
 import { readTexts } from "./query-texts.js";
 import { operationFor, type Variable, variablesOf } from "./variables.js";
 
-/** A range of nodes, counted from 0. */
 export interface StridedRange {
   readonly first: number;
   /** First node as requested; on a periodic axis it may lie outside the period. */

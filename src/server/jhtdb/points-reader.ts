@@ -34,7 +34,6 @@ export class PointsReader {
     this.#writer = writer;
   }
 
-  /** Form of the next lines, which threads may read instead. */
   get form(): ItemForm {
     return this.#form;
   }

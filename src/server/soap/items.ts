@@ -56,7 +56,6 @@ class ItemsReader {
   readonly #expected: RequestDialect;
   readonly #array: ItemArray;
   #form: ItemForm | undefined;
-  /** Items read so far, and items in the slab. */
   #total = 0;
   #filled = 0;
   /** Items in one form without a break, and the number from which threads are worthwhile. */

@@ -2,7 +2,6 @@
 import { npyHeader as headOf } from "../../../float32/npy.js";
 import { ZipWriter } from "./zip-writer.js";
 
-/** The header of a NumPy file, see `npyHeader` of float32. */
 export function npyHeader(shape: readonly number[], numbers?: string): Buffer {
   return Buffer.from(headOf(shape, numbers).buffer);
 }

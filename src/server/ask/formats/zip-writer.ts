@@ -84,7 +84,6 @@ export class ZipWriter {
     return head;
   }
 
-  /** Ends the archive with its directory. */
   *end(): Generator<Buffer> {
     const start = this.#at;
     for (const entry of this.#entries) {
