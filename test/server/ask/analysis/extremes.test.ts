@@ -52,7 +52,7 @@ async function extremes(
   const each = async (count: number, use: (from: number, to: number) => void) => use(0, count);
   const slices = { each, pause: async () => undefined };
   const nodes = regrouped(regionNodes({}, dataset, [0]), keptAxes(over, 1));
-  const analysis = { reduce, slices, nodes, dataset, most: 1e6 } as unknown as Analysis;
+  const analysis = { reduce, slices, nodes, dataset, maxNumbers: 1e6 } as unknown as Analysis;
   const plainly = { fold: null, onlyNamed: new Set<never>(), members: [] };
   const { results } = await computeReductions([{ extremes: "x", ...asked }], analysis, plainly);
   const [{ highest, lowest }] = results as [{ highest: Found[]; lowest: Found[] }];
