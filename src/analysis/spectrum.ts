@@ -8,7 +8,7 @@ import type { Names } from "./names.js";
 export type OfAxes<T> = readonly [T, T, T];
 const AXES = [0, 1, 2] as const;
 /** A sum over modes; `gradients` is k^2 |U|^2, the mean square of all first derivatives. */
-export type SpectrumTerm = "energy" | "gradients" | "helicity" | "cross" | "transfer" | "co" | "quad";
+export type SpectrumTerm = "mean" | "energy" | "gradients" | "helicity" | "cross" | "transfer" | "co" | "quad";
 
 /** Columns of whole frames that are transformed. Plain data, which crosses threads. */
 export interface TransformPlan {
@@ -31,6 +31,7 @@ export interface SpectrumPlan extends TransformPlan {
   readonly resolvedAxes?: OfAxes<boolean>;
   /** Number of columns of the quantity; 2 for a pair. */
   readonly components: 1 | 2 | 3;
+  /** For lines and modes, `mean` before `energy` and `co` removes the mean at each position of the result. */
   readonly terms: readonly SpectrumTerm[];
   /** Weights of lines in their average: widths of the nodes along each axis; null for equal widths. */
   readonly weights: OfAxes<Float64Array | null>;
@@ -81,20 +82,45 @@ export function modesOf({ transformed, nodes }: SpectrumPlan): OfAxes<number> {
   return nodes.map((n, a) => (!transformed[a] ? 1 : a === first ? (n >> 1) + 1 : n)) as unknown as OfAxes<number>;
 }
 
-/** Sums of each term by group and bin; `energy` of lines has a list for each component. */
+/** Sums of each term by group and bin; `energy` of lines has a list for each component, `mean` see `addMeans`. */
 export type SpectrumSums = readonly Float64Array[];
 
 export function emptySums(plan: SpectrumPlan): SpectrumSums {
-  const size = groupsOf(plan) * binsOf(plan);
-  const lists = isOfLines(plan) ? plan.components : 1;
-  return plan.terms.map((term) => new Float64Array(size * (term === "energy" ? lists : 1)));
+  const [groups, lists] = [groupsOf(plan), isOfLines(plan) ? plan.components : 1];
+  const sizeOf = (term: SpectrumTerm) =>
+    term === "mean" ? 1 + plan.components : binsOf(plan) * (term === "energy" ? lists : 1);
+  return plan.terms.map((term) => new Float64Array(groups * sizeOf(term)));
 }
 
 /** Adds the sums of later rows to the sums of earlier rows. */
-export function addSums(into: SpectrumSums, from: SpectrumSums): void {
+export function addSums(plan: SpectrumPlan, into: SpectrumSums, from: SpectrumSums): void {
+  const size = 1 + plan.components;
+  const isCentred = plan.terms[0] === "mean";
+  for (let at = 0; isCentred && at < from[0].length; at += size)
+    addMeans(plan, into, at / size, from[0][at], [...from[0].subarray(at + 1, at + size)]);
   into.forEach((sums, t) => {
-    for (let i = 0; i < sums.length; i++) sums[i] += from[t][i];
+    for (let i = 0; i < sums.length && (t > 0 || !isCentred); i++) sums[i] += from[t][i];
   });
+}
+
+/**
+ * Adds modes of wavenumber 0, of one weight, to those of a group. The sums of `mean` are the weight of a group and the
+ * mean U_m of each component; those of other terms are of (U - U_m)(V - V_m) at wavenumber 0.
+ * Source: Pébay, Sandia report SAND2008-6212 (2008).
+ */
+function addMeans(plan: SpectrumPlan, sums: SpectrumSums, group: number, weight: number, modes: number[]): void {
+  if (weight === 0) return;
+  const { terms, components } = plan;
+  const [means, energies] = sums;
+  const [at, bin] = [group * (1 + components), group * binsOf(plan)];
+  const share = weight / (means[at] + weight);
+  const off = modes.map((mode, c) => mode - means[at + 1 + c]);
+  if (terms[2] === "co") sums[2][bin] += means[at] * share * off[0] * off[1];
+  for (let c = 0; c < components; c++) {
+    energies[(c * energies.length) / components + bin] += means[at] * share * off[c] ** 2;
+    means[at + 1 + c] += share * off[c];
+  }
+  means[at] += weight;
 }
 
 /** Whether modes are summed by mode, over lines or planes whose widths are their weights. */
@@ -133,8 +159,6 @@ export class SpectrumRows {
   readonly #bins: number;
   readonly #modes: OfAxes<number>;
   readonly #fractions: OfAxes<Float64Array>;
-  /** Weighted |U|^2 of the row, set by `energy` and used by `gradients`, which follows it in `terms`. */
-  readonly #squares: Float64Array;
   /** For lines and modes: sums of a component; else 0. */
   readonly #sumsPerComponent: number;
 
@@ -152,7 +176,6 @@ export class SpectrumRows {
     this.#fractions = [fractionsOf(plan, 0), fractionsOf(plan, 1), fractionsOf(plan, 2)];
     const timesOf = (i: number): number => (transformed[0] && i > 0 && 2 * i !== nodes[0] ? 2 : 1);
     const weights = this.#fractions[0].slice(0, length).map((share, i) => (timesOf(i) * share) / pointCount ** 2);
-    this.#squares = new Float64Array(length);
     this.#sumsPerComponent = isOfLines(plan) ? this.#bins * groupsOf(plan) : 0;
     // The bins of lines and modes are the same in each row, from its first one on.
     const step = transformed[0] ? 1 : plan.resolvedAxes?.[0] ? this.#bins : 0;
@@ -163,27 +186,36 @@ export class SpectrumRows {
   /** Adds the modes of row (y, z). */
   add(y: number, z: number, columns: ModeRow): void {
     this.#setRow(y, z);
-    const { components, terms } = this.#plan;
+    const [{ components, terms }, row] = [this.#plan, this.#row];
     const [own, others] = [columns.slice(0, components), columns.slice(components)];
-    for (const [t, term] of terms.entries()) this.#addTerm(term, this.sums[t], own, others, y, z);
+    for (const [t, term] of terms.entries()) {
+      const sums = this.sums[t];
+      if (term === "mean") this.#takeMeans(own, y, z);
+      else if (term === "energy" && this.#sumsPerComponent > 0)
+        for (const [c, one] of own.entries()) addCross(row, one, one, sums.subarray(c * this.#sumsPerComponent));
+      else if (term === "energy" || term === "gradients") addSquares(row, own, term === "energy", sums);
+      else if (term === "co") addCross(row, own[0], own[1], sums);
+      else if (term === "quad") addQuadrature(row, own[0], own[1], sums);
+      else if (term === "helicity") addHelicity(this.#oddDerivativeRow(y, z), own, sums);
+      else if (term === "transfer") addTransfer(this.#oddDerivativeRow(y, z), own, others.slice(-6), sums);
+      else for (const [c, one] of own.entries()) addCross(row, one, others[c], sums);
+    }
   }
 
-  #addTerm(term: SpectrumTerm, sums: Float64Array, own: ModeRow, others: ModeRow, y: number, z: number): void {
-    const row = this.#row;
-    if (term === "energy" && this.#sumsPerComponent > 0)
-      for (const [c, one] of own.entries()) addCross(row, one, one, sums.subarray(c * this.#sumsPerComponent));
-    else if (term === "co") addCross(row, own[0], own[1], sums);
-    else if (term === "quad") addQuadrature(row, own[0], own[1], sums);
-    else if (term === "energy") addEnergies(row, squaresOf(row, own, this.#squares), sums);
-    else if (term === "gradients") addGradients(row, this.#squares, sums);
-    else if (term === "helicity") addHelicity(this.#oddDerivativeRow(y, z), own, sums);
-    else if (term === "transfer") addTransfer(this.#oddDerivativeRow(y, z), own, others.slice(-6), sums);
-    else for (const [c, one] of own.entries()) addCross(row, one, others[c], sums);
+  /** Takes modes of wavenumber 0, which are real, out of the row. */
+  #takeMeans(own: ModeRow, y: number, z: number): void {
+    const [{ transformed }, { length, from, bins, share, weights }] = [this.#plan, this.#row];
+    if ((transformed[1] && y > 0) || (transformed[2] && z > 0)) return;
+    for (let i = 0; i < (transformed[0] ? 1 : length); i++) {
+      const modes = own.map(({ re }) => re[i]);
+      addMeans(this.#plan, this.sums, (from + bins[i]) / this.#bins, share * weights[i], modes);
+      for (const { re } of own) re[i] = 0;
+    }
   }
 
   /** Sets the wavenumbers, bins and weights of row (y, z). */
   #setRow(y: number, z: number): void {
-    const [{ kind, axis, nodes, transformed }, row, size] = [this.#plan, this.#row, this.#bins];
+    const [{ kind, axis, nodes, transformed, resolvedAxes }, row, size] = [this.#plan, this.#row, this.#bins];
     const { bins, kx, length } = row;
     row.ky = this.#k[1][y];
     row.kz = this.#k[2][z];
@@ -193,7 +225,10 @@ export class SpectrumRows {
       const first = transformed.indexOf(true);
       row.sign = first > 0 && 2 * (first === 1 ? y : z) > nodes[first] ? -1 : 1;
       const mode = (i: number, a: 1 | 2): number => (!transformed[a] ? 0 : row.sign < 0 && i > 0 ? nodes[a] - i : i);
-      row.from = (mode(z, 2) * this.#modes[1] + mode(y, 1)) * this.#modes[0] + size * this.#groupAt(y, z);
+      const [px, py, pz] = resolvedAxes ?? [false, false, false];
+      // The group of the first node of the row, x fastest.
+      const group = ((pz ? z : 0) * (py ? nodes[1] : 1) + (py ? y : 0)) * (px ? nodes[0] : 1);
+      row.from = (mode(z, 2) * this.#modes[1] + mode(y, 1)) * this.#modes[0] + size * group;
       return;
     }
     const [rest, unit] = [row.ky ** 2 + row.kz ** 2, this.#unit];
@@ -201,51 +236,30 @@ export class SpectrumRows {
     for (let i = 0; i < length; i++) bins[i] = Math.floor(Math.sqrt(kx[i] ** 2 + rest) / unit + 0.5) + from + step * i;
   }
 
-  /** The index of the first position of a row along the resolved axes, x fastest. */
-  #groupAt(y: number, z: number): number {
-    const { resolvedAxes: [px, py, pz] = [false, false, false], nodes } = this.#plan;
-    return ((pz ? z : 0) * (py ? nodes[1] : 1) + (py ? y : 0)) * (px ? nodes[0] : 1);
-  }
-
   /** The row with the wavenumbers of odd derivatives, which are 0 at the last mode of an even number of nodes. */
   #oddDerivativeRow(y: number, z: number): RowModes {
     const { nodes } = this.#plan;
     const wavenumber = (i: number, a: 0 | 1 | 2) => (2 * i === nodes[a] ? 0 : this.#k[a][i]);
-    return {
-      ...this.#row,
-      kx: this.#k[0].map((_, i) => wavenumber(i, 0)),
-      ky: wavenumber(y, 1),
-      kz: wavenumber(z, 2),
-    };
+    const kx = this.#k[0].map((_, i) => wavenumber(i, 0));
+    return { ...this.#row, kx, ky: wavenumber(y, 1), kz: wavenumber(z, 2) };
   }
 }
 
 type Modes = ModeRow[number];
 
-/** Overwrites `out` with the weighted |U|^2 of several columns. */
-function squaresOf({ length, share, weights }: RowModes, columns: ModeRow, out: Float64Array): Float64Array {
-  out.fill(0);
+/** Sums |U|^2 of several columns, times 1/2 for energies, or k^2. */
+function addSquares(row: RowModes, columns: ModeRow, isEnergy: boolean, sums: Float64Array): void {
+  const { length, from, bins, share, weights, kx, ky, kz } = row;
   for (const { re, im } of columns)
-    for (let i = 0; i < length; i++) out[i] += share * weights[i] * (re[i] * re[i] + im[i] * im[i]);
-  return out;
-}
-
-function addEnergies({ length, from, bins }: RowModes, squares: Float64Array, sums: Float64Array): void {
-  for (let i = 0; i < length; i++) sums[from + bins[i]] += 0.5 * squares[i];
-}
-
-/** Sums k^2 |U|^2. */
-function addGradients({ length, from, bins, kx, ky, kz }: RowModes, squares: Float64Array, sums: Float64Array): void {
-  const rest = ky * ky + kz * kz;
-  for (let i = 0; i < length; i++) sums[from + bins[i]] += (kx[i] * kx[i] + rest) * squares[i];
+    for (let i = 0; i < length; i++) {
+      const factor = isEnergy ? 0.5 : kx[i] * kx[i] + ky * ky + kz * kz;
+      sums[from + bins[i]] += factor * share * weights[i] * (re[i] * re[i] + im[i] * im[i]);
+    }
 }
 
 /** Sums Re U* . (i k x U) = 2 k . (a x b), where U = a + i b. */
-function addHelicity(
-  { length, from, bins, share, weights, kx, ky, kz }: RowModes,
-  [u, v, w]: ModeRow,
-  sums: Float64Array,
-): void {
+function addHelicity(row: RowModes, [u, v, w]: ModeRow, sums: Float64Array): void {
+  const { length, from, bins, share, weights, kx, ky, kz } = row;
   for (let i = 0; i < length; i++) {
     const x = v.re[i] * w.im[i] - w.re[i] * v.im[i];
     const y = w.re[i] * u.im[i] - u.re[i] * w.im[i];
@@ -269,12 +283,8 @@ function addQuadrature(row: RowModes, own: Modes, other: Modes, sums: Float64Arr
 }
 
 /** Sums Re U* . P N, where N_i = -i k_j F(u_i u_j), and P projects onto the plane across k. F is not normalised. */
-function addTransfer(
-  { length, from, bins, share, weights, kx, ky, kz }: RowModes,
-  own: ModeRow,
-  products: ModeRow,
-  sums: Float64Array,
-) {
+function addTransfer(row: RowModes, own: ModeRow, products: ModeRow, sums: Float64Array): void {
+  const { length, from, bins, share, weights, kx, ky, kz } = row;
   const k = [0, ky, kz];
   for (let i = 0; i < length; i++) {
     k[0] = kx[i];

@@ -78,12 +78,6 @@ export class Transform {
 
 function factorsOf(n: number): number[] {
   const factors: number[] = [];
-  for (let rest = n, p = 2; rest > 1; ) {
-    if (p * p > rest) p = rest;
-    if (rest % p === 0) {
-      factors.push(p);
-      rest /= p;
-    } else p++;
-  }
+  for (let rest = n, p = 2; rest > 1; p++) for (; rest % p === 0; rest /= p) factors.push(p);
   return factors;
 }

@@ -211,7 +211,7 @@ describe("a job", () => {
       ["isotropic32", "statistics", { reduce: [{ histogram: "Q", bins: 8 }], time: "0.4:0.8" }, 6],
       ["isotropic32", "statistics", { what: "filter(u)", filter: "gaussian:0.8", time: "all" }, 12],
       ["isotropic32", "spectrum", { terms: "transfer,flux", time: "all" }, 12],
-      ["isotropic32", "correlation", { what: "u.x", axis: "y", time: "0.4:0.8" }, 6],
+      ["isotropic32", "correlation", { what: "u.x", axis: "y", time: "0.4:0.8" }, 3],
       ["isotropic32", "structure_functions", { time: "0.4:0.8", absolute: [1] }, 9],
       ["isotropic64", "structures", { where, time: 0.6, what: "Q" }, 8],
     ] as const;

@@ -271,7 +271,7 @@ export class RegionExecution implements Evaluation {
   async #spectrum(query: SpectrumQuery): Promise<Result> {
     const [sums, parts]: [SpectrumSums, Uint8Array[]] = [emptySums(query.plan), []];
     const take = (part: SpectrumSums) =>
-      this.#onlyParts === null ? addSums(sums, part) : void parts.push(packSums(part));
+      this.#onlyParts === null ? addSums(query.plan, sums, part) : void parts.push(packSums(part));
     const frames = this.#onlyParts?.frames ?? ([0, query.frames.length] as const);
     await sumSpectrum(query, this.#transforms(), frames, take);
     const values = this.#onlyParts === null ? [] : [packStates(parts)];

@@ -120,7 +120,7 @@ export function analysisOf(context: Context, question: MemberValues, placesOf = 
     sum: async (spectrum, nodes) => {
       const sums = emptySums(spectrum.plan);
       const found = await pass({ spectrum }, nodes, [1, spectrum.plan.columns.length], (share) => {
-        for (const part of unpackStates<readonly Uint8Array[]>([share])) addSums(sums, unpackSums(part));
+        for (const part of unpackStates<readonly Uint8Array[]>([share])) addSums(spectrum.plan, sums, unpackSums(part));
       });
       return found === null ? sums : (found.sums as SpectrumSums);
     },
@@ -165,19 +165,14 @@ export async function analysisOfPoints(context: Context, question: MemberValues)
   return { ...analysis, nodes: { ...nodes, base }, reduce };
 }
 
-/** Moments of columns in each group of nodes. `columnsOfPass`: columns held at once in a part. */
+/** Moments of columns in each group of nodes. */
 export async function momentsOf(
   { reduce }: Pick<Analysis, "reduce">,
   nodes: AnalysedNodes,
   columns: readonly string[],
-  columnsOfPass = columns.length,
 ): Promise<readonly (readonly Moments[])[]> {
-  const found: (readonly Moments[])[] = [];
-  for (let from = 0; from < columns.length; from += columnsOfPass) {
-    const some = columns.slice(from, from + columnsOfPass);
-    const reductions = some.map((_, of) => ({ kind: "moments", of, order: 1 }) as const);
-    const merged = await reduce(nodes, { columns: some, reductions });
-    for (const i of some.keys()) found.push(merged.states(i) as readonly Moments[]);
-  }
-  return found;
+  if (columns.length === 0) return [];
+  const reductions = columns.map((_, of) => ({ kind: "moments", of, order: 1 }) as const);
+  const merged = await reduce(nodes, { columns, reductions });
+  return columns.map((_, i) => merged.states(i) as readonly Moments[]);
 }

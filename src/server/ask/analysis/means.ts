@@ -70,7 +70,7 @@ export async function withMeans(
 }
 
 /** The expressions of which a text reads means, at any depth. */
-function meansIn(text: string, { base: { names } }: AnalysedNodes, member: string): readonly string[] {
+export function meansIn(text: string, { base: { names } }: AnalysedNodes, member: string): readonly string[] {
   return compileExpression(text, names, member).reads.flatMap((key) => {
     const parts = partsOfInput(key);
     return parts?.kind === "mean" ? [parts.expression as string] : [];
@@ -99,7 +99,7 @@ function nameOf(text: string): { readonly name: string; readonly of: (mean: numb
 }
 
 /** The means that are single numbers, which the answer states. */
-function numbersIn(found: ReadonlyMap<string, MeanTable>): GroupAnswer {
+export function numbersIn(found: ReadonlyMap<string, Pick<MeanTable, "values">>): GroupAnswer {
   const numbers = [...found].flatMap(([text, { values }]) => {
     const { name, of } = nameOf(text);
     const [only, ...more] = values;

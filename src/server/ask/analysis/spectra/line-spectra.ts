@@ -12,7 +12,7 @@ import { checkTransforms } from "../../transforms.js";
 import type { AnalysedNodes, AxisNumber, Direction } from "../analysed-nodes.js";
 import { AXES, derivedOf, framesIn, LETTERS, regrouped, replacedAlong } from "../analysed-nodes.js";
 import { type Analysis, analysisOf, momentsOf, type Tabled, tabled } from "../analysis.js";
-import { withMeans } from "../means.js";
+import { meansIn, numbersIn, withMeans } from "../means.js";
 import { aboutTexts, checkNumbers, coordinatesOf } from "../reductions.js";
 import { paddedModes } from "./frequencies.js";
 import { fluctuationsOf, pairMembers, pairOf, pairText, shapesOf, usualAxis } from "./spectral-quantities.js";
@@ -41,11 +41,15 @@ async function sumModes(
     throw wrong("axis", "along an open axis, a correlation is along that axis alone, of evenly spaced nodes");
   const resolvedAxes = AXES.map((a) => !transformed[a] && !over.includes(LETTERS[a])) as unknown as OfAxes<boolean>;
   const shapes = shapesOf(texts, plain.nodes.base.names, question);
-  const own = fluctuationsOf(texts, question);
-  const ofFrames = question.remove === "frame" ? [] : (["t"] as const);
+  const { remove, at, fold, mean_time: meanTime } = question;
+  // The mean over what is summed is in the modes of wavenumber 0: the sums remove it, without a pass before.
+  const isOfFrame = remove === "frame" && plain.nodes.frames.length > 1;
+  const isCentred = remove !== "none" && !isOfFrame && [open, at, fold, meanTime].every((one) => one === undefined);
+  const own = isCentred ? texts : fluctuationsOf(texts, question);
+  const ofFrames = remove === "frame" ? [] : (["t"] as const);
   const removed = [...LETTERS.filter((_, a) => !resolvedAxes[a]), ...ofFrames];
   const { analysis, about } = await withMeans(plain, own, removed);
-  const fixed = question.at === undefined ? null : await fixedAt(question.at, own, resolvedAxes, analysis);
+  const fixed = at === undefined ? null : await fixedAt(at, own, resolvedAxes, analysis);
   const { nodes, texts: each } = fixed ?? { nodes: analysis.nodes, texts: own };
   const columns = each.flatMap((text, i) => componentsIn(text, shapes[i] as "scalar"));
   const { extent, order, names, weights } = nodes.base;
@@ -58,7 +62,7 @@ async function sumModes(
     ...{ transformed, resolvedAxes, columns, order, names, weights },
     nodes: doubled.map((by, a) => by * extent[a]) as unknown as OfAxes<number>,
     ...{ components: columns.length as 1 | 2 | 3 },
-    terms: ["energy", ...(texts.length === 2 ? (["co", "quad"] as const) : [])],
+    terms: [...(isCentred ? ["mean" as const] : []), "energy", ...(texts[1] ? (["co", "quad"] as const) : [])],
     periods: dataset.axes.map((axis, a) => doubled[a] * axis.nodes * axis.spacing) as unknown as OfAxes<number>,
   };
   const length = groupsOf(plan) * binsOf(plan);
@@ -66,11 +70,20 @@ async function sumModes(
   const derived = derivedOf(nodes, columns);
   const energies: Float64Array[] = [];
   let [co, quad]: (Float64Array | undefined)[] = [];
+  let means = about.means as object | undefined;
   if (open === undefined) {
     const sums = await analysis.sum({ plan, frames: nodes.frames, times: nodes.base.times, derived }, nodes);
-    for (const one of sums) for (let i = 0; i < one.length; i++) one[i] = one[i] / frames;
-    energies.push(...columns.map((_, c) => sums[0].subarray(c * length, (c + 1) * length)));
-    [, co, quad] = sums;
+    const [energy, ...more] = isCentred ? sums.slice(1) : sums;
+    if (isCentred && groupsOf(plan) === 1 && columns.length === texts.length) {
+      const points = plan.nodes.reduce((product, n, a) => product * (transformed[a] ? n : 1), 1);
+      const values = [...(sums[0] as Float64Array).subarray(1)].map((one) => [Float64Array.of(one / points)]);
+      const nameOf = (text: string) => String(meansIn(`mean(${text})`, nodes, "what").at(-1));
+      const found = texts.map((text, c) => [nameOf(text), { values: values[c] }] as const);
+      means = { ...means, ...(numbersIn(new Map(found)).means as object) };
+    }
+    for (const one of [energy, ...more]) for (let i = 0; i < one.length; i++) one[i] = one[i] / frames;
+    energies.push(...columns.map((_, c) => energy.subarray(c * length, (c + 1) * length)));
+    [co, quad] = more;
   } else {
     const all = await paddedModes(open, columns, regrouped(nodes, [...resolvedAxes, false]), analysis);
     energies.push(...all.slice(0, columns.length));
@@ -82,7 +95,10 @@ async function sumModes(
   return {
     // The number of lines and frames averaged.
     ...{ plan, energies, co, quad, realisations: averaged * frames },
-    about: { ...about, weights: nodes.weights, frames: framesIn(nodes), ...aboutTexts(texts, plain.nodes) },
+    about: {
+      ...{ ...(isCentred ? { mean_over: removed, mean_passes: 0 } : {}), ...about, ...(means && { means }) },
+      ...{ weights: nodes.weights, frames: framesIn(nodes), ...aboutTexts(texts, plain.nodes) },
+    },
   };
 }
 
