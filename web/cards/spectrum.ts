@@ -14,6 +14,7 @@ interface Spectrum {
   readonly coordinates: Readonly<Record<string, readonly number[]>>;
   readonly k: readonly number[];
   readonly E: readonly number[] | readonly (readonly number[])[];
+  readonly scales?: Readonly<Record<string, number>>;
 }
 
 const isCompensated = signal(false);
@@ -25,26 +26,25 @@ export const spectrum: CardKind = {
   question: ({ name }, _, time) => ({ dataset: name, time, call: "spectrum" }),
   content(set, _, answers) {
     const [[, first]] = answers;
-    const scales = (first.scales ?? {}) as Readonly<Record<string, number>>;
-    const { kind, axis, coordinates } = first as Json & Spectrum;
+    const { kind, axis, coordinates, scales = {} } = first as Json & Spectrum;
     const places = kind === "plane" ? coordinates[axis] : [];
     const a = AXIS_NAMES.indexOf(axis);
     const place = nearest(places, (rested.value.cross ?? cross.value)[a]);
-    const at = kind === "plane" ? `, ${axis} = ${placeText(set.axes[a], places[place])}` : "";
-    const where = kind === "line" ? ` along ${axis}` : at;
+    const at = () => `, ${axis} = ${placeText(set.axes[a], places[place])}`;
+    const where = kind === "shell" ? "" : kind === "line" ? ` along ${axis}, mean over the others` : at();
     const curves = answers.map(([, answer, label]): Curve => {
-      const { k, E } = answer as Json & Spectrum;
+      const { k, E, scales: { dissipation = 1 } = {} } = answer as Json & Spectrum;
       const e = (kind === "plane" ? E[place] : E) as readonly number[];
       const top = Math.max(...e.filter((_, i) => k[i] > 0));
-      // Energies of shells, rings or modes, by the step of wavenumbers: the density that papers plot as E(k).
-      const step = k[1] - k[0];
-      const dissipation = ((answer.scales ?? {}) as Readonly<Record<string, number>>).dissipation;
-      const factor = (one: number) => (isCompensated.value ? one ** (5 / 3) / (dissipation ** (2 / 3) || 1) : 1);
+      // Energies of shells or rings, or mean squares of modes, by the step of wavenumbers: what papers plot as E(k).
+      const step = (k[1] - k[0]) * (kind === "line" ? 2 : 1);
+      const factor = (one: number) => (isCompensated.value ? one ** (5 / 3) / (dissipation || 1) ** (2 / 3) : 1);
       return {
         label: label ?? (isCompensated.value ? "compensated by 5/3" : "E(k)"),
         points: k
           .map((one, i): [number, number] => [one, (e[i] / step) * factor(one)])
-          .filter(([one], i) => one > 0 && e[i] > 1e-9 * top),
+          // Less is the rounding of velocities in float32.
+          .filter(([one], i) => one > 0 && e[i] > 3e-15 * top),
       };
     });
     const third = curves[0].points.slice(0, 3).at(-1);
@@ -60,7 +60,7 @@ export const spectrum: CardKind = {
       title: `Energy spectrum${where}`,
       chart: {
         x: { label: "wavenumber k", isLog: true },
-        y: { label: isCompensated.value ? "compensated" : "E(k)", isLog: true },
+        y: { label: isCompensated.value ? (scales.dissipation ? "E k^5/3 / ε^2/3" : "E k^5/3") : "E(k)", isLog: true },
         curves,
       },
       rows: [
