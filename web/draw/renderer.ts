@@ -1,27 +1,13 @@
 /** Renderer of the stage on one WebGL2 context: planes, a lit surface with depth, and segments, each in a pane. */
-import { coordinateOf, type Dataset, nodeOf, sizeOf, type Vec3 } from "../state/dataset.js";
+import { type Dataset, sizeOf, type Vec3 } from "../state/dataset.js";
 import type { MapName, Range } from "../state/link.js";
 import type { Picture, Samples, Volume } from "../state/volumes.js";
 import { type Camera, matrixOf } from "./camera.js";
-import { emptySpace } from "./empty.js";
-import {
-  COVER,
-  filter,
-  freeTarget,
-  makeProgram,
-  makeTarget,
-  type Program,
-  type StoredTexture,
-  type Target,
-  tableTexture,
-  unitOf,
-  type Values,
-  valueTexture,
-} from "./gl.js";
+import { COVER, filter, freeTarget, makeProgram, makeTarget, type Program, type Target, unitOf } from "./gl.js";
 import { localIn, type Rect } from "./layout.js";
-import { colourTable, surfaceTable } from "./maps.js";
 import type { Rule } from "./overlay.js";
 import * as shaders from "./shaders.js";
+import { Textures } from "./textures.js";
 
 export interface PlaneLayer {
   readonly dataset: Dataset;
@@ -69,14 +55,13 @@ export type Palette = Readonly<
   Record<"plane" | "hatch" | "mark" | "top" | "bottom", readonly [number, number, number]>
 >;
 
+/** Left, bottom, width and height in pixels of the canvas. */
 type DeviceRect = readonly [number, number, number, number];
+/** Screen pixels per CSS pixel, and the fraction of them along each side that is drawn. */
+type Scale = Readonly<Record<"ratio" | "resolution", number>>;
 
-/** Positions of a table of nodes, and colours of a table of colours. */
-const [NODE_TABLE_SIZE, FINE_COLOURS] = [4096, 1024];
 /** Numbers of a segment: two ends and a colour. */
 const SEGMENT_FLOATS = 10;
-/** Allocations of at least this many bytes are checked for success. */
-const LARGE_TEXTURE_BYTES = 16 * 2 ** 20;
 /** Milliseconds that a tile of the surface should take. */
 const TILE_MS = 36;
 
@@ -96,16 +81,6 @@ function shaderFlags({ axes }: Dataset, { scale }: Range): Readonly<Record<strin
   return { STRETCHED: isStretched, LOG: scale === "log", SYMLOG: scale.startsWith("symlog") };
 }
 
-/** A table with more colours, interpolated: a nearest look-up in it costs less than interpolation in the shader. */
-function interpolatedTable(table: Uint8Array): Uint8Array {
-  const last = table.length / 4 - 1;
-  return Uint8Array.from({ length: 4 * FINE_COLOURS }, (_, i) => {
-    const at = ((i >> 2) * last) / (FINE_COLOURS - 1);
-    const from = 4 * Math.min(last - 1, Math.floor(at)) + (i & 3);
-    return Math.round(table[from] + (at - Math.floor(from / 4)) * (table[from + 4] - table[from]));
-  });
-}
-
 /** Renders the panes of one canvas. Throws Error if there is no WebGL2. */
 export class Renderer {
   readonly gl: WebGL2RenderingContext;
@@ -120,22 +95,16 @@ export class Renderer {
       readonly clearedAt: number;
     }
   >();
+  readonly #textures: Textures;
+  /** Number of pictures, and the last one before which the canvas was cleared. */
+  #frame = 0;
   #clearedAt = 0;
-  readonly #isFloat: boolean;
-  readonly #textures = new Map<Float32Array, { stored: StoredTexture; used: number }>();
-  readonly #tables = new Map<string, WebGLTexture>();
-  readonly #nodeTables = new WeakMap<Dataset, Map<string, WebGLTexture>>();
-  readonly #empty = new WeakMap<Samples, { key: string; texture: WebGLTexture }>();
-  readonly #blank: WebGLTexture;
   readonly #segments: { readonly array: WebGLVertexArrayObject; readonly buffer: WebGLBuffer };
-  #limit: number;
   #lit: SurfaceImage = { key: "", coarse: null, faint: null, full: null, tiles: null, shown: "none" };
   #composed: { readonly key: string; readonly target: Target } | null = null;
   #fence: WebGLSync | null = null;
   #fenceSince = 0;
   #tile = 96;
-  #bytes = 0;
-  #frame = 0;
   /** Canvas pixels per CSS pixel, and the fraction of the screen pixels along each side. */
   #ratio = 1;
   #resolution = 1;
@@ -144,27 +113,16 @@ export class Renderer {
     const gl = canvas.getContext("webgl2", { antialias: false, alpha: false, preserveDrawingBuffer: true });
     if (gl === null) throw new Error("no WebGL2");
     this.gl = gl;
-    this.#limit = limit;
     gl.getExtension("EXT_color_buffer_float");
-    this.#isFloat = !half && gl.getExtension("OES_texture_float_linear") !== null;
-    const blank = new Float32Array(1);
-    this.#blank = valueTexture(gl, { dims: [1, 1], data: blank, isMasked: false }, [], false).texture;
+    this.#textures = new Textures(gl, half, limit);
     this.#segments = this.#makeSegments();
   }
 
-  /**
-   * Fits the canvas to its element, and clears it if its size or its panes have changed. `scale`: screen pixels per CSS
-   * pixel, and the fraction of them along each side that is drawn. Returns whether the canvas was cleared.
-   */
-  begin(
-    width: number,
-    height: number,
-    scale: { readonly ratio: number; readonly resolution: number },
-    ground: readonly number[],
-    isNew: boolean,
-  ): boolean {
+  /** Fits the canvas to its element, and clears it if its size or its panes have changed. Returns whether it did. */
+  begin(width: number, height: number, scale: Scale, ground: readonly number[], isNew: boolean): boolean {
     const { gl } = this;
     this.#frame++;
+    this.#textures.beginPicture();
     this.#resolution = scale.resolution;
     this.#ratio = scale.ratio * scale.resolution;
     const canvas = gl.canvas as HTMLCanvasElement;
@@ -198,7 +156,7 @@ export class Renderer {
     const { gl } = this;
     const [left, bottom, w, h] = this.#deviceRect(rect);
     const known = this.#planes.get(index);
-    const target = this.#targetOfSize(known?.target ?? null, w, h, [gl.RGBA8]);
+    const target = this.#targetOfSize(known?.target ?? null, w, h, true);
     const isSame = known?.key === key && known.target === target;
     if (!isSame) {
       // One half of a comparison may have no picture.
@@ -291,7 +249,7 @@ export class Renderer {
     const target = this.#lit.shown === "full" ? this.#lit.full : this.#lit.coarse;
     const hasDepth = this.#lit.shown !== "none" && target !== null;
     gl.uniform1i(at("hasDepth"), Number(hasDepth));
-    this.#bind(0, gl.TEXTURE_2D, target?.textures[1] ?? this.#blank, at("depth"));
+    this.#bind(0, gl.TEXTURE_2D, target?.textures[1] ?? this.#textures.clear, at("depth"));
     const eye = localIn(dataset)(camera.eye);
     gl.uniformMatrix4fv(at("matrix"), false, matrixOf({ ...camera, eye }, rect.width / rect.height));
     gl.uniform4f(at("pane"), ...box);
@@ -391,7 +349,7 @@ export class Renderer {
 
   #renderPlane(target: Target, rect: Rect, layer: PlaneLayer, grounds: Palette): void {
     const { gl } = this;
-    const { dataset, volume, picture, range, map, brush, axes, swipe } = layer;
+    const { dataset, volume, picture, range, brush, axes, swipe } = layer;
     const { width, height } = target;
     const [across, up] = axes;
     const [size, origin] = [sizeOf(dataset), localIn(dataset)(layer.origin)];
@@ -405,12 +363,12 @@ export class Renderer {
       ...shaderFlags(dataset, range),
     });
     const { at } = program;
-    const unit = this.#setGridUniforms(program, dataset, volume, range, map, false);
-    const box = this.#textureOf(volume, wrap);
+    const unit = this.#setGridUniforms(program, layer, volume, false);
+    const box = this.#textures.ofValues(volume, wrap);
     this.#bind(0, gl.TEXTURE_3D, box.texture, at("volume"));
     this.#setUniforms(program, { stored: [box.half / unit, box.middle / unit] });
     if (picture !== null) {
-      const flat = this.#textureOf({ ...picture, dims: [picture.columns, picture.rows] }, picture.tiles);
+      const flat = this.#textures.ofValues({ ...picture, dims: [picture.columns, picture.rows] }, picture.tiles);
       this.#bind(3, gl.TEXTURE_2D, flat.texture, at("picture"));
       const [x, y] = axes.map((a, side) => (picture.box[side] - dataset.axes[a].first) / size);
       this.#setUniforms(program, {
@@ -420,7 +378,7 @@ export class Renderer {
       });
     }
     if (brush !== null) {
-      const values = this.#textureOf(brush.volume, wrap);
+      const values = this.#textures.ofValues(brush.volume, wrap);
       this.#bind(4, gl.TEXTURE_3D, values.texture, at("brush"));
       this.#setUniforms(program, {
         storedBrush: [values.half, values.middle],
@@ -509,32 +467,29 @@ export class Renderer {
     gl.flush();
   }
 
-  #targetOfSize(
-    target: Target | null,
-    width: number,
-    height: number,
-    formats: readonly number[] = [this.gl.RGBA8, this.gl.RG32F],
-  ): Target {
+  /** A target of a size, the given one if it has that, of colours and, unless it is of colours only, of distances. */
+  #targetOfSize(target: Target | null, width: number, height: number, isOfColours = false): Target {
     if (target?.width === width && target.height === height) return target;
     const { gl } = this;
     if (target !== null) freeTarget(gl, target);
-    return makeTarget(gl, width, height, formats, formats.length === 1 ? gl.LINEAR : gl.NEAREST);
+    if (isOfColours) return makeTarget(gl, width, height, [gl.RGBA8], gl.LINEAR);
+    return makeTarget(gl, width, height, [gl.RGBA8, gl.RG32F]);
   }
 
   #march(target: Target, tile: readonly number[], layer: SurfaceLayer, hasOcclusion: boolean): void {
     const { gl } = this;
-    const { dataset, fine, level, side, colour, range, map, camera, low, high } = layer;
+    const { dataset, fine, level, side, colour, range, camera, low, high } = layer;
     const wrap = dataset.axes.map(({ periodic }) => periodic);
     const masked = { MASKED: fine.isMasked, MASKED_COLOUR: colour.isMasked };
     const flags = { ...masked, OCCLUSION: hasOcclusion, ...shaderFlags(dataset, range) };
     const program = this.#useProgram(COVER, shaders.SURFACE, flags);
     const { at } = program;
-    const unit = this.#setGridUniforms(program, dataset, colour, range, map, true);
-    const field = this.#textureOf(fine, wrap);
-    const values = this.#textureOf(colour, wrap);
+    const unit = this.#setGridUniforms(program, layer, colour, true);
+    const field = this.#textures.ofValues(fine, wrap);
+    const values = this.#textures.ofValues(colour, wrap);
     this.#bind(0, gl.TEXTURE_3D, field.texture, at("field"));
     this.#bind(3, gl.TEXTURE_3D, values.texture, at("volume"));
-    this.#bind(4, gl.TEXTURE_3D, this.#emptyTexture(fine, level, side, wrap), at("empty"));
+    this.#bind(4, gl.TEXTURE_3D, this.#textures.ofEmptySpace(fine, level, side, wrap), at("empty"));
     const [size, local] = [sizeOf(dataset), localIn(dataset)];
     const { right, up, forward, tangent } = camera;
     // The light comes from above the left shoulder of the viewer.
@@ -565,7 +520,7 @@ export class Renderer {
     const composedKey = JSON.stringify([key, shown, tiles?.length, grounds.top, w, h]);
     if (this.#composed?.key !== composedKey) {
       const reused = this.#composed?.target ?? null;
-      this.#composed = { key: composedKey, target: this.#targetOfSize(reused, w, h, [gl.RGBA8]) };
+      this.#composed = { key: composedKey, target: this.#targetOfSize(reused, w, h, true) };
       const program = this.#useProgram(COVER, shaders.COMPOSE, {
         SMOOTH: isComplete,
         FAINT: target !== null && faint !== null,
@@ -574,12 +529,7 @@ export class Renderer {
         gl.bindTexture(gl.TEXTURE_2D, target.textures[0]);
         filter(gl, gl.TEXTURE_2D, gl.LINEAR);
       }
-      this.#bind(
-        0,
-        gl.TEXTURE_2D,
-        target?.textures[0] ?? this.#colourTexture("clear", () => new Uint8Array(4)),
-        program.at("picture"),
-      );
+      this.#bind(0, gl.TEXTURE_2D, target?.textures[0] ?? this.#textures.clear, program.at("picture"));
       if (target !== null && faint !== null) {
         this.#bind(1, gl.TEXTURE_2D, target.textures[1], program.at("depth"));
         this.#bind(2, gl.TEXTURE_2D, faint.textures[0], program.at("faint"));
@@ -593,14 +543,8 @@ export class Renderer {
   }
 
   /** Sets what planes and surfaces have in common; returns the unit that values are to be divided by. */
-  #setGridUniforms(
-    program: Program,
-    dataset: Dataset,
-    volume: Volume,
-    range: Range,
-    map: MapName,
-    isLit: boolean,
-  ): number {
+  #setGridUniforms(program: Program, layer: PlaneLayer | SurfaceLayer, volume: Volume, isLit: boolean): number {
+    const { dataset, range, map } = layer;
     const { gl } = this;
     const { axes } = dataset;
     const size = sizeOf(dataset);
@@ -615,91 +559,9 @@ export class Renderer {
       stretched: axes.map(({ coordinates }) => Number(coordinates !== undefined)),
       range: [range.low / unit, range.high / unit, part],
     });
-    this.#bind(1, gl.TEXTURE_2D, this.#nodeTable(dataset, volume.strides), program.at("places"));
-    const colours = () => interpolatedTable(isLit ? surfaceTable(map) : colourTable(map));
-    this.#bind(2, gl.TEXTURE_2D, this.#colourTexture(`${map} ${isLit}`, colours), program.at("colours"));
+    this.#bind(1, gl.TEXTURE_2D, this.#textures.ofNodes(dataset, volume.strides), program.at("places"));
+    this.#bind(2, gl.TEXTURE_2D, this.#textures.ofColours(map, isLit), program.at("colours"));
     return unit;
-  }
-
-  #colourTexture(key: string, make: () => Uint8Array): WebGLTexture {
-    const texture = this.#tables.get(key) ?? tableTexture(this.gl, make());
-    this.#tables.set(key, texture);
-    return texture;
-  }
-
-  /** A texture of the fractional node at 4096 positions of each axis, which inverts stretched coordinates. */
-  #nodeTable(dataset: Dataset, strides: Vec3): WebGLTexture {
-    const ofStrides = this.#nodeTables.get(dataset) ?? new Map<string, WebGLTexture>();
-    this.#nodeTables.set(dataset, ofStrides);
-    const known = ofStrides.get(String(strides));
-    if (known !== undefined) return known;
-    const { gl } = this;
-    const table = new Float32Array(3 * NODE_TABLE_SIZE);
-    for (const [a, axis] of dataset.axes.entries()) {
-      if (axis.coordinates === undefined) continue;
-      const [from, to] = [coordinateOf(axis, 0), coordinateOf(axis, axis.nodes - 1)];
-      for (let i = 0; i < NODE_TABLE_SIZE; i++)
-        table[a * NODE_TABLE_SIZE + i] = nodeOf(axis, from + ((to - from) * i) / (NODE_TABLE_SIZE - 1)) / strides[a];
-    }
-    const texture = gl.createTexture();
-    gl.bindTexture(gl.TEXTURE_2D, texture);
-    gl.texImage2D(gl.TEXTURE_2D, 0, gl.R32F, NODE_TABLE_SIZE, 3, 0, gl.RED, gl.FLOAT, table);
-    filter(gl, gl.TEXTURE_2D, this.#isFloat ? gl.LINEAR : gl.NEAREST);
-    ofStrides.set(String(strides), texture);
-    return texture;
-  }
-
-  #emptyTexture(fine: Samples, level: number, side: 1 | -1, wrap: readonly boolean[]): WebGLTexture {
-    const { gl } = this;
-    const key = `${level} ${side}`;
-    const known = this.#empty.get(fine);
-    if (known?.key === key) return known.texture;
-    const space = emptySpace(fine, level, side, wrap);
-    const texture = known?.texture ?? gl.createTexture();
-    gl.activeTexture(gl.TEXTURE4);
-    gl.bindTexture(gl.TEXTURE_3D, texture);
-    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
-    const [x, y, z] = space.dims;
-    gl.texImage3D(gl.TEXTURE_3D, 0, gl.R8UI, x, y, z, 0, gl.RED_INTEGER, gl.UNSIGNED_BYTE, space.distance);
-    filter(gl, gl.TEXTURE_3D, gl.NEAREST);
-    this.#empty.set(fine, { key, texture });
-    return texture;
-  }
-
-  /** The texture of values; beyond the limit of memory the least recently used textures are freed. */
-  #textureOf(values: Values, wrap: readonly boolean[]): StoredTexture {
-    const { data } = values;
-    let known = this.#textures.get(data);
-    if (known === undefined) {
-      const { gl } = this;
-      gl.activeTexture(gl.TEXTURE7);
-      this.#evict(data.byteLength);
-      // Values that do not fit in memory next to those shown are stored as half floats.
-      const isFloat = this.#isFloat && this.#bytes + data.byteLength <= this.#limit;
-      let stored = valueTexture(gl, values, wrap, isFloat);
-      // Only large allocations are checked, since the check waits for the graphics card.
-      if (data.byteLength >= LARGE_TEXTURE_BYTES && gl.getError() === gl.OUT_OF_MEMORY) {
-        gl.deleteTexture(stored.texture);
-        this.#limit /= 2;
-        this.#evict(data.byteLength / 2);
-        stored = valueTexture(gl, values, wrap, false);
-      }
-      known = { stored, used: 0 };
-      this.#textures.set(data, known);
-      this.#bytes += stored.bytes;
-    }
-    known.used = this.#frame;
-    return known.stored;
-  }
-
-  #evict(bytes: number): void {
-    const old = [...this.#textures].filter(([, { used }]) => used < this.#frame - 1 && used > 0);
-    for (const [key, { stored }] of old.toSorted(([, a], [, b]) => a.used - b.used)) {
-      if (this.#bytes + bytes <= this.#limit) return;
-      this.gl.deleteTexture(stored.texture);
-      this.#textures.delete(key);
-      this.#bytes -= stored.bytes;
-    }
   }
 
   #useProgram(vertex: string, fragment: string, flags: Readonly<Record<string, boolean>> = {}): Program {
