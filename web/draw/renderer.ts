@@ -85,6 +85,7 @@ function shaderFlags({ axes }: Dataset, { scale }: Range): Readonly<Record<strin
 export class Renderer {
   readonly gl: WebGL2RenderingContext;
   readonly #programs = new Map<string, Program>();
+  /** Pictures of the planes by pane, and what was drawn over them. */
   readonly #planes = new Map<
     number,
     {
@@ -100,8 +101,10 @@ export class Renderer {
   #frame = 0;
   #clearedAt = 0;
   readonly #segments: { readonly array: WebGLVertexArrayObject; readonly buffer: WebGLBuffer };
+  /** The picture of the surface, and the same on its ground, which lines are drawn over. */
   #lit: SurfaceImage = { key: "", coarse: null, faint: null, full: null, tiles: null, shown: "none" };
   #composed: { readonly key: string; readonly target: Target } | null = null;
+  /** Fence behind what the context draws, and since when; edge of tiles that take about TILE_MS. */
   #fence: WebGLSync | null = null;
   #fenceSince = 0;
   #tile = 96;
