@@ -1,4 +1,4 @@
-/** Energy spectrum, with the scales of turbulence that follow from it; between walls, at the position of the crosshair. */
+/** Energy spectrum along periodic axes, with the scales that follow from it; between walls, at the crosshair. */
 import { signal } from "@preact/signals-core";
 import type { Curve } from "../chart.js";
 import { toggle } from "../controls.js";
@@ -21,7 +21,7 @@ const isCompensated = signal(false);
 
 export const spectrum: CardKind = {
   name: "Spectrum",
-  isAvailable: hasVelocity,
+  isAvailable: (set) => hasVelocity(set) && set.axes.some(({ periodic, nodes }) => periodic && nodes > 1),
   isOfFixedQuantity: true,
   question: ({ name }, _, time) => ({ dataset: name, time, call: "spectrum" }),
   content(set, _, answers) {

@@ -259,3 +259,9 @@ it("has the range of both stored times around a time between them", async () => 
   show(setOf("rising", [0, 1]), { show: "slice:z", time: 0.5 });
   await vi.waitFor(() => expect(model.view.peek().ranges.get("p")).toMatchObject({ low: 0, high: 14 }));
 });
+
+it("offers spectra of boxes with a periodic axis", () => {
+  const openAxis = { ...axisOf("x"), periodic: false };
+  const open = { ...setOf("open", [0]), axes: [openAxis, openAxis, openAxis] } as unknown as Dataset;
+  expect([setOf("periodic", [0]), open].map((set) => spectrum.isAvailable?.(set))).toEqual([true, false]);
+});
