@@ -6,7 +6,6 @@ import { MisuseError } from "./input/arguments.js";
 import { failureText } from "./output/failure.js";
 import { boundOldGarbage, boundYoungObjects } from "./v8-heaps.js";
 
-/** The commands, each loaded when it is requested. */
 const soap = async () => (await import("./commands/soap.js")).soapCommand();
 const jobs = async () => (await import("./commands/jobs.js")).jobsCommand();
 const check = async () => (await import("./commands/check.js")).checkCommand();

@@ -14,7 +14,6 @@ export interface ClientErrorDetail {
   readonly limit?: string;
   readonly requestId?: string;
   readonly status?: number;
-  /** Seconds after which to retry. */
   readonly retryAfter?: number;
   /** Of `/api`: everything that is wrong with a question. */
   readonly faults?: readonly Fault[];

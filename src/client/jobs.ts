@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { type CallName, FORMATS } from "../shared/calls.js";
 import { ClientError } from "./error.js";
-import { ask, bodyOf, checkType, type PlainRequest } from "./plain-http.js";
+import { bodyOf, checkType, type PlainRequest, sendOnce } from "./plain-http.js";
 import type { Question, QuestionOptions } from "./questions.js";
 import { untilAnswered } from "./retries.js";
 
@@ -53,7 +53,7 @@ export interface JobMethods {
 export function jobsOf(url: string, token: string | undefined): JobMethods {
   const neverAborted = new AbortController().signal;
   const send = (path: string, request: PlainRequest, { signal = neverAborted }: JobOptions = {}) =>
-    untilAnswered(() => ask(url, path, request, token, signal), signal);
+    untilAnswered(() => sendOnce(url, path, request, token, signal), signal);
   const pathOf = (id: string) => `/api/jobs/${encodeURIComponent(id)}`;
   const job = async (id: string, options?: JobOptions): Promise<JobDescription> =>
     jsonOf(await send(pathOf(id), { method: "GET" }, options));
@@ -76,7 +76,8 @@ export function jobsOf(url: string, token: string | undefined): JobMethods {
     async submit(dataset, call, question, { signal = neverAborted } = {}) {
       const body = bodyOf({ ...question, job: true });
       const request = { method: "POST", headers: { "content-type": "application/json" }, body } as const;
-      const answer = await ask(url, `/api/datasets/${encodeURIComponent(dataset)}/${call}`, request, token, signal);
+      const path = `/api/datasets/${encodeURIComponent(dataset)}/${call}`;
+      const answer = await sendOnce(url, path, request, token, signal);
       return jsonOf(answer);
     },
     async jobs(options) {

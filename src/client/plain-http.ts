@@ -46,17 +46,17 @@ export interface PlainRequest {
 }
 
 /** Sends a request, again if the service is busy, and reads the whole answer. Throws ClientError, also of a refusal. */
-export async function askWhole(
-  ...[url, path, request, token, signal]: Parameters<typeof ask>
+export async function sendWithRetries(
+  ...[url, path, request, token, signal]: Parameters<typeof sendOnce>
 ): Promise<{ readonly bytes: ArrayBuffer; readonly headers: Headers }> {
   return untilAnswered(async () => {
-    const response = await ask(url, path, request, token, signal);
+    const response = await sendOnce(url, path, request, token, signal);
     return { bytes: await response.arrayBuffer().catch(failureOf(url, signal)), headers: response.headers };
   }, signal);
 }
 
 /** Sends a request once. Throws ClientError, also of a refusal. */
-export async function ask(
+export async function sendOnce(
   url: string,
   path: string,
   request: PlainRequest,

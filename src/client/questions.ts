@@ -8,7 +8,7 @@ import {
   type MEMBERS,
   type MemberName,
 } from "../shared/calls.js";
-import { askWhole, bodyOf, checkType } from "./plain-http.js";
+import { bodyOf, checkType, sendWithRetries } from "./plain-http.js";
 
 /** A range of an axis or of times as text: `0:8`, `0.4:1.4:0.1`. */
 type Ranged = number | string;
@@ -89,7 +89,8 @@ export function questionsOf(url: string, token: string | undefined): QuestionMet
   const ask: QuestionMethods["ask"] = async (call, dataset, question, format, { signal = never } = {}) => {
     const headers = { "content-type": "application/json", accept: FORMATS[format].type };
     const request = { method: "POST", headers, body: bodyOf({ ...question, format }) };
-    const answer = await askWhole(url, `/api/datasets/${encodeURIComponent(dataset)}/${call}`, request, token, signal);
+    const path = `/api/datasets/${encodeURIComponent(dataset)}/${call}`;
+    const answer = await sendWithRetries(url, path, request, token, signal);
     checkType(answer.headers, FORMATS[format].type);
     return answer;
   };

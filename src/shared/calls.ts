@@ -42,7 +42,7 @@ export interface CallMember {
   readonly minimum?: number;
   readonly maximum?: number;
   /** Members of an object value; in a query string they are written with a dot: points.random. */
-  readonly leaves?: readonly string[];
+  readonly objectMembers?: readonly string[];
   /** An example of a value, as text. */
   readonly example: string;
 }
@@ -76,7 +76,7 @@ export const MEMBERS = {
     type: "points",
     description:
       'Rows of x, y, z (and t with time=each): a JSON list, text such as 1,2,3;4,5,6, a body of CSV, npy or float32 octets (with the other members in the address), or in Python an array; or {"input": ID} for an uploaded input; or n random points in the box x, y, z: {"random": n, "seed": 0}, {"pairs": n, "distance": r, "seed": 0} or {"tetrads": n, "distance": r, "seed": 0}. Rows may also be grouped into pairs (two consecutive rows) or tetrads (four).',
-    leaves: ["input", "random", "pairs", "tetrads", "distance", "seed"],
+    objectMembers: ["input", "random", "pairs", "tetrads", "distance", "seed"],
     example: "1,2,3;4,5,6",
   },
   x: alongMember("x"),
@@ -140,7 +140,7 @@ export const MEMBERS = {
   isovalue: {
     type: "number",
     description:
-      "Only nodes near the isosurface of this value are needed: those of all cells that it crosses. Others may be NaN (null), where levels show that it is far.",
+      "Returns at least the corners of every cell that the isosurface of this value crosses. Nodes far from it may be NaN (null) if the dataset has levels.",
     example: "1.5",
   },
   integrator: {
@@ -213,7 +213,7 @@ export const MEMBERS = {
   },
   residence: {
     type: "region",
-    leaves: ["x", "y", "z"],
+    objectMembers: ["x", "y", "z"],
     description:
       "Region {x, y, z} of ranges first:last in length units; each record then has the time spent in it so far. Paths are straight between the steps that every counts, also with last.",
     defaultText: "none",
@@ -221,7 +221,7 @@ export const MEMBERS = {
   },
   exit_from: {
     type: "region",
-    leaves: ["x", "y", "z"],
+    objectMembers: ["x", "y", "z"],
     description:
       "Region as in residence; each record then has the time at which the path first left it (null before), and censored, which is 1 until then.",
     defaultText: "none",
@@ -382,7 +382,7 @@ export const MEMBERS = {
   separations: {
     type: "separations",
     description: "Separations in nodes, as a list, or {lengths, pairs, seed} for pairs of random points.",
-    leaves: ["lengths", "pairs", "seed"],
+    objectMembers: ["lengths", "pairs", "seed"],
     example: "1,2,4,8",
   },
   connectivity: {
@@ -423,7 +423,7 @@ export const MEMBERS = {
   events: {
     type: "events",
     description:
-      'Events other than the nodes where the condition holds, each with weight 1: centres, those of structures of at least so many nodes (least); or {"highest": q, "count": n, "apart": r}, or lowest, nodes of extremes, with a condition those where it holds.',
+      'What counts as an event, each with weight 1. centres: the centres of structures with at least as many nodes as least says. {"highest": q, "count": n, "apart": r}, or lowest: the n highest nodes of q, at least r apart; with where, only nodes where it holds.',
     defaultText: "the nodes where the condition holds",
     example: '{"highest":"Q","count":10,"apart":0.5}',
   },
@@ -613,7 +613,7 @@ export const CALLS = {
   nodes: {
     summary: "Stored nodes of a region",
     description:
-      "Stored fields, or any quantity at nodes. An h5 of fields has the layout of JHTDB cutouts, with dimension scales and units: Velocity_0001 is frame 0, whichever frames there are, and q_0001 of what=q = u. Other quantities and strides have the names and dimensions of nc. An xmf, which ParaView opens, contains no numbers: it refers to nodes.h5, the answer to the same question as h5, which must be in the same folder under that name (the command line writes both, with two --out, under names of your own). It shows stored fields without strides; for other quantities take nc.",
+      "Stored fields, or any quantity at nodes. An h5 of stored fields has the layout of JHTDB cutouts; an xmf, written with it, opens it in ParaView (Answers in docs/asking.md).",
     kind: "grid",
     members: [
       "what",
@@ -634,7 +634,7 @@ export const CALLS = {
   find: {
     summary: "Nodes where a condition holds",
     description:
-      "Rows of i, j, k, x, y, z and the quantities in what, largest first by the first quantity; without what, in node order. Each row is a node: the first ten usually lie in one vortex. For ten vortices use structures, which has one row per structure; extremes with apart (statistics) only keep their distance, so that several may lie in one vortex. total counts all nodes where the condition holds, missing those where the first quantity has no value, which are not listed.",
+      "Rows of i, j, k, x, y, z and the quantities in what, largest first by the first quantity; without what, in node order. Each row is a node: the first ten usually lie in one vortex. For ten vortices use structures, which has one row per structure; extremes with apart (statistics) only keep their distance, so that several may lie in one vortex. total counts the nodes where the condition holds; missing counts those where the first quantity has no value: they are not listed.",
     kind: "rows",
     members: [
       "what",
@@ -943,7 +943,7 @@ export function describeMember(
 }
 
 /** Description of a member with its default and, unless the text names them, its choices. */
-export function helpOf(name: MemberName, call: CallName, defaultText?: string): string {
+export function describeWithChoices(name: MemberName, call: CallName, defaultText?: string): string {
   const { description, type } = memberOf(name);
   const choices = name === "method" || name === "derivatives" ? [] : choicesOf(name, call);
   const words = description.split(/\W+/);

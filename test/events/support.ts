@@ -16,7 +16,6 @@ import { changeCalendar, openCalendar, type StoredCalendar } from "../../src/eve
 
 export const EXAMPLE = fileURLToPath(new URL("fixtures/example.json", import.meta.url));
 export const SAMPLE = fileURLToPath(new URL("../../data/events.json", import.meta.url));
-/** The clock of the contract's example. */
 export const EXAMPLE_NOW = seconds("2026-10-20T12:00:00Z");
 
 export function seconds(instant: string): number {

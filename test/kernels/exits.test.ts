@@ -17,7 +17,6 @@ const AXES: Axes = [axis(1, 2), axis(-1, 1), { ...axis(0, 1), periodic: true }];
 const OPEN: Walls = [false, false];
 const WALLS: Walls = [true, true];
 
-/** Stretches along x: x(t) = x0 exp(t). */
 const stretching = flow((x) => [x, 0, 0]);
 
 function outletOf(count: number, x: Walls = OPEN, y: Walls = WALLS): Outlet {

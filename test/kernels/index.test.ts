@@ -19,7 +19,6 @@ function total({ quantity, sizes }: PointKernel): number {
   return RESULTS[quantity] * sizes.reduce((sum: number, size) => sum + size, 0);
 }
 
-/** One unit of the last printed digit. */
 const UNIT = 1e-10;
 
 function answer(kernel: string, method: string, fd8Legacy = false): number[] {

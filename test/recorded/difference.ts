@@ -3,7 +3,6 @@ export interface RecordedAnswer {
   readonly name: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Base64 of the body. */
   readonly body: string;
 }
 

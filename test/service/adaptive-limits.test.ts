@@ -70,7 +70,6 @@ it("leaves slots to one-point queries, however many particles with adaptive step
   const statuses: number[] = [];
   for (let i = 0; i < 50; i++) statuses.push((await post(`${url}/api/datasets/isotropic32/values`, { body })).status);
   leave.abort();
-  // None had ended.
   expect(new Set(await Promise.all(crowd))).toEqual(new Set([0]));
   expect(new Set(statuses)).toEqual(new Set([200]));
 });

@@ -42,7 +42,6 @@ afterAll(() => service.close());
 const request = (dataset: string, point: readonly [number, number, number]) =>
   ({ dataset, time: 0, spatialInterpolation: "None", temporalInterpolation: "None", points: [point] }) as const;
 
-/** Centres of the 64 chunks. */
 const CENTRES = Array.from({ length: (N / EDGE) ** 3 }, (_, i): [number, number, number] => {
   const at = [i % 4, Math.floor(i / 4) % 4, Math.floor(i / 16)].map((chunk) => chunk * EDGE + EDGE / 2);
   return at as [number, number, number];

@@ -20,7 +20,6 @@ import { laterGrowth } from "./trend.js";
 
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 10);
 const CLIENTS = Number(process.env.SOAK_CLIENTS ?? 4);
-/** Time from one fault to the next. */
 const FAULT_MS = 4_000;
 const MIB = 2 ** 20;
 const SHIPPED = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));

@@ -123,7 +123,6 @@ function questions(): Question[] {
   ].map((question) => ({ ...question, name: `query ${question.path}` }));
 }
 
-/** Events by id whose import ended well. */
 const imported = new Map<number, string>();
 
 /** Imports events, two at a time, and reads one of those that are there. */

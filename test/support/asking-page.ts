@@ -57,7 +57,7 @@ in curl, on the command line and in Python; this page lists every call and membe
 answers and problems. \`GET /api/datasets\` lists the datasets; \`GET /api/datasets/NAME\` has axes, times, the names of quantities, methods, and calls
 with their limits. \`/api/docs\` of a running service describes all of them, and \`/api/openapi.json\` is the description for programs.
 
-- In an address, \`+ & # %\` are encoded: with curl, use \`-G --data-urlencode\`. Objects are JSON, or leaves with dots: \`points.random=1000\`.
+- In an address, \`+ & # %\` are encoded: with curl, use \`-G --data-urlencode\`. Objects are JSON, or members with dots: \`points.random=1000\`.
 - Points may be the body: CSV with a header of names, npy of shape (n, 3), or octets of float32. The other members are then in the query string.
 - CSV is text in UTF-8 or UTF-16. Lines before the first row that begin with # or % are comments. A first line \`0,1,2\` above other rows is refused, for pandas
   writes it of columns without names: the point is written \`0.0,1.0,2.0\`.
@@ -92,6 +92,11 @@ const ANSWERS = `## Answers
 
 In files of arrays (\`npz\` of rows and grids, \`nc\`, \`h5\`, \`zarr\`), what is no letter or digit of a name becomes \`_\`; the name stands in \`long_name\`. A name that
 another column or a coordinate has too is refused in all forms of rows and files: name the quantity, as in \`q = x\`. In a table, \`npy\` is an array of named columns, \`npz\` an array for each column, and the dimension of \`nc\` is the axis of a profile, the wavenumber, or the row number.
+
+An \`h5\` of stored fields has dimension scales and units. \`Velocity_0001\` is frame 0, whichever frames there are, and \`q_0001\` that of \`what=q = u\`.
+Other quantities and strides have the names and dimensions of \`nc\`. An \`xmf\` contains no numbers: it refers to \`nodes.h5\`, the answer to the
+same question as \`h5\`, which must be in the same folder under that name. The command line writes both, with two \`--out\`, under names of your own.
+An \`xmf\` shows stored fields without strides; for other quantities take \`nc\`.
 
 \`\`\`python
 import io

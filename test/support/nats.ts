@@ -46,7 +46,6 @@ export async function startNats(args: readonly string[] = []): Promise<NatsServe
   return { url: `nats://127.0.0.1:${port}`, child, end };
 }
 
-/** Servers that end with the test file. */
 export function useNatsServers(): (args?: readonly string[]) => Promise<NatsServer> {
   const started: NatsServer[] = [];
   afterAll(async () => {

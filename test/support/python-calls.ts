@@ -3,7 +3,7 @@ import {
   CALL_NAMES,
   type CallName,
   callOf,
-  helpOf,
+  describeWithChoices,
   type MemberName,
   type MemberType,
   memberOf,
@@ -52,7 +52,9 @@ function methodOf(call: CallName): string {
   const first = taken.filter((name) => leading.includes(name) && (name === "what" || required.includes(name)));
   const typed = (name: MemberName) => `        ${name}: ${TYPES[memberOf(name).type] ?? "Any"} = None,`;
   const rest = taken.filter((name) => !first.includes(name));
-  const words = taken.map((name) => wrapped(`${name}: ${helpOf(name, call)}`, " ".repeat(12), " ".repeat(16)));
+  const words = taken.map((name) =>
+    wrapped(`${name}: ${describeWithChoices(name, call)}`, " ".repeat(12), " ".repeat(16)),
+  );
   const named = taken.filter((name) => name !== "what").map((name) => `"${name}": ${name}`);
   const isValues = call === "values";
   return `    def ${call}(

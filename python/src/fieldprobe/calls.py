@@ -207,12 +207,8 @@ class Calls(Asking):
     ) -> Grid:
         """Stored nodes of a region.
 
-        Stored fields, or any quantity at nodes. An h5 of fields has the layout of JHTDB cutouts, with
-        dimension scales and units: Velocity_0001 is frame 0, whichever frames there are, and q_0001 of what=q
-        = u. Other quantities and strides have the names and dimensions of nc. An xmf, which ParaView opens,
-        contains no numbers: it refers to nodes.h5, the answer to the same question as h5, which must be in
-        the same folder under that name (the command line writes both, with two --out, under names of your
-        own). It shows stored fields without strides; for other quantities take nc.
+        Stored fields, or any quantity at nodes. An h5 of stored fields has the layout of JHTDB cutouts; an
+        xmf, written with it, opens it in ParaView (Answers in docs/asking.md).
 
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
@@ -249,8 +245,8 @@ class Calls(Asking):
             level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
                 then count; in grid also auto, the coarsest level that is fine enough for the samples.
                 Default: 0.
-            isovalue: Only nodes near the isosurface of this value are needed: those of all cells that it
-                crosses. Others may be NaN (null), where levels show that it is far.
+            isovalue: Returns at least the corners of every cell that the isosurface of this value crosses.
+                Nodes far from it may be NaN (null) if the dataset has levels.
             units: check refuses sums, comparisons and functions of quantities whose stated units do not fit
                 together; ignore accepts them; plus, in statistics, answers budgets in u_tau^4/nu and adds the
                 friction velocity and wall distances. Default: check.
@@ -290,8 +286,8 @@ class Calls(Asking):
         Rows of i, j, k, x, y, z and the quantities in what, largest first by the first quantity; without
         what, in node order. Each row is a node: the first ten usually lie in one vortex. For ten vortices use
         structures, which has one row per structure; extremes with apart (statistics) only keep their
-        distance, so that several may lie in one vortex. total counts all nodes where the condition holds,
-        missing those where the first quantity has no value, which are not listed.
+        distance, so that several may lie in one vortex. total counts the nodes where the condition holds;
+        missing counts those where the first quantity has no value: they are not listed.
 
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
@@ -956,10 +952,10 @@ class Calls(Asking):
             where: Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms (about zero; of
                 fluctuations: rms(fluc(e))) are over the region; statistics leaves out, and counts, the nodes
                 that fail it.
-            events: Events other than the nodes where the condition holds, each with weight 1: centres, those
-                of structures of at least so many nodes (least); or {"highest": q, "count": n, "apart": r}, or
-                lowest, nodes of extremes, with a condition those where it holds. Default: the nodes where the
-                condition holds.
+            events: What counts as an event, each with weight 1. centres: the centres of structures with at
+                least as many nodes as least says. {"highest": q, "count": n, "apart": r}, or lowest: the n
+                highest nodes of q, at least r apart; with where, only nodes where it holds. Default: the
+                nodes where the condition holds.
             least: Minimum number of nodes of a listed structure. Default: 1.
             lag: Nodes on each side of an event: one number, or one each for x, y and z. Default: 4; 0 along
                 stretched axes.

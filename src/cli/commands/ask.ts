@@ -1,11 +1,19 @@
-/** A command for each call of the table: flags are its members, endings of `--out` choose the forms. */
+/** A command for each call of the table: flags are its members, endings of `--out` choose the formats. */
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, extname, relative } from "node:path";
 import { Command } from "commander";
 import { analysisTable } from "../../analysis/table.js";
 import { type JobDescription, jobsOf } from "../../client/jobs.js";
-import { askWhole, ask as send } from "../../client/plain-http.js";
-import { type CallName, callOf, FORMATS, type Format, helpOf, type MemberName, memberOf } from "../../shared/calls.js";
+import { sendOnce, sendWithRetries } from "../../client/plain-http.js";
+import {
+  type CallName,
+  callOf,
+  describeWithChoices,
+  FORMATS,
+  type Format,
+  type MemberName,
+  memberOf,
+} from "../../shared/calls.js";
 import { writeAtomically } from "../../storage/dataset/write-atomically.js";
 import { hasDoubledMember } from "../../text/json-body.js";
 import { withAnswers } from "../input/answer-flags.js";
@@ -25,12 +33,11 @@ interface AskFlags extends ServiceFlags {
 
 const dashed = (name: string): string => name.replaceAll("_", "-");
 const camel = (name: string): string => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-/** Members of objects that have flags, such as `points.random`. */
-const leavesOf = (call: CallName): readonly string[] =>
-  callOf(call).members.flatMap((name) => (memberOf(name).leaves ?? []).map((leaf) => `${name}.${leaf}`));
+const objectMembersOf = (call: CallName): readonly string[] =>
+  callOf(call).members.flatMap((name) => (memberOf(name).objectMembers ?? []).map((leaf) => `${name}.${leaf}`));
 
 const endingsOf = (call: CallName): readonly string[] =>
-  [...callOf(call).formats, ...(callOf(call).kind === "rows" ? [] : ["svg"])].map((form) => `.${form}`);
+  [...callOf(call).formats, ...(callOf(call).kind === "rows" ? [] : ["svg"])].map((format) => `.${format}`);
 
 const quoted = (text: string): string => (/^[\w.,:/-]+$/.test(text) ? text : `'${text}'`);
 
@@ -45,15 +52,15 @@ export function askCommand(call: CallName): Command {
   const command = new Command(dashed(call))
     .description(description)
     .argument("<dataset>", "a name; without --url also a file, a store, a folder (with a slash) or an address");
-  if (members.includes("what")) command.argument("[what]", helpOf("what", call));
+  if (members.includes("what")) command.argument("[what]", describeWithChoices("what", call));
   for (const name of members) {
     const { type } = memberOf(name);
     if (name === "what" || name === "job") continue;
-    const words = helpOf(name, call, name === "format" ? "csv" : undefined);
+    const words = describeWithChoices(name, call, name === "format" ? "csv" : undefined);
     const files = type === "points" ? " Here also a file (.csv, .npy, .bin of float32), or - for standard input." : "";
     command.option(type === "boolean" ? `--${dashed(name)}` : `--${dashed(name)} <value>`, `${words}${files}`);
   }
-  for (const leaf of leavesOf(call))
+  for (const leaf of objectMembersOf(call))
     command.option(`--${dashed(leaf)} <value>`, dashed(leaf).replace(/(.*)[.](.*)/, "The same as --$1 '{\"$2\": …}'."));
   command
     .option(
@@ -75,14 +82,13 @@ export function askCommand(call: CallName): Command {
     });
 }
 
-/** A question: members as text, or as JSON of `--question`, and points that go as a body. */
 interface CliQuestion {
   readonly call: CallName;
   readonly members: Readonly<Record<string, unknown>>;
   readonly body: PointsBody | null;
 }
 
-function membersIn(file: string, call: CallName): Record<string, unknown> {
+function readQuestionFile(file: string, call: CallName): Record<string, unknown> {
   const bytes = readFileSync(file === "-" ? 0 : file);
   let read: unknown;
   try {
@@ -99,18 +105,19 @@ function membersIn(file: string, call: CallName): Record<string, unknown> {
 }
 
 async function questionOf(call: CallName, what: string | undefined, flags: AskFlags): Promise<CliQuestion> {
-  const members = flags.question === undefined ? {} : membersIn(flags.question, call);
+  const members = flags.question === undefined ? {} : readQuestionFile(flags.question, call);
   for (const name of callOf(call).members) {
     const given = name === "job" ? undefined : flags[camel(name)];
     if (given !== undefined) members[name] = given;
   }
   if (what !== undefined) members.what = what;
-  for (const leaf of leavesOf(call)) {
-    const [name, own, value] = [...leaf.split("."), flags[camel(leaf)]] as [MemberName, string, unknown];
+  for (const leaf of objectMembersOf(call)) {
+    const [name, objectMember] = leaf.split(".") as [MemberName, string];
+    const value = flags[camel(leaf)];
     if (value === undefined) continue;
     if (flags[camel(name)] !== undefined) throw new MisuseError(`--${dashed(leaf)} does not go with --${dashed(name)}`);
     const known = members[name];
-    members[name] = { ...(typeof known === "object" && !Array.isArray(known) ? known : {}), [own]: value };
+    members[name] = { ...(typeof known === "object" && !Array.isArray(known) ? known : {}), [objectMember]: value };
   }
   const { points } = flags;
   if (typeof points !== "string" || !isSource(points)) return { call, members, body: null };
@@ -127,53 +134,65 @@ function isSource(points: string): boolean {
   throw new MisuseError(`--points ${points}: there is no such file; text is 1,2,3;4,5,6`);
 }
 
-/** Form of a file by its ending; `svg`, written after the others, is drawn of a table or a line. */
-function formOf(call: CallName, file: string): Format | "svg" {
+/** Format of a file by its ending; `svg`, written after the others, is drawn of a table or a line. */
+function formatOf(call: CallName, file: string): Format | "svg" {
   const ending = /\.zarr\.zip$/i.test(file) ? ".zarr" : extname(file).toLowerCase();
   if (endingsOf(call).includes(ending)) return ending.slice(1) as Format | "svg";
   throw new MisuseError(`--out ${basename(file)}: ${dashed(call)} writes ${endingsOf(call).join(", ")}`);
 }
 
-function printedForm(call: CallName, { format = "csv" }: CliQuestion["members"]): Format {
-  const form = callOf(call).formats.find((one) => one === String(format).toLowerCase());
-  if (form !== undefined) return form;
+function printedFormat(call: CallName, { format = "csv" }: CliQuestion["members"]): Format {
+  const known = callOf(call).formats.find((one) => one === String(format).toLowerCase());
+  if (known !== undefined) return known;
   throw new MisuseError(`--format ${format}: ${dashed(call)} writes ${callOf(call).formats.join(", ")}`);
 }
 
-async function run(call: CallName, dataset: string, what: string | undefined, flags: AskFlags): Promise<void> {
-  const forms = flags.out.map((file) => [file, formOf(call, file)] as const);
-  const { format } = flags;
-  const [other] = forms.find(([, form]) => typeof format === "string" && form !== format.toLowerCase()) ?? [];
+type Outputs = readonly (readonly [file: string, format: Format | "svg"])[];
+
+function checkOutputs(outputs: Outputs, format: unknown): void {
+  const [other] = outputs.find(([, own]) => typeof format === "string" && own !== format.toLowerCase()) ?? [];
   if (other !== undefined) throw new MisuseError(`--format ${format} contradicts --out ${basename(other)}`);
+}
+
+function checkXdmf(outputs: Outputs): void {
+  const [xmf] = outputs.find(([, format]) => format === "xmf") ?? [];
+  if (xmf !== undefined && !outputs.some(([, format]) => format === "h5"))
+    throw new MisuseError(`--out ${xmf}: it describes an HDF5 file; add --out ${xmf.replace(/\.xmf$/i, ".h5")}`);
+}
+
+async function run(call: CallName, dataset: string, what: string | undefined, flags: AskFlags): Promise<void> {
+  const outputs = flags.out.map((file) => [file, formatOf(call, file)] as const);
+  checkOutputs(outputs, flags.format);
   const asked = await questionOf(call, what, flags);
   const { job, ...members } = asked.members;
   const question = { ...asked, members };
-  if (flags.job === true || job === true) return submit(dataset, question, forms, flags);
-  const [xmf] = forms.find(([, form]) => form === "xmf") ?? [];
-  if (xmf !== undefined && !forms.some(([, form]) => form === "h5"))
-    throw new MisuseError(`--out ${xmf}: it describes an HDF5 file; add --out ${xmf.replace(/\.xmf$/i, ".h5")}`);
+  if (flags.job === true || job === true) return submit(dataset, question, outputs, flags);
+  checkXdmf(outputs);
   const wait = elapsed(dashed(call));
   try {
     await withService(dataset, flags, async (url, name) => {
       let version: string | null = null;
-      const get = async (form: Format): Promise<Buffer> => {
-        const { path, request } = requestOf(name, question, form, false);
-        const { bytes, headers } = await askWhole(url, path, request, flags.token, new AbortController().signal);
+      const fetchAnswer = async (format: Format): Promise<Buffer> => {
+        const { path, request } = requestOf(name, question, format, false);
+        const { bytes, headers } = await sendWithRetries(url, path, request, flags.token, new AbortController().signal);
         const manifest = `${headers.get("fieldprobe-manifest")} ${headers.get("fieldprobe-manifests")}`;
         version ??= manifest;
         if (manifest === version) return Buffer.from(bytes);
         throw new Error(`${name} was replaced while it was asked: the files would be of two versions; ask again`);
       };
-      if (forms.length === 0) {
-        const form = printedForm(call, question.members);
-        const answer = await get(form);
+      if (outputs.length === 0) {
+        const format = printedFormat(call, question.members);
+        const answer = await fetchAnswer(format);
         wait.stop();
         // On a terminal and in pipes, lines of CSV end as other lines do.
-        process.stdout.write(form === "csv" ? answer.toString("latin1").replaceAll("\r\n", "\n") : answer, "latin1");
+        process.stdout.write(format === "csv" ? answer.toString("latin1").replaceAll("\r\n", "\n") : answer, "latin1");
       }
-      for (const [file, form] of forms.toSorted(([, a], [, b]) => Number(a === "svg") - Number(b === "svg")))
-        if (form === "svg") writeAtomically(file, plotOf(JSON.parse(String(await get("json"))), call));
-        else writeAtomically(file, form === "xmf" ? referring(await get(form), file, forms) : await get(form));
+      for (const [file, format] of outputs.toSorted(([, a], [, b]) => Number(a === "svg") - Number(b === "svg")))
+        if (format === "svg") writeAtomically(file, plotOf(JSON.parse(String(await fetchAnswer("json"))), call));
+        else {
+          const answer = await fetchAnswer(format);
+          writeAtomically(file, format === "xmf" ? withDataPath(answer, file, outputs) : answer);
+        }
     });
   } finally {
     wait.stop();
@@ -181,22 +200,22 @@ async function run(call: CallName, dataset: string, what: string | undefined, fl
 }
 
 /** XDMF that refers to the HDF5 file written with it by its path from the folder of the XDMF. */
-function referring(xdmf: Buffer, file: string, forms: readonly (readonly [file: string, form: string])[]): string {
-  const [data = ""] = forms.find(([, form]) => form === "h5") ?? [];
+function withDataPath(xdmf: Buffer, file: string, outputs: Outputs): string {
+  const [data = ""] = outputs.find(([, format]) => format === "h5") ?? [];
   return String(xdmf).replaceAll(">nodes.h5:", () => `>${escaped(relative(dirname(file), data))}:`);
 }
 
 async function submit(
   dataset: string,
   question: CliQuestion,
-  forms: readonly (readonly [file: string, form: Format | "svg"])[],
+  outputs: Outputs,
   { url, token }: AskFlags,
 ): Promise<void> {
   if (url === undefined) throw new MisuseError("--job needs --url: a job runs in a service");
-  const [[file, form] = [null, printedForm(question.call, question.members)], more] = forms;
-  if (more !== undefined || form === "svg") throw new MisuseError("--job takes one --out, and no .svg");
-  const { path, request } = requestOf(dataset, question, form, true);
-  const answer = await send(url, path, request, token, new AbortController().signal);
+  const [[file, format] = [null, printedFormat(question.call, question.members)], more] = outputs;
+  if (more !== undefined || format === "svg") throw new MisuseError("--job takes one --out, and no .svg");
+  const { path, request } = requestOf(dataset, question, format, true);
+  const answer = await sendOnce(url, path, request, token, new AbortController().signal);
   const job = (await answer.json()) as JobDescription;
   process.stdout.write(lineOf(job));
   if (file !== null) await save(jobsOf(url, token), job.id, file);
@@ -225,27 +244,29 @@ function plotOf(answer: Readonly<Record<string, unknown>>, call: CallName): stri
   return analysisPlot({ columns: [x, ...names], rows, plot: { x, y: names, log: false } }, title);
 }
 
-function textOf(value: unknown): string {
+function memberText(value: unknown): string {
   if (typeof value === "string") return value;
   const isList = Array.isArray(value) && value.every((one) => typeof one !== "object");
   return isList ? value.join(",") : JSON.stringify(value);
 }
 
-/** Whole to `/api/ask`; with points as a body, or as a job, to its call. */
-function requestOf(dataset: string, { call, members, body }: CliQuestion, form: Format, job: boolean) {
-  const accept = FORMATS[form].type;
+/**
+ * The request for a question: to `/api/ask`, or to the address of its call if points are the body or it becomes a job.
+ */
+function requestOf(dataset: string, { call, members, body }: CliQuestion, format: Format, job: boolean) {
+  const accept = FORMATS[format].type;
   const { dataset: named = dataset, ...given } = members;
   if (String(named).toLowerCase() !== dataset.toLowerCase())
     throw new MisuseError(`--question: it is a question of ${named}, not of ${dataset}`);
-  const question = { ...given, format: form };
-  const own = `/api/datasets/${encodeURIComponent(dataset)}/${call}`;
+  const question = { ...given, format };
+  const callPath = `/api/datasets/${encodeURIComponent(dataset)}/${call}`;
   if (body === null) {
     const headers = { "content-type": "application/json", accept };
     const whole = job ? { ...question, job } : { dataset, call, ...question };
-    return { path: job ? own : "/api/ask", request: { method: "POST", headers, body: JSON.stringify(whole) } };
+    return { path: job ? callPath : "/api/ask", request: { method: "POST", headers, body: JSON.stringify(whole) } };
   }
   const stated = Object.entries(question).filter(([, value]) => value !== null);
   const headers = { "content-type": body.type, accept, ...(job ? { prefer: "respond-async" } : {}) };
-  const path = `${own}?${new URLSearchParams(Object.fromEntries(stated.map(([name, value]) => [name, textOf(value)])))}`;
+  const path = `${callPath}?${new URLSearchParams(Object.fromEntries(stated.map(([name, value]) => [name, memberText(value)])))}`;
   return { path, request: { method: "POST", headers, body: body.bytes as Buffer<ArrayBuffer> } };
 }

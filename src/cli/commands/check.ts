@@ -90,7 +90,6 @@ async function checkSums({ location, name, files }: Dataset): Promise<{ faults: 
   return { faults, manifest: faults === 0 && files.every(isCompared) ? stored.text : null };
 }
 
-/** Statistics of a frame of a field, or why there are none. */
 interface ReadFrame {
   readonly field: FieldName;
   readonly frame: number;

@@ -58,7 +58,6 @@ export function statusTable(processes: readonly Announcement[]): string {
   return [head, ...rows].map((row) => `${padded(row).trimEnd()}\n`).join("");
 }
 
-/** Processes that share queries, and reasons why others do not. */
 export function comparison(processes: readonly Announcement[]): { lines: string[]; problems: string[] } {
   if (processes.length === 0) return { lines: [], problems: ["no process answers"] };
   const holders = new Map<string, Map<string, string[]>>();

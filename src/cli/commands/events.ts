@@ -27,7 +27,6 @@ function placeFor({ db, file = db }: CalendarOptions) {
   return { place, configured: configuredFor(config, clock()) };
 }
 
-/** Imports each file without problems, then fails with the problems of the others. */
 function importFiles(files: readonly string[], options: CalendarOptions & { readonly replace?: boolean }): void {
   const refused: ImportError[] = [];
   const lines: string[] = [];

@@ -29,7 +29,6 @@ const simulatedNodes = checked(wholeNumber(8, 512), isSimulated, "an even number
 const numberIn = (text: string) => (NUMBER.test(text.trim()) ? Number(text) : Number.NaN);
 const positive = checked(numberIn, (value) => value > 0 && Number.isFinite(value), "a positive number");
 
-/** Parser of `N` or `NX,NY,NZ`. */
 function triple(min: number): (text: string) => Triple {
   return (text) => {
     const [x, y = x, z = x, ...rest] = text.split(",").map(wholeNumber(min, MAX_NODES));
@@ -150,7 +149,6 @@ async function generateChannel(flags: ChannelFlags): Promise<void> {
   report(destination, manifest);
 }
 
-/** Averages over planes, both halves and time, in wall units. */
 function channelTable({ y, profiles, bulk }: ChannelReport, reynolds: number): string {
   const cell = (value: number, digits: number) => value.toFixed(digits).padStart(9);
   const lines = [`bulk velocity ${bulk.toFixed(3)}`, "       y+        U    u_rms    v_rms    w_rms      -uv"];
@@ -171,7 +169,6 @@ function report(destination: { folder: string; name: string }, manifest: Manifes
 
 const FILTER = new Option("--filter <filter>", "checksum or compression").choices(FILTERS).default("fletcher32");
 
-/** A command with the flags of every generator. */
 function generator(name: string, about: string, named = "kind and nodes"): Command {
   return new Command(name)
     .description(about)

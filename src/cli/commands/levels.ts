@@ -1,7 +1,7 @@
 /** `fieldprobe levels` makes coarser levels of a dataset; if interrupted, the same command continues. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Command } from "commander";
-import { ask as send } from "../../client/plain-http.js";
+import { sendOnce } from "../../client/plain-http.js";
 import { withAnswers } from "../input/answer-flags.js";
 import { PROGRESS_HELP, progressOf } from "../output/progress.js";
 import { type ServiceFlags, withService, withServiceFlags } from "./own-service.js";
@@ -10,7 +10,6 @@ interface LevelsFlags extends ServiceFlags {
   readonly what?: string;
 }
 
-/** The state of the levels of a dataset, by the service. */
 interface LevelsAnswer {
   readonly what: readonly string[];
   readonly levels: readonly { readonly cubes: readonly number[] }[];
@@ -20,14 +19,13 @@ interface LevelsAnswer {
 
 const POLL_MS = 300;
 
-/** Lets a service make levels, and shows the progress. */
 export async function makeLevels(dataset: string, { what, ...flags }: LevelsFlags): Promise<void> {
   // A reading with levels outlasts the call, and its levels lie with it, apart from those of other readings.
   const make = async (url: string, name: string): Promise<void> => {
     const { signal } = new AbortController();
     const get = async (path: string, body?: object) => {
       const post = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-      return (await send(url, path, body === undefined ? { method: "GET" } : post, flags.token, signal)).json();
+      return (await sendOnce(url, path, body === undefined ? { method: "GET" } : post, flags.token, signal)).json();
     };
     const path = `/api/datasets/${encodeURIComponent(name)}/levels`;
     const progress = progressOf(name);

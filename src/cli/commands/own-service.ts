@@ -16,7 +16,6 @@ import { type AnswerOptions, answersOf } from "../input/answer-flags.js";
 import { MisuseError } from "../input/arguments.js";
 import { confirmIn, confirmToServe } from "./inspect.js";
 
-/** Settings that do not apply to a service of this process. */
 const PUBLIC = /^FIELDPROBE_(HOST|PORT|TOKENS?|ANONYMOUS|TLS|BASE_URL|HTTP|EVENTS|NATS)(_|$)/;
 
 export interface ServiceFlags extends AnswerOptions {
@@ -87,7 +86,6 @@ function only(place: string, datasets: readonly Dataset[]): string {
   throw new MisuseError(`${place} holds ${[name, ...others].join(", ")}: name one, with --data ${place}`);
 }
 
-/** Prints warnings as plain lines, without those about other datasets. */
 function plainLog(requested: string | null): Logger {
   const write = (line: string): void => {
     const { msg, dataset } = JSON.parse(line) as { readonly msg: string; readonly dataset?: string };

@@ -12,7 +12,6 @@ type Row = (typeof ALL_OPERATIONS)[number];
 const OPERATIONS = ALL_OPERATIONS.filter(({ name }) => dialectOf(name) !== null);
 type SoapFlags = ServiceFlags & Readonly<Record<string, string | undefined>>;
 
-/** Members that are 1 unless their flags are given. */
 const ONES: readonly string[] = ["nlayers", "filter_width", "x_step", "y_step", "z_step"];
 const defaultOf = (name: string): string | undefined =>
   name === "temporalInterpolation" ? "PCHIP" : ONES.includes(name) ? "1" : undefined;

@@ -62,7 +62,6 @@ function lifetime(text: string): number {
   throw new InvalidArgumentError("a time above 0 is needed.");
 }
 
-/** The same as `duration`; `never` is infinity. */
 const expiry = (text: string): number => (text === "never" ? Number.POSITIVE_INFINITY : lifetime(text));
 
 function pathOf({ file }: FileOption): string {
@@ -71,7 +70,6 @@ function pathOf({ file }: FileOption): string {
   return tokenFileAt(path);
 }
 
-/** The action of a command that changes the token file under its lock. */
 function alone<O extends FileOption>(change: (name: string, path: string, options: O) => void) {
   return (name: string, options: O): void => {
     const path = pathOf(options);
@@ -179,14 +177,12 @@ function rotate(name: string, path: string, options: RotateOptions): void {
   if (fresh.expires !== undefined) process.stderr.write(`fieldprobe: the new token expires ${fresh.expires}\n`);
 }
 
-/** Another expiry: milliseconds, never (infinity), or as before (undefined). */
 function withExpiry(entry: TokenEntry, ms: number | undefined): TokenEntry {
   if (ms === undefined) return entry;
   const { expires: _expires, ...rest } = entry;
   return ms === Number.POSITIVE_INFINITY ? rest : { ...rest, expires: inFuture(ms) };
 }
 
-/** Errors of a mount point, or of a folder that cannot be written. */
 const NOT_REPLACED: readonly unknown[] = ["EBUSY", "EXDEV", "EACCES", "EPERM", "EROFS"];
 
 /** Atomic write that keeps owner, permissions and links; a file that cannot be replaced is written in place. */

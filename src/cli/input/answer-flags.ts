@@ -4,7 +4,6 @@ import { RequestError } from "../../shared/errors.js";
 import { ANSWER_FLAGS, type AnswerTexts, answersFrom } from "../../storage/recognise/answer-texts.js";
 import type { Answers } from "../../storage/recognise/answers.js";
 
-/** Flags of a command and flags of answers, each with its texts. */
 export interface AnswerOptions {
   readonly yes?: boolean;
   readonly [flag: string]: unknown;
@@ -30,7 +29,6 @@ export function withAnswers(command: Command, isHidden = false): Command {
   return command.option("--yes", "confirm: everything else is right as it is shown");
 }
 
-/** The texts of the answers in the flags of a command. */
 export function textsOf(flags: AnswerOptions): AnswerTexts {
   return new Map(
     ANSWER_FLAGS.flatMap(({ flag }) => {

@@ -57,7 +57,6 @@ async function readBytes(source: string): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Runs a step whose failure names the source. */
 async function naming<T>(source: string, step: () => Promise<T>): Promise<T> {
   if (source.trim() === "") throw new MisuseError("the name of the file of points is empty");
   try {

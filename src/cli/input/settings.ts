@@ -10,7 +10,6 @@ function optionOf({ variable, flag, meaning: about }: Setting<unknown>): Option 
   return new Option(`--${name} <${flag}>`, `${about.replaceAll("`", "")} (FIELDPROBE_${variable})`);
 }
 
-/** Flags of the settings with these variables, or of all. */
 export function addSettings(command: Command, variables?: readonly string[]): Command {
   for (const row of WITH_FLAGS) if (variables?.includes(row.variable) ?? true) command.addOption(optionOf(row));
   return command;

@@ -26,7 +26,6 @@ function faultText({ detail, nearest }: Fault): string {
   return nearest === undefined || detail.includes(nearest) ? detail : `${detail} (did you mean ${nearest}?)`;
 }
 
-/** What failed, with a hint. */
 function explainNetwork(message: string): string {
   // From Node 24 on, separate advice follows the reason.
   const [reason = ""] = message.split(";");

@@ -2,7 +2,6 @@
 import { SingleBar } from "cli-progress";
 
 export interface ProgressBar {
-  /** From 0 to 1. */
   readonly update: (fraction: number) => void;
   readonly stop: () => void;
 }

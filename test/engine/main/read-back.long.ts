@@ -51,7 +51,6 @@ function scatter(seed: number, ranges: readonly (readonly [number, number])[]): 
   return Array.from({ length: POINTS }, () => ranges.map(([low, high]) => Math.fround(low + (high - low) * random())));
 }
 
-/** Answers at points, one list a point. */
 async function ask(engine: Engine, query: Query, points: number[][]): Promise<number[][]> {
   const values = await runQuery(engine, query, points.flat());
   const components = values.length / points.length;
@@ -76,7 +75,6 @@ describe("files of make.py", () => {
   const grid = (count: number, first: number, step: number) =>
     Array.from({ length: count }, (_, i) => first + i * step);
   const CUBE = grid(8, 1, 0.25);
-  /** Places of the nodes along x, y, z. */
   const GRID = [grid(9, 0.5, 0.25), grid(8, -1, 0.2), grid(10, 2, 0.125)];
   const GRIDS: Readonly<Record<string, number[][]>> = {
     ...Object.fromEntries(

@@ -219,7 +219,6 @@ describe("sampler", () => {
           into[i] = (frame + 1) * (first[0] + x + 2 * (first[1] + y) + 3 * (first[2] + z));
         }
       },
-      /** One more brick arrives each time. */
       fetched(wanted: readonly FrameBricks[]): readonly FrameBricks[] {
         const pieces = wanted.flatMap(({ frame, bricks }) => bricks.map((brick) => `${frame} ${brick}`));
         const next = pieces.find((piece) => !arrived.has(piece));

@@ -209,7 +209,6 @@ describe.each([1, 3, 7, 15])("cubes of %d nodes", (width) => {
   });
 });
 
-/** xx, yy, zz, xy, xz, yz. */
 const symmetric = (c: number[][]): number[] => SYMMETRIC.map(([i, j]) => (c[i] as number[])[j] as number);
 
 it("passes NaN to those cubes that hold it, and visits no brick beyond", () => {

@@ -25,7 +25,6 @@ const N = 40;
 const EDGE = 16;
 const BRICKS = Math.ceil(N / EDGE) ** 3;
 
-/** A value that does not compress away. */
 const noise = (i: number) => Math.fround(Math.sin(12.9898 * i + 1) * 43758.5453);
 
 let folder: string;

@@ -16,7 +16,9 @@ export type GivenMembers = Map<string, unknown>;
 const MAX_UNKNOWN = 16;
 
 /** Members whose parts may be given one by one, as in `points.random=1000`. */
-const BY_LEAVES: readonly string[] = Object.keys(MEMBERS).filter((name) => memberOf(name as MemberName).leaves);
+const OBJECT_MEMBERS: readonly string[] = Object.keys(MEMBERS).filter(
+  (name) => memberOf(name as MemberName).objectMembers,
+);
 
 /** The members of a query string. Throws RequestError for repeated ones. */
 export function membersOfQuery(query: unknown): GivenMembers {
@@ -24,7 +26,7 @@ export function membersOfQuery(query: unknown): GivenMembers {
   for (const [name, value] of Object.entries((query ?? {}) as Record<string, unknown>)) {
     if (Array.isArray(value)) throw wrong(excerpt(name), "it is given more than once");
     const [whole = "", leaf, ...deeper] = name.split(".");
-    if (leaf === undefined || !BY_LEAVES.includes(whole)) {
+    if (leaf === undefined || !OBJECT_MEMBERS.includes(whole)) {
       given.set(name, value);
       continue;
     }

@@ -9,7 +9,6 @@ import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
 import { ask as askOf } from "../ask.js";
 
-/** Even and odd, with every prime. */
 const NODES = [20, 18, 27] as const;
 const QUANTITIES = ["u", "u.x", "u.y * u.z"];
 const AXES = ["x", "y", "z"] as const;

@@ -43,7 +43,6 @@ async function bytes(path: string, body?: unknown): Promise<Buffer> {
 /** Pressure at all nodes of the frame at time 0.6, number 4. */
 const pressure = floats(await bytes("nodes?what=p&frame=3&format=f32"));
 const json = async (path: string, body?: unknown) => JSON.parse((await bytes(path, body)).toString());
-/** The region as members of a question. */
 function members({ origin, extent, start = [] as never, end = [] as never, step = [] as never }: Region) {
   if (origin !== undefined && extent !== undefined) {
     const part = (a: 0 | 1 | 2) => `${origin[a]}:${origin[a] + extent[a]}`;
