@@ -145,7 +145,6 @@ async function givenIn(life: RequestLife, { method, headers }: FastifyRequest): 
   return body;
 }
 
-/** Names a draft by its answers and structure. */
 const nameOf = ({ texts, series, structure }: Said): string =>
   digestOf(JSON.stringify([[...texts], series, [...(structure ?? [])]]));
 

@@ -30,7 +30,6 @@ export interface Analysis {
   readonly question: MemberValues;
   readonly dataset: Dataset;
   readonly nodes: AnalysedNodes;
-  /** The times of the question in the form of the answer. */
   readonly time: Restated;
   /** Whether the question gives a list of times, so that even one time is a dimension of the answer. */
   readonly isList: boolean;

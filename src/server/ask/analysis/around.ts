@@ -17,7 +17,6 @@ import { courantOf, withMeans } from "./means.js";
 import { EVENTS } from "./reduction-schemas.js";
 import { aboutTexts, checkNumbers, coordinatesOf } from "./reductions.js";
 
-/** Most offsets of all components. */
 const MAX_OFFSETS = 65_536;
 
 /** Mean and count of each quantity at each offset. */

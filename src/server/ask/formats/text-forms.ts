@@ -7,7 +7,6 @@ import { jsonChunks } from "./json-chunks.js";
 import { originOf } from "./origin.js";
 
 const CHUNK_BYTES = 64 * 1024;
-/** Rows taken from an answer at a time. */
 const BLOCK_ROWS = 4096;
 
 class TextBuffer {

@@ -44,7 +44,6 @@ const bytes = Type.Integer({ minimum: 1 });
 const maybe = <T extends TProperties>(members: T, description: string) =>
   Type.Optional(Type.Object(members, { ...CLOSED, description }));
 
-/** The points of jobs, as their owner describes them. */
 const INPUT_BODY = Type.Object(
   {
     upload: maybe({ form, bytes }, "Send the bytes by PUT afterwards."),

@@ -10,7 +10,6 @@ import type { MemberValues, RequestedPoints } from "./member-values.js";
 import { boxIn, farthestOf } from "./where.js";
 
 export const REPEATED_POINTS = 1000;
-/** Points read between two checks of the clock. */
 const STEP_POINTS = 4096;
 
 /** Points as float32, and the time of each, if they have one. */

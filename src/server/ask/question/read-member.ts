@@ -55,7 +55,6 @@ function itemsOf(value: unknown, member: string): readonly unknown[] {
   return items;
 }
 
-/** Items of a list that is short. Throws RequestError. */
 function fewOf(value: unknown, member: string): readonly unknown[] {
   const items = itemsOf(value, member);
   if (items.length > 64) throw wrong(member, "at most 64 items are given");
