@@ -121,24 +121,18 @@ async function jobOf(service: Service, jobs: Jobs, request: FastifyRequest<WithI
 
 function statusRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
   const list = Type.Object({ jobs: Type.Array(JOB) });
-  api.get(
-    "/jobs",
-    { schema: { ...TAGS, summary: "Your jobs", description: "Latest first.", response: { 200: list, ...FAILURES } } },
-    async (request) => {
-      const now = Date.now();
-      return {
-        jobs: (await jobs.list(ownerOf(service, request))).map((job) => describeJob(job, now, service.basePath)),
-      };
-    },
-  );
+  const told = (job: Job) => describeJob(job, Date.now(), service.basePath);
+  const response = { 200: list, ...FAILURES };
+  const schema = { ...TAGS, summary: "Your jobs", description: "Latest first.", response };
+  api.get("/jobs", { schema }, async (request) => ({ jobs: (await jobs.list(ownerOf(service, request))).map(told) }));
   const about = { ...TAGS, params: ID, response: { 200: JOB, ...FAILURES } };
   api.get<WithId>("/jobs/:id", { schema: { ...about, summary: "State and progress of a job" } }, async (request) =>
-    describeJob(await jobOf(service, jobs, request), Date.now(), service.basePath),
+    told(await jobOf(service, jobs, request)),
   );
   const summary = "Cancel a job";
   const description = "A job that has ended is forgotten, with its result.";
   api.delete<WithId>("/jobs/:id", { schema: { ...about, summary, description } }, async (request) =>
-    describeJob(await jobs.cancel(await jobOf(service, jobs, request)), Date.now(), service.basePath),
+    told(await jobs.cancel(await jobOf(service, jobs, request))),
   );
 }
 
@@ -294,53 +288,39 @@ function inputRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
     if (input === null) throw unknownId("input");
     return input;
   };
-  api.post(
-    "/inputs",
-    {
-      schema: {
-        ...TAGS,
-        summary: "Points for jobs: uploaded, or places of a dataset",
-        description:
-          'A call takes them as `"points": {"input": ID}`. Bytes are uploaded by PUT as application/octet-stream.',
-        consumes: ["application/json"],
-        body: INPUT_BODY,
-        response: { 201: INPUT, ...FAILURES },
-      },
-    },
-    async (request, reply) => {
-      const owner = ownerOf(service, request);
-      const input = await jobs.addInput(owner, await readDescription(service, request));
-      return reply
-        .code(201)
-        .header("location", `${service.basePath}/api/inputs/${input.id}`)
-        .send(await describe(input));
-    },
-  );
+  const announcing = {
+    ...{ ...TAGS, summary: "Points for jobs: uploaded, or places of a dataset" },
+    description:
+      'A call takes them as `"points": {"input": ID}`. Bytes are uploaded by PUT as application/octet-stream.',
+    ...{ consumes: ["application/json"], body: INPUT_BODY, response: { 201: INPUT, ...FAILURES } },
+  };
+  api.post("/inputs", { schema: announcing }, async (request, reply) => {
+    const owner = ownerOf(service, request);
+    const input = await jobs.addInput(owner, await readDescription(service, request));
+    const location = `${service.basePath}/api/inputs/${input.id}`;
+    return reply
+      .code(201)
+      .header("location", location)
+      .send(await describe(input));
+  });
   api.get<WithId>(
     "/inputs/:id",
     { schema: { ...about, summary: "What has been received of an input" } },
     async (request) => describe(await inputOf(request)),
   );
-  api.put<WithId>(
-    "/inputs/:id",
-    {
-      schema: {
-        ...about,
-        summary: "Send a part of an upload",
-        description: "Content-Range says which bytes; the first is the number of bytes received so far.",
-        consumes: ["application/octet-stream"],
-        body: Type.String({ format: "binary" }),
-      },
-    },
-    async (request) => {
-      refuseEncoded(request.headers["content-encoding"]);
-      const input = await inputOf(request);
-      const bytes = input.source.kind === "upload" ? input.source.bytes : 0;
-      const [from, end] = partOf(request.headers, bytes);
-      const parts = (request.body ?? []) as Readable;
-      return describe(await jobs.inputs.receive(input, from, end, parts, () => service.slices.pause()));
-    },
-  );
+  const sending = {
+    ...{ ...about, summary: "Send a part of an upload" },
+    description: "Content-Range says which bytes; the first is the number of bytes received so far.",
+    ...{ consumes: ["application/octet-stream"], body: Type.String({ format: "binary" }) },
+  };
+  api.put<WithId>("/inputs/:id", { schema: sending }, async (request) => {
+    refuseEncoded(request.headers["content-encoding"]);
+    const input = await inputOf(request);
+    const bytes = input.source.kind === "upload" ? input.source.bytes : 0;
+    const [from, end] = partOf(request.headers, bytes);
+    const parts = (request.body ?? []) as Readable;
+    return describe(await jobs.inputs.receive(input, from, end, parts, () => service.slices.pause()));
+  });
   api.delete<WithId>("/inputs/:id", { schema: { ...about, summary: "Delete an input" } }, async (request) => {
     const input = await inputOf(request);
     const described = await describe(input);
