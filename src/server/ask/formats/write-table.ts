@@ -74,11 +74,14 @@ export function npyChunks(table: AnalysisTable): Generator<Buffer> {
 
 /** Columns by their powers of the units of a dataset, and those in the unit of a quantity. */
 const MEASURED = [
-  [/^([xyz]|r_[xyz]|(wave|integral_)?length|centre)$/, { length: 1 }],
+  [/^([xyz]|r_[xyz]|(wave|integral_)?length|centre|box)$/, { length: 1 }],
+  [/^(inertia|mean_square|eigenvalue)$/, { length: 2 }],
   [/^k/, { length: -1 }],
   [/^(t|time)$/, { time: 1 }],
   [/^omega$/, { time: -1 }],
 ] as const;
+/** A column of a quantity of structures, such as `properties.u.x.mean`. */
+const PROPERTY = /^properties\.(.+)\.(\w+)$/;
 const OF_QUANTITIES = /^(mean|mean_se|min|max|values?)$/;
 
 /** The unit of each column; null where an answer states none. */
@@ -90,8 +93,12 @@ function unitsOf(columns: readonly string[], body: GroupAnswer, { dataset }: Out
     const [unit = null, ...others] = new Set(texts.map((text) => units[String(text)]));
     return others.length === 0 ? unit : null;
   };
+  // Nodes may weigh 1 instead of their volumes.
+  const weight = { length: body.weights === "volume" ? 3 : 0 };
   return columns.map((column) => {
-    const [, name = "", of = ""] = /^(\w+)(?:\.(.+))?$/.exec(column) ?? [];
+    const [, name = "", of = ""] = /^(\w+)(?:\.(.+))?$/.exec(column.replace(PROPERTY, "$2.$1")) ?? [];
+    if (name === "volume" || name === "integral")
+      return unitIn(dimensionOfPowers({ ...units, ...dataset.units }, { ...(of && { [of]: 1 }), ...weight }));
     const [, powers] = MEASURED.find(([pattern]) => pattern.test(name)) ?? [];
     if (powers !== undefined) return unitIn(dimensionOfPowers(dataset.units, powers));
     if (/^(from|to)$/.test(name)) return common("on");

@@ -141,6 +141,9 @@ describe("units", () => {
       "paths?points=1,1,1&what=p&time=0:0.1&step=0.1": "x m, p Pa",
       "around?what=p*u.x&where=p%3E1&lag=1&frame=0": "r_x m, mean Pa m/s, count undefined",
       "statistics?what=u&over=y,z&frame=0": "x m, mean_u_y m/s, variance_u_y undefined",
+      "structures?what=p&where=p%3E1&frame=0":
+        "volume m³, box_0_1 m, inertia_0_0 m², properties_p_mean Pa, properties_p_integral Pa m³, wraps_0 undefined",
+      "structures?what=p&where=p%3E1&frame=0&weights=nodes": "volume 1, properties_p_integral Pa",
       "spectrum?what=u&kind=line&axis=x&over=y,z,t&frame=0": "k 1/m, E undefined",
     };
     for (const [query, expected] of Object.entries(told)) {
