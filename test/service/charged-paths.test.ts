@@ -3,7 +3,7 @@
  * forward and backward, against their closed form.
  */
 import { afterAll, describe, expect, it } from "vitest";
-import { ask, jsonOf } from "../server/ask/ask.js";
+import { type AnyAnswer, ask, jsonOf } from "../server/ask/ask.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 import { writeStream } from "../support/stream.js";
@@ -19,34 +19,19 @@ for (const [name, hole] of Object.entries({ stream: 9, holed: 1.75 })) {
 const service = await serveTestData([SCRATCH]);
 afterAll(() => service.close());
 
-interface Paths {
-  readonly times: number[];
-  readonly components: string[];
-  readonly values: (number | null)[][][];
-  readonly detail: string;
-}
-
 async function track(
   dataset: string,
   integrator: string,
   { StartTime = 0, EndTime = 1, points }: { StartTime?: number; EndTime?: number; points: readonly unknown[] },
-): Promise<Paths> {
+): Promise<AnyAnswer> {
   const how = { step: 0.03, method: "Lag4", open_faces: "stop", integrator };
   const response = await ask(service, { dataset, call: "paths", points, time: `${StartTime}:${EndTime}`, ...how });
-  const {
-    columns = [],
-    rows = [],
-    detail,
-  } = (await response.json()) as {
-    columns: { name: string }[];
-    rows: (number | null)[][];
-    detail: string;
-  };
+  const { columns = [], rows = [], detail }: AnyAnswer = await response.json();
   const records = rows.length / points.length;
   return {
-    times: rows.slice(0, records).map((row) => row[1] as number),
-    components: columns.slice(2).map(({ name }) => name),
-    values: points.map((_, i) => rows.slice(records * i, records * (i + 1)).map((row) => row.slice(2))),
+    times: rows.slice(0, records).map((row: number[]) => row[1]),
+    components: columns.slice(2).map(({ name }: AnyAnswer) => name),
+    values: points.map((_, i) => rows.slice(records * i, records * (i + 1)).map((row: number[]) => row.slice(2))),
     detail,
   };
 }
@@ -102,7 +87,7 @@ describe.each(SCHEMES)("%s", (integrator, error) => {
     const reached = Math.log(1.6 / 1.05);
     for (const [r, t] of times.entries()) {
       const place = values[0]?.[r]?.slice(0, 3);
-      if (t < reached - 0.03) expect(place?.every((x) => x !== null)).toBe(true);
+      if (t < reached - 0.03) expect(place?.every((x: number | null) => x !== null)).toBe(true);
       else if (t > reached) expect(place).toEqual([null, null, null]);
       else if (integrator === "dopri5") expect(place?.[0]).toBeCloseTo(1.05 * Math.exp(t), 5);
     }

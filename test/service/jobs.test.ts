@@ -9,6 +9,7 @@ import { type Dataset, File, ready } from "h5wasm/node";
 import { pino } from "pino";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { callOf, FORMATS } from "../../src/shared/calls.js";
+import type { AnyAnswer } from "../server/ask/ask.js";
 import { scratchFolder } from "../support/scratch.js";
 import { OwnServices } from "../support/service.js";
 
@@ -38,18 +39,9 @@ type Headers = Readonly<Record<string, string>>;
 const post = (url: string, body: BodyInit, headers: Headers = {}): Promise<Response> =>
   fetch(url, { method: "POST", headers: { "content-type": OCTETS, ...headers }, body });
 
-interface Told {
-  readonly id: string;
-  readonly state: string;
-  readonly progress: number;
-  readonly problem: string | null;
-  readonly cost: { readonly points: number; readonly tasks: number };
-  readonly result: { readonly sha256: string; readonly name: string; readonly bytes: number } | null;
-}
-
-async function ended(url: string, location: string, headers: Headers = {}): Promise<Told> {
+async function ended(url: string, location: string, headers: Headers = {}): Promise<AnyAnswer> {
   const text = await (await fetch(`${url}${location}/events`, { headers })).text();
-  return JSON.parse((text.trim().split("\n").at(-1) as string).slice("data: ".length)) as Told;
+  return JSON.parse((text.trim().split("\n").at(-1) as string).slice("data: ".length));
 }
 
 async function started(answer: Response): Promise<string> {
