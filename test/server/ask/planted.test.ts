@@ -108,6 +108,16 @@ it("centres are events of every frame, in any order of times", async () => {
 });
 
 it.each([
+  ["the first node over the seam", "x == 0 && y < 2 || x == 11 && y == 0", [0]],
+  ["the last node before it", "x == 11 && y < 2 || x == 0 && y == 0", [11]],
+  ["the nearest node inside", "x == 4 && y < 2 || x == 5 && y == 0", [4]],
+])("centres count at %s", async (_, where, x) => {
+  const how = { call: "around", dataset: "vortices", events: "centres", frame: 0, lag: 0, over: "y,z", what: "u.z" };
+  const { results } = await question({ ...how, where: `(${where}) && z == 3` });
+  expect([results[0].coordinates.x, results[0].count.flat(3)]).toEqual([x, [1]]);
+});
+
+it.each([
   ["rotation", (h: number) => 10 * h, () => 1 / 2],
   ["mirror", () => 0.3, (h: number) => h / 2],
 ] as const)("halves of a shear flow are folded by %s", async (by, mean, stress) => {

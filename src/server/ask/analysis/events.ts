@@ -127,8 +127,18 @@ export async function eventsOf(context: Context, column: string, analysis: Analy
 export function groupsOfEvents(events: readonly PlacedEvent[], base: AnalysedNodes["base"], isAtNodes: boolean) {
   const along = ([3, 2, 1, 0] as const).filter((a) => base.kept[a]);
   const away = (period: number, d: number) => Math.abs(period > 0 ? d - period * Math.round(d / period) : d);
-  const nearest = (nodes: Float64Array, period: number, place: number) =>
-    nodes.reduce((best, one) => (away(period, one - place) < away(period, best - place) ? one : best));
+  /** Among the nodes on both sides of a place, and the first one, which may be near across a seam. */
+  const nearest = (nodes: Float64Array, period: number, place: number): number => {
+    const at = period > 0 ? place - period * Math.floor((place - nodes[0]) / period) : place;
+    let [low, high] = [0, nodes.length - 1];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (nodes[middle] <= at) low = middle;
+      else high = middle;
+    }
+    const near = [nodes[0], nodes[low], nodes[high]];
+    return near.reduce((best, one) => (away(period, one - place) < away(period, best - place) ? one : best));
+  };
   const placeAt = ({ at, frame }: PlacedEvent, a: 0 | 1 | 2 | 3): number =>
     a === 3 ? base.times[frame] : isAtNodes ? nearest(base.coordinates[a], base.periods[a], at[a]) : at[a];
   const placesOf = (a: 0 | 1 | 2 | 3) => [...new Set(events.map((one) => placeAt(one, a)))].sort((p, q) => p - q);
