@@ -212,6 +212,9 @@ describe("a grid by levels", () => {
         expect(Math.max(...list.map((one, c) => Math.abs(one - (found[q]?.[c] as number))))).toBeLessThan(1e-5);
       expect([said.level, said.level_of]).toEqual([2, level_of]);
     }
+    const elsewhere = [`field(norm(u), "${NAME}@2")`, "field(u, 1).x", "field(2*p, 1)", "2*field(p, 1)"];
+    const kinds = { level_of: ["mean", "mean", "of means", "of means"] };
+    expect(await of("nodes", { what: elsewhere })).toMatchObject(kinds);
     const points = [0, 77, 511].map((c) => [c & 7, (c >> 3) & 7, c >> 6].map((j) => ((4 * j + 1.5) * length) / nodes0));
     const { rows } = await of("values", { points, method: "nearest" });
     for (const [row, c] of [0, 77, 511].entries())

@@ -1,5 +1,6 @@
 /** Samples from levels: the level that is fine enough for a grid, interpolated linearly. */
-import type { Expression } from "../../../analysis/expression.js";
+import { compileExpression, type Expression } from "../../../analysis/expression.js";
+import { otherDataset, partsOfInput } from "../../../analysis/names.js";
 import type { Axis, Dataset } from "../../../engine/contract/dataset.js";
 import { frameShift } from "../../../engine/contract/positions.js";
 import { type LevelSet, nodeQuantity, type Query } from "../../../engine/contract/query.js";
@@ -105,13 +106,23 @@ export function describeLevel(
   const note = { level: levelNumber(level), spacing: level.axes.map((one) => (one.coordinates ? null : one.spacing)) };
   const wanted = what.length > 0 ? readWhat(what) : reduced.map((text) => ({ name: text, text, isNamed: false }));
   if (note.level === 0 || wanted.length === 0) return note;
-  const isMean = ({ field }: Expression): boolean => field !== null && Object.hasOwn(level.fields, field);
+  const isMean = (one: Expression): boolean => isMeanIn(level, one, question);
   const compiled = compileWhat(wanted, namesOf(question, level));
   const kinds = compiled.map(({ expressions }) => (expressions.every(isMean) ? "mean" : "of means"));
   return {
     ...note,
     level_of: what.length > 0 ? kinds : Object.fromEntries(kinds.map((kind, q) => [reduced[q], kind])),
   };
+}
+
+/** Whether an expression is a stored mean of a level, also by `field` of another frame or level. */
+function isMeanIn(level: Dataset, { field, key, inputs }: Expression, question: MemberValues): boolean {
+  if (field !== null) return levelNumber(level) > 0 && Object.hasOwn(level.fields, field);
+  const [input] = inputs;
+  const parts = input !== undefined && key.startsWith(`${input}[`) ? partsOfInput(input) : null;
+  if (parts?.kind !== "frame" || parts.expression === null) return false;
+  const there = question.others?.[otherDataset(parts) ?? ""] ?? level;
+  return isMeanIn(there, compileExpression(parts.expression, namesOf(question, there)), question);
 }
 
 /** Of a plane, what the cubes across it average over. */

@@ -120,12 +120,8 @@ export function levelRoutes(api: FastifyInstance, service: Service, jobs: Jobs |
   );
   const makes =
     "Means over cubes of 2^k nodes, extrema and histograms of all fields, and of the expressions of what. Answers at once; a job ends with them.";
-  const post = {
-    ...schema,
-    summary: "Make levels",
-    description: makes,
-    response: { 200: answer, 202: answer, ...FAILURES },
-  };
+  const response = { 200: answer, 202: answer, ...FAILURES };
+  const post = { ...schema, summary: "Make levels", description: makes, response };
   api.post<Named>(url, { schema: post }, (request, reply: FastifyReply) =>
     compute(service, { name: "levels" }, request, reply, async (life) => {
       if (config.anonymous === true && !isLoopbackHost(config.host))
