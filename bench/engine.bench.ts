@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Query } from "../dist/engine/contract/query.js";
-import { OPERATIONS } from "../dist/shared/operations.js";
+import { OLDER_OPERATIONS } from "../dist/shared/operations.js";
 import { alternate, type Comparison, type Contestant } from "./alternate.js";
 import { ask, checkSame, openOn, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";
@@ -39,7 +39,7 @@ function largeCases(points: number): Case[] {
 }
 
 function cases(): Case[] {
-  return OPERATIONS.flatMap(({ name, family, spatial }): Case[] => {
+  return OLDER_OPERATIONS.flatMap(({ name, family, spatial }): Case[] => {
     const common = { operation: name, dataset: "isotropic32" } as const;
     if (family === "echo") return [{ name, query: { operation: name }, points: POINTS.echo }];
     if (family === "filter") {

@@ -175,77 +175,130 @@ const DATASET = { name: "dataset", type: "string", required: false } as const;
 const POINTS = { name: "points", type: "ArrayOfPoint3", required: false } as const;
 const SPATIAL = { name: "spatialInterpolation", type: "SpatialInterpolation", required: true } as const;
 const TEMPORAL = { name: "temporalInterpolation", type: "TemporalInterpolation", required: true } as const;
-const float = <N extends string>(name: N) => ({ name, type: "float", required: true }) as const;
+const floatMember = <N extends string>(name: N) => ({ name, type: "float", required: true }) as const;
 const FIELD = { name: "field", type: "string", required: false } as const;
 const FUNCTION = { name: "function_name", type: "string", required: false } as const;
 const POINT_LISTS = { name: "points", type: "ArrayOfArrayOfFloat", required: false } as const;
-const int = <N extends string>(name: N) => ({ name, type: "int", required: true }) as const;
+const intMember = <N extends string>(name: N) => ({ name, type: "int", required: true }) as const;
 
 /** Request of operations that interpolate or differentiate. */
-const INTERPOLATED = [TOKEN, DATASET, float("time"), SPATIAL, TEMPORAL, POINTS] as const;
-/** Request of the box filters. */
-const FILTERED = [TOKEN, DATASET, float("time"), float("filterlength"), int("nlayers"), TEMPORAL, POINTS] as const;
+const INTERPOLATED = [TOKEN, DATASET, floatMember("time"), SPATIAL, TEMPORAL, POINTS] as const;
+/** Request of the octree filters. */
+const OCTREE_FILTER = [
+  TOKEN,
+  DATASET,
+  floatMember("time"),
+  floatMember("filterlength"),
+  intMember("nlayers"),
+  TEMPORAL,
+  POINTS,
+] as const;
 /** Request of tracking with drag. */
 const TRACK_INERTIAL = [
   TOKEN,
   DATASET,
-  float("StartTime"),
-  float("EndTime"),
-  float("Tp"),
+  floatMember("StartTime"),
+  floatMember("EndTime"),
+  floatMember("Tp"),
   SPATIAL,
   POINTS,
   { name: "InitialV", type: "ArrayOfVector3", required: false },
 ] as const;
 /** Request of tracking by step and number of steps. */
-const TRACK_STEPS = [TOKEN, DATASET, float("StartTime"), float("dt"), int("nt"), SPATIAL, POINTS] as const;
+const TRACK_STEPS = [
+  TOKEN,
+  DATASET,
+  floatMember("StartTime"),
+  floatMember("dt"),
+  intMember("nt"),
+  SPATIAL,
+  POINTS,
+] as const;
 /** Request of tracking with a fixed step that the server chooses. */
-const TRACK_BY_SERVER_STEP = [TOKEN, DATASET, float("StartTime"), float("EndTime"), SPATIAL, POINTS] as const;
+const TRACK_BY_SERVER_STEP = [
+  TOKEN,
+  DATASET,
+  floatMember("StartTime"),
+  floatMember("EndTime"),
+  SPATIAL,
+  POINTS,
+] as const;
 /** Request of tracking by step and end. */
-const TRACK_TO_END = [TOKEN, DATASET, float("StartTime"), float("EndTime"), float("dt"), SPATIAL, POINTS] as const;
+const TRACK_TO_END = [
+  TOKEN,
+  DATASET,
+  floatMember("StartTime"),
+  floatMember("EndTime"),
+  floatMember("dt"),
+  SPATIAL,
+  POINTS,
+] as const;
 /** Request of means over boxes of nodes. */
-const BOX_FILTER = [TOKEN, DATASET, FIELD, float("time"), float("filterwidth"), POINTS] as const;
+const NODE_BOX_FILTER = [TOKEN, DATASET, FIELD, floatMember("time"), floatMember("filterwidth"), POINTS] as const;
 /** Request of the gradient of means. */
-const BOX_GRADIENT = [TOKEN, DATASET, FIELD, float("time"), float("filterwidth"), float("spacing"), POINTS] as const;
+const NODE_BOX_GRADIENT = [
+  TOKEN,
+  DATASET,
+  FIELD,
+  floatMember("time"),
+  floatMember("filterwidth"),
+  floatMember("spacing"),
+  POINTS,
+] as const;
 /** Request of a derivative of any field. */
-const ANY_FIELD = [TOKEN, DATASET, FIELD, float("time"), SPATIAL, TEMPORAL, POINTS] as const;
-const CORNERS = [int("x_start"), int("y_start"), int("z_start"), int("x_end"), int("y_end"), int("z_end")] as const;
+const ANY_FIELD = [TOKEN, DATASET, FIELD, floatMember("time"), SPATIAL, TEMPORAL, POINTS] as const;
+const CORNERS = [
+  intMember("x_start"),
+  intMember("y_start"),
+  intMember("z_start"),
+  intMember("x_end"),
+  intMember("y_end"),
+  intMember("z_end"),
+] as const;
 /** Request of the nodes whose value is above a threshold. */
-const SEARCH = [TOKEN, DATASET, FIELD, float("time"), float("threshold"), SPATIAL, ...CORNERS] as const;
-const WIDTHS = [int("X"), int("Y"), int("Z"), int("Xwidth"), int("Ywidth"), int("Zwidth")] as const;
+const SEARCH = [TOKEN, DATASET, FIELD, floatMember("time"), floatMember("threshold"), SPATIAL, ...CORNERS] as const;
+const WIDTHS = [
+  intMember("X"),
+  intMember("Y"),
+  intMember("Z"),
+  intMember("Xwidth"),
+  intMember("Ywidth"),
+  intMember("Zwidth"),
+] as const;
 /** Request of a cutout by corner and widths. */
-const RAW_CUTOUT = [TOKEN, DATASET, int("T"), ...WIDTHS] as const;
-const STRIDES = [int("x_step"), int("y_step"), int("z_step"), int("filter_width")] as const;
+const RAW_CUTOUT = [TOKEN, DATASET, intMember("T"), ...WIDTHS] as const;
+const STRIDES = [intMember("x_step"), intMember("y_step"), intMember("z_step"), intMember("filter_width")] as const;
 /** Request of a cutout of any field by its corners, with strides and a filter. */
-const CUTOUT = [TOKEN, DATASET, FIELD, int("T"), ...CORNERS, ...STRIDES] as const;
+const CUTOUT = [TOKEN, DATASET, FIELD, intMember("T"), ...CORNERS, ...STRIDES] as const;
 /**
  * Requests that client libraries from before 2019 send under the present names, by the array of the present request:
  * boxes by corner and widths, counted from 0, and cutouts at a time. The members of a request tell the two apart.
  */
 const BEFORE_2019 = new Map<readonly WireMember[], readonly WireMember[]>([
-  [RAW_CUTOUT, [TOKEN, DATASET, float("time"), ...WIDTHS]],
-  [SEARCH, [TOKEN, DATASET, FIELD, float("time"), float("threshold"), SPATIAL, ...WIDTHS]],
-  [CUTOUT, [TOKEN, DATASET, FIELD, int("T"), ...WIDTHS, ...STRIDES]],
+  [RAW_CUTOUT, [TOKEN, DATASET, floatMember("time"), ...WIDTHS]],
+  [SEARCH, [TOKEN, DATASET, FIELD, floatMember("time"), floatMember("threshold"), SPATIAL, ...WIDTHS]],
+  [CUTOUT, [TOKEN, DATASET, FIELD, intMember("T"), ...WIDTHS, ...STRIDES]],
 ]);
 /** Requests of the array forms. */
-const DATA_ARRAYS = [FUNCTION, TOKEN, DATASET, float("time"), SPATIAL, TEMPORAL, POINT_LISTS] as const;
+const DATA_ARRAYS = [FUNCTION, TOKEN, DATASET, floatMember("time"), SPATIAL, TEMPORAL, POINT_LISTS] as const;
 const FILTER_ARRAYS = [
   FUNCTION,
   TOKEN,
   DATASET,
   FIELD,
-  float("time"),
-  float("filterwidth"),
+  floatMember("time"),
+  floatMember("filterwidth"),
   SPATIAL,
   POINT_LISTS,
-  float("spacing"),
+  floatMember("spacing"),
 ] as const;
 const POSITION_ARRAYS = [
   FUNCTION,
   TOKEN,
   DATASET,
-  float("StartTime"),
-  float("EndTime"),
-  float("dt"),
+  floatMember("StartTime"),
+  floatMember("EndTime"),
+  floatMember("dt"),
   SPATIAL,
   POINT_LISTS,
 ] as const;
@@ -339,7 +392,7 @@ const atPoints = <
   addr: true as const,
 });
 /** A row of the octree filters. */
-const filtered = <const N extends string, const R extends RecordName>(
+const octreeFilter = <const N extends string, const R extends RecordName>(
   name: N,
   result: R,
   kernel: string,
@@ -347,7 +400,7 @@ const filtered = <const N extends string, const R extends RecordName>(
 ) => ({
   name,
   wire: name,
-  request: FILTERED,
+  request: OCTREE_FILTER,
   result,
   family: "filter" as const,
   kernel,
@@ -356,7 +409,7 @@ const filtered = <const N extends string, const R extends RecordName>(
   addr: true as const,
 });
 /** A row of tracking; its kernel samples the flow. */
-const tracked = <const N extends string, const Q extends readonly WireMember[]>(
+const tracking = <const N extends string, const Q extends readonly WireMember[]>(
   name: N,
   request: Q,
   wire: string = name,
@@ -372,14 +425,14 @@ const tracked = <const N extends string, const Q extends readonly WireMember[]>(
   addr: true as const,
 });
 /** A row of the filters over boxes of nodes. */
-const boxed = <const N extends string, const R extends RecordName, const K extends string>(
+const nodeBoxFilter = <const N extends string, const R extends RecordName, const K extends string>(
   name: N,
   result: R,
   kernel: K,
 ) => ({
   name,
   wire: name,
-  request: BOX_FILTER,
+  request: NODE_BOX_FILTER,
   result,
   family: "box" as const,
   kernel,
@@ -388,7 +441,7 @@ const boxed = <const N extends string, const R extends RecordName, const K exten
   addr: true as const,
 });
 /** A row of the cutouts by corner and widths. */
-const raw = <const N extends string>(name: N, fields: readonly KnownField[]) => ({
+const rawCutout = <const N extends string>(name: N, fields: readonly KnownField[]) => ({
   name,
   wire: name,
   request: RAW_CUTOUT,
@@ -400,7 +453,7 @@ const raw = <const N extends string>(name: N, fields: readonly KnownField[]) => 
   addr: true as const,
 });
 /** A row of the array forms: numbers in lists, the function by its name. */
-const arrays = <const N extends string, const Q extends readonly WireMember[]>(name: N, request: Q) => ({
+const arrayForm = <const N extends string, const Q extends readonly WireMember[]>(name: N, request: Q) => ({
   name,
   wire: name,
   request,
@@ -413,7 +466,7 @@ const arrays = <const N extends string, const Q extends readonly WireMember[]>(n
 });
 
 /** Operations of the older interface, in WSDL order. */
-export const OPERATIONS = [
+export const OLDER_OPERATIONS = [
   atPoints("GetVelocity", "Vector3", "velocity", VELOCITY, VALUE_METHODS),
   {
     name: "GetForce",
@@ -432,13 +485,13 @@ export const OPERATIONS = [
   atPoints("GetPressureHessian", "PressureHessian", "pressureHessian", PRESSURE, HESSIAN_METHODS),
   atPoints("GetVelocityHessian", "VelocityHessian", "velocityHessian", VELOCITY, HESSIAN_METHODS),
   atPoints("GetVelocityLaplacian", "Vector3", "velocityLaplacian", VELOCITY, LAPLACIAN_METHODS),
-  filtered("GetBoxFilterVelocity", "Vector3", "boxVelocity", VELOCITY),
-  filtered("GetBoxFilterPressure", "float", "boxPressure", PRESSURE),
-  filtered("GetBoxFilterVelocityGradient", "VelocityGradient", "boxVelocityGradient", VELOCITY),
-  filtered("GetBoxFilterSGSStress", "SGSStress", "boxStress", VELOCITY),
-  tracked("GetPositionInertialParticle", TRACK_INERTIAL),
-  tracked("GetPosition", TRACK_STEPS),
-  tracked("GetPositionParticleControl", TRACK_BY_SERVER_STEP),
+  octreeFilter("GetBoxFilterVelocity", "Vector3", "boxVelocity", VELOCITY),
+  octreeFilter("GetBoxFilterPressure", "float", "boxPressure", PRESSURE),
+  octreeFilter("GetBoxFilterVelocityGradient", "VelocityGradient", "boxVelocityGradient", VELOCITY),
+  octreeFilter("GetBoxFilterSGSStress", "SGSStress", "boxStress", VELOCITY),
+  tracking("GetPositionInertialParticle", TRACK_INERTIAL),
+  tracking("GetPosition", TRACK_STEPS),
+  tracking("GetPositionParticleControl", TRACK_BY_SERVER_STEP),
   {
     name: "NullOp",
     wire: "NullOp",
@@ -483,7 +536,7 @@ export const LATER_OPERATIONS = [
   atPoints("GetTemperatureHessian", "PressureHessian", "pressureHessian", TEMPERATURE, HESSIAN_METHODS),
   atPoints("GetMagneticFieldLaplacian", "Vector3", "velocityLaplacian", MAGNETIC, LAPLACIAN_METHODS),
   atPoints("GetVectorPotentialLaplacian", "Vector3", "velocityLaplacian", POTENTIAL, LAPLACIAN_METHODS),
-  tracked("GetPositionByEnd", TRACK_TO_END, "GetPosition"),
+  tracking("GetPositionByEnd", TRACK_TO_END, "GetPosition"),
   {
     name: "GetThreshold",
     wire: "GetThreshold",
@@ -496,13 +549,13 @@ export const LATER_OPERATIONS = [
     addr: true,
   },
   { ...atPoints("GetInvariant", "Vector3", "velocityGradient", VELOCITY, GRADIENT_METHODS), postProcess: "invariants" },
-  boxed("GetBoxFilter", "Vector3", "mean"),
-  boxed("GetBoxFilterSGS", "SGSTensor", "covariance"),
-  boxed("GetBoxFilterSGSsymtensor", "SGSTensor", "covariance"),
-  boxed("GetBoxFilterSGStensor", "VelocityGradient", "covariance"),
-  boxed("GetBoxFilterSGSvector", "Vector3", "covariance"),
-  boxed("GetBoxFilterSGSscalar", "float", "covariance"),
-  { ...boxed("GetBoxFilterGradient", "VelocityGradient", "gradient"), request: BOX_GRADIENT },
+  nodeBoxFilter("GetBoxFilter", "Vector3", "mean"),
+  nodeBoxFilter("GetBoxFilterSGS", "SGSTensor", "covariance"),
+  nodeBoxFilter("GetBoxFilterSGSsymtensor", "SGSTensor", "covariance"),
+  nodeBoxFilter("GetBoxFilterSGStensor", "VelocityGradient", "covariance"),
+  nodeBoxFilter("GetBoxFilterSGSvector", "Vector3", "covariance"),
+  nodeBoxFilter("GetBoxFilterSGSscalar", "float", "covariance"),
+  { ...nodeBoxFilter("GetBoxFilterGradient", "VelocityGradient", "gradient"), request: NODE_BOX_GRADIENT },
   {
     name: "GetLaplacianOfGradient",
     wire: "GetLaplacianOfGradient",
@@ -515,12 +568,12 @@ export const LATER_OPERATIONS = [
     addr: true,
   },
   atPoints("GetVelocityBatch", "Vector3", "velocity", VELOCITY, VALUE_METHODS),
-  raw("GetRawVelocity", VELOCITY),
-  raw("GetRawMagneticField", MAGNETIC),
-  raw("GetRawVectorPotential", POTENTIAL),
-  raw("GetRawPressure", PRESSURE),
-  raw("GetRawDensity", DENSITY),
-  raw("GetRawTemperature", TEMPERATURE),
+  rawCutout("GetRawVelocity", VELOCITY),
+  rawCutout("GetRawMagneticField", MAGNETIC),
+  rawCutout("GetRawVectorPotential", POTENTIAL),
+  rawCutout("GetRawPressure", PRESSURE),
+  rawCutout("GetRawDensity", DENSITY),
+  rawCutout("GetRawTemperature", TEMPERATURE),
   {
     name: "GetAnyCutoutWeb",
     wire: "GetAnyCutoutWeb",
@@ -532,10 +585,10 @@ export const LATER_OPERATIONS = [
     spatial: [],
     addr: true,
   },
-  arrays("GetData_Python", DATA_ARRAYS),
-  arrays("GetFilter_Python", FILTER_ARRAYS),
-  arrays("GetPosition_Python", POSITION_ARRAYS),
-  arrays("GetThreshold_Python", SEARCH_ARRAYS),
+  arrayForm("GetData_Python", DATA_ARRAYS),
+  arrayForm("GetFilter_Python", FILTER_ARRAYS),
+  arrayForm("GetPosition_Python", POSITION_ARRAYS),
+  arrayForm("GetThreshold_Python", SEARCH_ARRAYS),
 ] as const;
 
 /** A row of a quantity of any field, with another kernel and record for scalars. */
@@ -578,7 +631,7 @@ const PLAIN_OPERATIONS = [
 ] as const;
 
 /** All operations that requests may name. */
-export const ALL_OPERATIONS = [...OPERATIONS, ...LATER_OPERATIONS, ...PLAIN_OPERATIONS] as const;
+export const ALL_OPERATIONS = [...OLDER_OPERATIONS, ...LATER_OPERATIONS, ...PLAIN_OPERATIONS] as const;
 
 /** The two versions of the SOAP interface. */
 export const DIALECTS = ["older", "later"] as const;
@@ -589,13 +642,13 @@ export type PlainOperationName = (typeof PLAIN_OPERATIONS)[number]["name"];
 /** The interface whose WSDL describes an operation; the older one if both do, null if only plain HTTP has it. */
 export function dialectOf(name: OperationName): Dialect | null {
   if (PLAIN_OPERATIONS.some((row) => row.name === name)) return null;
-  return OPERATIONS.some((row) => row.name === name) ? "older" : "later";
+  return OLDER_OPERATIONS.some((row) => row.name === name) ? "older" : "later";
 }
 
 /** The operations that a WSDL describes. */
 export function operationsIn(dialect: Dialect): readonly OperationRow[] {
-  if (dialect === "older") return OPERATIONS;
-  return [...OPERATIONS.filter(({ name }) => IN_BOTH_DIALECTS.has(name)), ...LATER_OPERATIONS];
+  if (dialect === "older") return OLDER_OPERATIONS;
+  return [...OLDER_OPERATIONS.filter(({ name }) => IN_BOTH_DIALECTS.has(name)), ...LATER_OPERATIONS];
 }
 
 /** Functions of GetFilter_Python. */
@@ -646,14 +699,14 @@ export type OperationRow = Operation & { readonly name: OperationName };
 const ROWS: ReadonlyMap<string, OperationRow> = new Map(ALL_OPERATIONS.map((row) => [row.name, row]));
 
 const WIRE_ROWS = new Map<string, OperationRow[]>();
-for (const row of [...OPERATIONS, ...LATER_OPERATIONS] as readonly OperationRow[]) {
+for (const row of [...OLDER_OPERATIONS, ...LATER_OPERATIONS] as readonly OperationRow[]) {
   const request = BEFORE_2019.get(row.request);
   const rows = request === undefined ? [row] : [row, { ...row, request }];
   WIRE_ROWS.set(row.wire, [...(WIRE_ROWS.get(row.wire) ?? []), ...rows]);
 }
 
 /** The operations that a SOAP message may name, that of the WSDL first; empty if the name is unknown. */
-export function operationsNamed(wire: string): readonly OperationRow[] {
+export function operationsOnWire(wire: string): readonly OperationRow[] {
   return WIRE_ROWS.get(wire) ?? [];
 }
 
@@ -686,7 +739,7 @@ export function missingFor({ family, fields }: Operation, dataset: DatasetTraits
 }
 
 /** The message of the public service for an operation that a dataset cannot answer. */
-export function refusalOf({ family, fields, kernel }: Operation): string {
+export function publicRefusal({ family, fields, kernel }: Operation): string {
   if (family === "box") {
     const methods = kernel === "covariance" ? "Box filter methods are" : "GetBoxFilter is";
     return `${methods} not available for the channel flow datasets!`;

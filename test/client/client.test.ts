@@ -20,7 +20,7 @@ import { type Auth, OPEN_AUTH } from "../../src/server/http/auth.js";
 import { soapPlugin } from "../../src/server/soap/route.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { AuthError, BusyError, LimitError } from "../../src/shared/errors.js";
-import { type GRADIENT_METHODS, OPERATIONS, type OperationName, RECORDS } from "../../src/shared/operations.js";
+import { type GRADIENT_METHODS, OLDER_OPERATIONS, type OperationName, RECORDS } from "../../src/shared/operations.js";
 import { FakeEngine, fakeValue } from "../support/fake-engine.js";
 
 const VERSIONS = ["1.1", "1.2"] as const;
@@ -56,7 +56,7 @@ async function open(engine: FakeEngine, options: ConnectOptions = {}, settings: 
 }
 
 function call(client: FieldClient, name: OperationName, points: Float32Array, options?: CallOptions): Promise<Answer> {
-  const row = OPERATIONS.find((operation) => operation.name === name);
+  const row = OLDER_OPERATIONS.find((operation) => operation.name === name);
   const members = row?.request.map(({ name: member }) => [member, (SCALARS as Record<string, unknown>)[member]]) ?? [];
   const request = {
     ...Object.fromEntries(members),
@@ -82,7 +82,7 @@ const rejection = async (promise: Promise<unknown>): Promise<ClientError> => {
 };
 
 describe.each(VERSIONS)("client, SOAP %s", (version) => {
-  it.each(OPERATIONS.map(({ name, result }) => [name, result] as const))(
+  it.each(OLDER_OPERATIONS.map(({ name, result }) => [name, result] as const))(
     "calls %s with 0, 1 and 7 points",
     async (name, result) => {
       const engine = new FakeEngine();
@@ -102,7 +102,7 @@ describe.each(VERSIONS)("client, SOAP %s", (version) => {
         expect(answer).toMatchObject({ record: result, components, recordsPerPoint: records });
       }
       expect(engine.queries.length).toBe(1 + 1 + 3);
-      const row = OPERATIONS.find((operation) => operation.name === name);
+      const row = OLDER_OPERATIONS.find((operation) => operation.name === name);
       for (const { name: member, type } of row?.request ?? []) {
         if (member === "authToken" || type.startsWith("ArrayOf")) continue;
         const value = (SCALARS as Record<string, unknown>)[member];

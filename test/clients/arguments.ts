@@ -1,5 +1,5 @@
 /** The calls that every toolkit sends: one good call per operation, and what it must read back. */
-import { OPERATIONS, RECORDS } from "../../src/shared/operations.js";
+import { OLDER_OPERATIONS, RECORDS } from "../../src/shared/operations.js";
 import { NAMESPACE, type Version } from "../support/soap-service.js";
 
 type Value = string | number | readonly (readonly number[])[];
@@ -41,7 +41,7 @@ function argumentOf(operation: string, member: string): Value {
 export type Calls = Readonly<Record<string, Readonly<Record<string, Value>>>>;
 
 export const ARGUMENTS: Calls = Object.fromEntries(
-  OPERATIONS.map(({ name, request }) => [
+  OLDER_OPERATIONS.map(({ name, request }) => [
     name,
     Object.fromEntries(request.map((member) => [member.name, argumentOf(name, member.name)])),
   ]),
@@ -62,7 +62,7 @@ export async function plainAnswers(url: string, version: Version): Promise<Recor
     version === "1.1" ? "http://schemas.xmlsoap.org/soap/envelope/" : "http://www.w3.org/2003/05/soap-envelope";
   const type = version === "1.1" ? "text/xml" : "application/soap+xml";
   const answers: Record<string, number[][]> = {};
-  for (const { name, result } of OPERATIONS) {
+  for (const { name, result } of OLDER_OPERATIONS) {
     const members = Object.entries(ARGUMENTS[name] ?? {}).map(([member, value]) => {
       const item = member === "InitialV" ? "Vector3" : "Point3";
       const content = Array.isArray(value)

@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { TimeSlices } from "../../src/server/http/policies/time-slices.js";
 import { LIMITS, type LimitName, limitVariable, loadConfig } from "../../src/shared/config.js";
-import { OPERATIONS, type Operation } from "../../src/shared/operations.js";
+import { OLDER_OPERATIONS, type Operation } from "../../src/shared/operations.js";
 import { expectFault } from "../support/faults.js";
 import { exchange, rawPost, statusOf } from "../support/raw-http.js";
 import { requestOf } from "../support/requests.js";
@@ -252,7 +252,7 @@ describe("in flight", () => {
     async (member, item) => {
       const COUNT = 2_000;
       const open = await startService();
-      const tracked = OPERATIONS.find(({ name }) => name === "GetPositionInertialParticle") as Operation;
+      const tracked = OLDER_OPERATIONS.find(({ name }) => name === "GetPositionInertialParticle") as Operation;
       const usual = { points: points(COUNT), InitialV: items(Array(COUNT).fill([1, 2, 3]), "Vector3") };
       const unusual = `<${item}><x>1<!-- -->2</x><y>&#50;</y><z>3</z></${item}>`.repeat(COUNT);
       // A clock that goes on by a millisecond whenever it is read: 8 of them are a time slice.

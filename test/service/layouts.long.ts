@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ClientError, connect, type FieldClient } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
-import { OPERATIONS, type Operation } from "../../src/shared/operations.js";
+import { OLDER_OPERATIONS, type Operation } from "../../src/shared/operations.js";
 import { NODES, nodeValue, writeDescriptor, writeHdf5 } from "../support/cubes.js";
 import { confirmIfAsked, openConfirmed } from "../support/open-confirmed.js";
 import { PRODUCERS, placeProducer, twinDescriptor, writeTwin } from "../support/producers.js";
@@ -102,7 +102,7 @@ describe.each(WITH_VELOCITY.map((entry, index) => ({ ...entry, index })))(
       const [start, end] = [grid.times[0] as number, grid.times.at(-1) as number];
       const points = pointsOf(grid);
       const answered = new Set<string>();
-      for (const operation of OPERATIONS as readonly Operation[]) {
+      for (const operation of OLDER_OPERATIONS as readonly Operation[]) {
         if (!operation.request.some((member) => member.name === "dataset")) continue;
         for (const spatialInterpolation of new Set([operation.spatial[0], operation.spatial.at(-1)])) {
           const request = {

@@ -15,7 +15,7 @@ import {
   NotFoundError,
   RequestError,
 } from "../../src/shared/errors.js";
-import { OPERATIONS, RECORDS } from "../../src/shared/operations.js";
+import { OLDER_OPERATIONS, RECORDS } from "../../src/shared/operations.js";
 import { readJsonBody } from "../../src/text/json-body.js";
 import type { TextWorkers } from "../../src/text/text-task.js";
 
@@ -46,7 +46,7 @@ class SlabSink implements TripleSink {
   }
 }
 
-const BASES: ReadonlyMap<string, number> = new Map(OPERATIONS.map(({ name }, row) => [name, 100 * (row + 1)]));
+const BASES: ReadonlyMap<string, number> = new Map(OLDER_OPERATIONS.map(({ name }, row) => [name, 100 * (row + 1)]));
 
 /** The value of a component, from which a test can tell operation, point and component apart. */
 export function fakeValue(operation: string, x: number, record: number, component: number): number {
@@ -231,7 +231,7 @@ export class FakeEngine implements Engine {
   }
 
   #result(query: Query, points: SlabSink): Result {
-    const row = OPERATIONS.find(({ name }) => name === query.operation);
+    const row = OLDER_OPERATIONS.find(({ name }) => name === query.operation);
     if (row === undefined) throw new TypeError(`no operation ${query.operation}`);
     const components = RECORDS[row.result].length;
     const itemsPerPoint = recordsPerPoint(query);

@@ -3,7 +3,7 @@ import type { Evaluation, Query, TripleSink } from "../../engine/contract/query.
 import { excerpt, type RequestError } from "../../shared/errors.js";
 import {
   type OperationRow,
-  operationsNamed,
+  operationsOnWire,
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
   type WireMember,
@@ -43,7 +43,7 @@ interface DecodeContext extends RequestDialect {
 
 /** The operations that a body element may mean: they share a name and differ in their members. */
 export function requestedOperations(namespace: string, reader: XmlReader): readonly OperationRow[] {
-  return reader.namespace === namespace ? operationsNamed(reader.local) : [];
+  return reader.namespace === namespace ? operationsOnWire(reader.local) : [];
 }
 
 /** Decodes an operation element by the first row whose members fit. */

@@ -1,7 +1,7 @@
 /** SOAP route: serves requests from the media type to the last byte of the answer. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { excerpt, RequestError } from "../../shared/errors.js";
-import { DIALECTS, type OperationRow, operationsNamed } from "../../shared/operations.js";
+import { DIALECTS, type OperationRow, operationsOnWire } from "../../shared/operations.js";
 import { type Steps, walk } from "../../text/steps.js";
 import { isLarge } from "../../text/written-records.js";
 import { HttpRefusal, refuseOtherRequests } from "../http/refusal.js";
@@ -171,7 +171,7 @@ function* readCall(
 /** The error of an unknown operation; names the right namespace if only that is wrong. */
 function unknownOperation(namespace: string, { local, namespace: given }: XmlReader): RequestError {
   const text = `There is no operation ${excerpt(local)}`;
-  const isKnown = operationsNamed(local).length > 0;
+  const isKnown = operationsOnWire(local).length > 0;
   const where = given === "" ? "without a namespace" : `in the namespace ${excerpt(given)}`;
   return new RequestError("UnknownOperation", isKnown ? `${text} ${where}: it is in ${namespace}` : `${text}.`);
 }

@@ -3,7 +3,7 @@ import { recordTimes } from "../../../src/engine/contract/particle-records.js";
 import type { Query } from "../../../src/engine/contract/query.js";
 import { checkQuery } from "../../../src/engine/main/check-query.js";
 import { FieldprobeError, NotFoundError } from "../../../src/shared/errors.js";
-import { OPERATIONS, type Operation, SPATIAL_INTERPOLATION } from "../../../src/shared/operations.js";
+import { OLDER_OPERATIONS, type Operation, SPATIAL_INTERPOLATION } from "../../../src/shared/operations.js";
 import type { Axis, Dataset, FieldSource } from "../../../src/storage/dataset/dataset.js";
 
 const axis: Axis = { nodes: 32, origin: 0, spacing: 0.25, periodic: true, coordinates: null };
@@ -61,7 +61,7 @@ function failure(query: Query, dataset: Dataset = FLOW): FieldprobeError {
   throw new Error("the query was accepted");
 }
 
-const named = (name: string) => OPERATIONS.find((row) => row.name === name) as (typeof OPERATIONS)[number];
+const named = (name: string) => OLDER_OPERATIONS.find((row) => row.name === name) as (typeof OLDER_OPERATIONS)[number];
 const good = (name: string): Query => goodQuery(named(name));
 
 /** Section 4 of the numerics: who takes what. */
@@ -252,7 +252,7 @@ describe("checks before any work", () => {
 
   it("refuses a force that nobody knows, and what a dataset does not hold", () => {
     expect(failure(good("GetForce"), { ...FLOW, forcing: { kind: "none" } }).code).toBe("Unsupported");
-    for (const { name, family, fields } of OPERATIONS) {
+    for (const { name, family, fields } of OLDER_OPERATIONS) {
       if (family === "force" || family === "echo") continue;
       const text = `Invalid dataset specified! "flow" cannot answer ${name}: it has no ${fields[0]}.`;
       expect(failure(good(name), { ...FLOW, fields: {} }).message).toBe(text);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine, Query } from "../../../src/engine/contract/query.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
 import { loadConfig } from "../../../src/shared/config.js";
-import { OPERATIONS } from "../../../src/shared/operations.js";
+import { OLDER_OPERATIONS } from "../../../src/shared/operations.js";
 import { hermiteSlowly, interpolateSlowly, readField, type StoredField } from "../../support/oracle.js";
 import { generator, runQuery, velocityAt } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -21,7 +21,7 @@ function open(settings: Record<string, string>): Promise<Engine> {
   return openEngine(loadConfig({ DATA, CACHE_BYTES: String(64 * 1024 * 1024), ...settings }, {}), log);
 }
 
-const QUERIES: readonly Query[] = OPERATIONS.flatMap(({ name, family, spatial }): Query[] => {
+const QUERIES: readonly Query[] = OLDER_OPERATIONS.flatMap(({ name, family, spatial }): Query[] => {
   const common = { operation: name, dataset: "isotropic32" } as const;
   if (family === "echo") return [{ operation: name }];
   if (family === "filter") {

@@ -14,7 +14,7 @@ import {
   RequestError,
   WorkerError,
 } from "../../../src/shared/errors.js";
-import { OPERATIONS, operationOf } from "../../../src/shared/operations.js";
+import { OLDER_OPERATIONS, operationOf } from "../../../src/shared/operations.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import { queryContext } from "./query-context.js";
 
@@ -58,7 +58,7 @@ function manualPool(workers: number) {
 
 function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10_000) {
   const { pool, waiting } = manualPool(workers);
-  const operation = OPERATIONS[0];
+  const operation = OLDER_OPERATIONS[0];
   const checked: CheckedQuery = {
     query: { operation: "GetVelocity" },
     operation,

@@ -11,7 +11,7 @@ import { openPool } from "../../../src/engine/main/pool.js";
 import type { ThreadPool } from "../../../src/engine/main/thread-pool.js";
 import { loadConfig } from "../../../src/shared/config.js";
 import { RequestError } from "../../../src/shared/errors.js";
-import { OPERATIONS, TEMPORAL_INTERPOLATION } from "../../../src/shared/operations.js";
+import { OLDER_OPERATIONS, TEMPORAL_INTERPOLATION } from "../../../src/shared/operations.js";
 import { generator, runQuery, velocityAt } from "../../support/run-query.js";
 
 const DATA = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
@@ -19,7 +19,7 @@ const log = pino({ level: "silent" });
 const SMALL: Query = velocityAt(0.31);
 
 /** Every operation at points on the shipped data, with every option in space and in time. */
-const QUERIES: readonly Query[] = OPERATIONS.filter(({ family }) => family === "points").flatMap(
+const QUERIES: readonly Query[] = OLDER_OPERATIONS.filter(({ family }) => family === "points").flatMap(
   ({ name, spatial, fields }): Query[] =>
     fields.some((field) => field !== "velocity" && field !== "pressure")
       ? []
