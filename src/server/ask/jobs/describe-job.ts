@@ -56,7 +56,7 @@ export const INPUT = Type.Object({
   complete: Type.Boolean({ description: "Whether all of it has been received." }),
   received: count("Bytes of the upload so far."),
   bytes: count("Bytes of the whole upload; 0 without an upload."),
-  points: Type.Union([Type.Integer(), Type.Null()]),
+  points: Type.Union([Type.Integer(), Type.Null()], { description: "Of octets, as if each had three numbers." }),
 });
 
 /** Describes an input of which some bytes have been received. */
