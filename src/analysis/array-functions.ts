@@ -3,7 +3,6 @@
 /** The components of a quantity: 1 array for a scalar, 3 for a vector, 9 for a tensor by rows. */
 export type Components = readonly Float64Array[];
 export type Shape = "scalar" | "vector" | "tensor";
-/** Returns an array to overwrite, as long as the block. */
 export type ScratchArray = () => Float64Array;
 
 export const SIZES: Readonly<Record<Shape, number>> = { scalar: 1, vector: 3, tensor: 9 };
@@ -135,7 +134,6 @@ export function transposed(a: Components): Components {
   return THREE.flatMap((i) => THREE.map((j) => a[3 * j + i]));
 }
 
-/** Product of a tensor with a vector or a tensor, by rows. */
 export function product(a: Components, b: Components, scratch: ScratchArray): Components {
   const columns = b.length === 3 ? [[b[0], b[1], b[2]]] : THREE.map((j) => [b[j], b[3 + j], b[6 + j]]);
   return THREE.flatMap((i) => columns.map((column) => contraction(a.slice(3 * i, 3 * i + 3), column, scratch())));

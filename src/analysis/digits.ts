@@ -9,7 +9,6 @@ export interface DigitsOptions {
   readonly of: number;
   /** Bits of each digit, 64 together; none has bits of both halves. */
   readonly widths: readonly number[];
-  /** Prefixes of each group, all of one length. */
   readonly prefixes: readonly (readonly (readonly number[])[])[];
   /** Number of values with these prefixes, if these are listed instead of their next digits; 0: digits are counted. */
   readonly listed: number;

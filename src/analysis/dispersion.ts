@@ -40,7 +40,6 @@ interface AlongSums extends RequestedAlong {
 /** Sums over particles for each record, in the order of the particles, so that parts do not change their bits. */
 export interface DispersionSums {
   readonly groupSize: GroupSize;
-  /** Powers of the separations of pairs. */
   readonly orders: readonly number[];
   /** Particles, then the sums of dx^2, dy^2, dz^2, u(0).u(t), u(0)^2, u(t)^2, u(0) and u(t) over them. */
   readonly particleSums: readonly Float64Array[];

@@ -43,7 +43,6 @@ jsep.hooks.add("after-token", function readPower(env) {
 /** Makes the error of an expression; `index` is the index of the wrong character. */
 export type MakeError = (message: string, index?: number, nearest?: string) => RequestError;
 
-/** Parses an expression. Throws the error that `refuse` makes. */
 export function parse(text: string, refuse: MakeError = (why) => new RequestError("InvalidRequest", why)): SyntaxTree {
   if (text.length > MAX_CHARACTERS) throw refuse(`an expression has at most ${MAX_CHARACTERS} characters`);
   // The parser recurses at each bracket and at each of several signs in a row, so their depth is checked first.

@@ -129,7 +129,6 @@ interface Compilation {
   readonly means: ReadonlyMap<string, string>;
 }
 
-/** Compiles the syntax tree of one expression into subexpressions. */
 class ExpressionCompiler {
   readonly #names: Names;
   readonly #shared: Compilation;
@@ -402,7 +401,6 @@ class ExpressionCompiler {
     return [0, 1, 2].map(term).reduce((sum, one) => this.#binary("+", sum, one, column));
   }
 
-  /** The divergence or the curl of a vector, from its gradient. */
   #divOrCurl(name: "div" | "curl", gradient: Subexpression, column: number): Subexpression {
     const { key, shape, dimension, source } = gradient;
     if (shape !== "tensor" || source === undefined) throw this.#refuse(`${name} takes a vector, not a scalar`, column);

@@ -11,7 +11,6 @@ export interface Binned extends LeftOut {
   readonly above: number;
 }
 
-/** An axis of bins. */
 export interface Bins {
   readonly bins: number;
   readonly range: readonly [from: number, to: number];

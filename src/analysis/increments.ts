@@ -42,8 +42,10 @@ export function termsOf(columns: number, orders: readonly number[], absolute: re
 
 /**
  * Sums the increments in a box of nodes that holds whole lines along the axis. Pairs with a NaN or an infinity are left
- * out. @param columns components of a velocity, or a scalar, or a scalar and the velocity along the axis @param weights
- * of the nodes; the pairs of a line have the weight of its first node. null: 1
+ * out.
+ *
+ * @param columns components of a velocity, or a scalar, or a scalar and the velocity along the axis
+ * @param weights of the nodes; the pairs of a line have the weight of its first node; null: each weighs 1
  */
 export function incrementsOf(
   columns: readonly Float64Array[],
@@ -62,51 +64,62 @@ export function incrementsOf(
   const isVector = columns.length === 3;
   const ordered = isVector ? [columns[axis], ...columns.filter((_, c) => c !== axis)] : columns;
   const needed = isVector ? ordered : columns.slice(0, 1);
-  const ofLine = new Float64Array(terms);
+  const lineSums = new Float64Array(terms);
   const [distances, logs] = [new Float64Array(length), new Float64Array(length)];
   const leftOut = separations.map(() => ({ missing: 0, infinite: 0 }));
   const [from, to] = histogram?.range ?? [0, 0];
   const size = histogram === undefined ? 0 : histogram.bins + 2;
-  const [lists, binned] = [isVector ? 2 : 1, size === 0 ? 0 : needed.length];
-  const [counts, inBins] = [0, 1].map(() => new Float64Array(separations.length * lists * size));
+  const [directions, binnedColumns] = [isVector ? 2 : 1, size === 0 ? 0 : needed.length];
+  const [counts, binWeights] = [0, 1].map(() => new Float64Array(separations.length * directions * size));
+  const binPair = (s: number, a: number, b: number, w: number): void => {
+    for (let c = 0; c < binnedColumns; c++) {
+      const d = ordered[c][b] - ordered[c][a];
+      const bin = d < from ? size - 2 : d > to ? size - 1 : binOf(from, to, size - 2, d);
+      const at = (s * directions + Math.min(c, 1)) * size + bin;
+      counts[at]++;
+      binWeights[at] += w;
+    }
+  };
   separations.forEach((separation, s) => {
     const starts = periodic ? length : Math.max(0, length - separation);
     for (let line = 0; line < lines; line++) {
-      ofLine.fill(0);
+      lineSums.fill(0);
       const start = startOf(line);
+      const w = weights === null ? 1 : weights[start];
       let known = 0;
       for (let i = 0; i < starts; i++) {
         const a = start + i * stride;
         const end = i + separation;
         const b = start + (end < length ? end : end - length) * stride;
-        if (addPair(ordered, a, b, orders, absolute.length, ofLine)) {
+        if (addPair(ordered, a, b, orders, absolute.length, lineSums)) {
           distances[known++] = Math.abs(ordered[0][b] - ordered[0][a]);
-          for (let c = 0; c < binned; c++) {
-            const d = ordered[c][b] - ordered[c][a];
-            const bin = d < from ? size - 2 : d > to ? size - 1 : binOf(from, to, size - 2, d);
-            const at = (s * lists + Math.min(c, 1)) * size + bin;
-            counts[at]++;
-            inBins[at] += weights === null ? 1 : weights[start];
-          }
+          binPair(s, a, b, w);
         } else if (isKnown(needed, a, leftOut[s]) && isKnown(needed, b, leftOut[s])) leftOut[s].infinite++;
       }
       if (absolute.length > 0) binaryLogs(distances, known, logs);
-      for (let k = 0; k < absolute.length; k++) ofLine[k] = sumOfPowers(logs, known, absolute[k]);
-      const w = weights === null ? 1 : weights[start];
+      for (let k = 0; k < absolute.length; k++) lineSums[k] = sumOfPowers(logs, known, absolute[k]);
       pairs[s] += known;
       weight[s] += w * known;
-      for (let t = 0; t < terms; t++) sums[s * terms + t] += w * ofLine[t];
+      for (let t = 0; t < terms; t++) sums[s * terms + t] += w * lineSums[t];
     }
   });
-  const of = (name: keyof LeftOut) => Float64Array.from(leftOut, (one) => one[name]);
-  return { pairs, weight, missing: of("missing"), infinite: of("infinite"), sums, counts, weights: inBins };
+  const leftOutBy = (name: keyof LeftOut) => Float64Array.from(leftOut, (one) => one[name]);
+  return {
+    pairs,
+    weight,
+    missing: leftOutBy("missing"),
+    infinite: leftOutBy("infinite"),
+    sums,
+    counts,
+    weights: binWeights,
+  };
 }
 
 /** Adds whole powers of a number to the sums from `at` on. */
-function addPowers(root: number, orders: readonly number[], at: number, out: Float64Array): void {
+function addPowers(base: number, orders: readonly number[], at: number, out: Float64Array): void {
   for (let k = 0; k < orders.length; k++) {
     let power = 1;
-    for (let n = orders[k], square = root; n > 0; n >>= 1, square *= square) if ((n & 1) === 1) power *= square;
+    for (let n = orders[k], factor = base; n > 0; n >>= 1, factor *= factor) if ((n & 1) === 1) power *= factor;
     out[at + k] += power;
   }
 }
@@ -123,25 +136,25 @@ function addPair(
   const first = columns[0];
   const second = columns[1];
   const third = columns[2];
-  const d = first[b] - first[a];
+  const d1 = first[b] - first[a];
   if (third === undefined) {
-    const yaglom = second === undefined ? 0 : (second[b] - second[a]) * d * d;
-    if (!Number.isFinite(d)) return false;
-    addPowers(d, orders, at, out);
+    const yaglom = second === undefined ? 0 : (second[b] - second[a]) * d1 * d1;
+    if (!Number.isFinite(d1)) return false;
+    addPowers(d1, orders, at, out);
     if (second === undefined || !Number.isFinite(yaglom)) return true;
     out[out.length - 2] += yaglom;
     out[out.length - 1]++;
     return true;
   }
-  const e = second[b] - second[a];
-  const f = third[b] - third[a];
-  if (!Number.isFinite(d + e + f)) return false;
+  const d2 = second[b] - second[a];
+  const d3 = third[b] - third[a];
+  if (!Number.isFinite(d1 + d2 + d3)) return false;
   const last = out.length - 6;
   const n = orders.length;
-  addPowers(d, orders, at, out);
-  addPowers(e, orders, at + n, out);
-  addPowers(f, orders, at + 2 * n, out);
-  out[last] += (d * (e * e + f * f)) / 2;
+  addPowers(d1, orders, at, out);
+  addPowers(d2, orders, at + n, out);
+  addPowers(d3, orders, at + 2 * n, out);
+  out[last] += (d1 * (d2 * d2 + d3 * d3)) / 2;
   out[last + 1] += first[a] * first[b];
   out[last + 2] += (second[a] * second[b] + third[a] * third[b]) / 2;
   out[last + 3] += first[a] + first[b];

@@ -1,6 +1,5 @@
 /** Moments up to order four, computed for each part of a region and merged in the order of the parts. */
 
-/** Values that reductions leave out. */
 export interface LeftOut {
   readonly missing: number;
   readonly infinite: number;

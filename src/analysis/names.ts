@@ -4,7 +4,6 @@ import { QUANTITIES } from "../shared/quantities.js";
 
 /** Values read at a node: a stored field, one of its derivatives, a filtered field, or a coordinate. */
 export type InputKind = PlainKind | NodeKind | "filtered" | "filteredGradient" | "filteredProducts" | "filteredStress";
-/** Inputs without a filter. */
 export type PlainKind = "value" | "gradient" | "laplacian" | "hessian" | "laplacianOfGradient";
 /** Inputs of expressions at nodes: second derivatives along x, y, z, slopes in time, values of a frame or of other nodes, means. */
 export type NodeKind = "secondDerivative" | "rate" | "frame" | "shift" | "mean";
@@ -57,11 +56,9 @@ export interface MeanTable {
 
 /** The names that a dataset defines for expressions. */
 export interface Names {
-  /** Kinematic viscosity, if the dataset states one. */
   readonly viscosity?: number | undefined;
   /** Units by what they measure; null if units are ignored. */
   readonly units?: Readonly<Record<string, string>> | null;
-  /** Number of components of each field. */
   readonly fields: Readonly<Record<FieldName, number>>;
   /** Whether a filter is stated, which `filter(e)` then uses; `box` if it is a mean over a cube at points. */
   readonly isFiltered?: boolean | "box";

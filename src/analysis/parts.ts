@@ -3,10 +3,9 @@ import { PART, type Three } from "./fragments.js";
 import { Merged, type PartBox, type PartStates, type ReductionPlan } from "./plan.js";
 import type { AnyReduction } from "./reductions.js";
 
-/** Parts of a region in an order. */
-export interface Parts {
+export interface PartOrder {
   readonly total: number;
-  part(place: number): Omit<PartBox, "frame">;
+  at(place: number): Omit<PartBox, "frame">;
 }
 
 /** Nodes along x and y of a column of parts in the order of the tree. */
@@ -24,11 +23,11 @@ function isExact({ weights }: ReductionPlan, kind: AnyReduction["kind"]): boolea
 const isEachNode = ({ kept }: ReductionPlan): boolean => kept[0] && kept[1] && kept[2];
 
 /** Divides nodes into parts of at most `edge` along x, y and z, in the order of the nodes: x first, then y, then z. */
-export function divide(count: Three, edge: Three): Parts {
+export function divide(count: Three, edge: Three): PartOrder {
   const [nx, ny, nz] = count.map((nodes, a) => Math.ceil(nodes / edge[a]));
   return {
     total: nx * ny * nz,
-    part(index) {
+    at(index) {
       const [i, j, k] = [index % nx, Math.floor(index / nx) % ny, Math.floor(index / (nx * ny))];
       const from: Three = [i * edge[0], j * edge[1], k * edge[2]];
       const left = (a: 0 | 1 | 2): number => Math.min(edge[a], count[a] - from[a]);
@@ -50,13 +49,13 @@ function partEdge(plan: ReductionPlan): Three {
   if (ofLines === undefined) return isEachNode(plan) ? [PART[0], PART[1], 8] : edge; // Each group crosses threads.
   const axis = ofLines.kind === "frequencies" ? (ofLines.line ?? ofLines.axis) : ofLines.axis;
   // Series in time have a column for each time.
-  const most = ofLines.kind === "increments" ? Infinity : COLUMN_NUMBERS / columns.length;
+  const maxNodes = ofLines.kind === "increments" ? Infinity : COLUMN_NUMBERS / columns.length;
   if (axis === null) {
-    const side = Math.max(1, Math.floor(Math.min(most, PART[0] * PART[1] * PART[2]) ** (1 / 3)));
+    const side = Math.max(1, Math.floor(Math.min(maxNodes, PART[0] * PART[1] * PART[2]) ** (1 / 3)));
     return [side, side, side];
   }
   const nodes = extent[axis];
-  const side = Math.max(1, Math.floor(Math.sqrt(Math.min(most, PART[0] * PART[1] * PART[2]) / nodes)));
+  const side = Math.max(1, Math.floor(Math.sqrt(Math.min(maxNodes, PART[0] * PART[1] * PART[2]) / nodes)));
   return [0, 1, 2].map((a) => (a === axis ? nodes : side)) as unknown as Three;
 }
 
@@ -64,24 +63,23 @@ function partEdge(plan: ReductionPlan): Three {
  * The parts of the region of a plan, in the order in which their states are merged: columns along z that are
  * `COLUMN_NODES` wide. `parts-in-sweep.ts` orders their reduction when the region exceeds the cache.
  */
-export function partsOf(plan: ReductionPlan): Parts {
+export function partsOf(plan: ReductionPlan): PartOrder {
   const edge = partEdge(plan);
   const [x, y, z] = plan.extent;
-  const count = [x, y, z] as const;
-  const { total, part } = divide(count, edge);
-  const [nx, ny, nz] = count.map((nodes, a) => Math.ceil(nodes / edge[a]));
-  const [wide, deep] = [edge[0], edge[1]].map((nodes) => Math.max(1, Math.floor(COLUMN_NODES / nodes)));
+  const { total, at } = divide([x, y, z], edge);
+  const [nx, ny, nz] = [x, y, z].map((nodes, a) => Math.ceil(nodes / edge[a]));
+  const [columnsX, columnsY] = [edge[0], edge[1]].map((nodes) => Math.max(1, Math.floor(COLUMN_NODES / nodes)));
   const order: number[] = [];
-  for (let b = 0; b < ny; b += deep)
-    for (let a = 0; a < nx; a += wide)
+  for (let b = 0; b < ny; b += columnsY)
+    for (let a = 0; a < nx; a += columnsX)
       for (let k = 0; k < nz; k++)
-        for (let j = b; j < Math.min(ny, b + deep); j++)
-          for (let i = a; i < Math.min(nx, a + wide); i++) order.push((k * ny + j) * nx + i);
-  return { total, part: (place) => part(order[place]) };
+        for (let j = b; j < Math.min(ny, b + columnsY); j++)
+          for (let i = a; i < Math.min(nx, a + columnsX); i++) order.push((k * ny + j) * nx + i);
+  return { total, at: (place) => at(order[place]) };
 }
 
 /** The merged states of successive branches of the tree of a frame. Plain data, which crosses processes. */
-interface TreeStates {
+interface BranchStates {
   /** Index of the frame in the plan. */
   readonly frame: number;
   /** 0: parts, in their order. A branch of any other level has `FAN` of the level below, the last one fewer. */
@@ -94,17 +92,17 @@ interface TreeStates {
 
 /** The merged states of some parts, while the others are unknown. Plain data, which crosses processes. */
 export interface PartialMerge {
-  readonly tree: readonly TreeStates[];
+  readonly tree: readonly BranchStates[];
   /** States that may be merged in any order. */
   readonly unordered: readonly PartStates[];
 }
 
 /** A branch of the tree with missing children: merged states of the first children, and states that wait for others. */
-interface OpenBranch extends Pick<TreeStates, "frame" | "level"> {
+interface OpenBranch extends Pick<BranchStates, "frame" | "level"> {
   readonly first: number;
   readonly merged: Merged;
   done: number;
-  readonly waiting: Map<number, TreeStates>;
+  readonly waiting: Map<number, BranchStates>;
 }
 
 /**
@@ -113,12 +111,11 @@ interface OpenBranch extends Pick<TreeStates, "frame" | "level"> {
  */
 export class MergedParts {
   /** The merged states of whole frames, in their order, and of counts. */
-  readonly merged: Merged;
-  readonly parts: Parts;
+  readonly result: Merged;
+  readonly parts: PartOrder;
   readonly #plan: ReductionPlan;
-  /** Number of branches of each level. */
   readonly #sizes: readonly number[];
-  readonly #open = new Map<string, OpenBranch>();
+  readonly #openBranches = new Map<string, OpenBranch>();
   /** States of whole frames that wait for earlier ones; of each part if none of its groups is in another. */
   readonly #frames = new Map<number, { next: number; readonly waiting: Map<number, PartStates> }>();
   /** States that may be merged in any order; null if all parts are added here. */
@@ -127,7 +124,7 @@ export class MergedParts {
   /** @param isPartial whether it gets some of the parts, and `partial` is called for their states */
   constructor(plan: ReductionPlan, isPartial = false) {
     this.#plan = plan;
-    this.merged = new Merged(plan);
+    this.result = new Merged(plan);
     this.parts = partsOf(plan);
     const sizes = [isEachNode(plan) ? 1 : this.parts.total];
     while (sizes[sizes.length - 1] > 1) sizes.push(Math.ceil(sizes[sizes.length - 1] / FAN));
@@ -140,35 +137,34 @@ export class MergedParts {
     const { reductions } = this.#plan;
     const only = (isWanted: (kind: AnyReduction["kind"]) => boolean) =>
       states.map((groups, r) => (isWanted(reductions[r].kind) ? groups : []));
-    this.merged.add(only((kind) => isExact(this.#plan, kind)));
+    this.result.add(only((kind) => isExact(this.#plan, kind)));
     const fragments = only((kind) => kind === "structures");
-    if (this.#unordered === null) this.merged.add(fragments);
+    if (this.#unordered === null) this.result.add(fragments);
     else if (fragments.some((groups) => groups.length > 0)) this.#unordered.push(fragments);
     const sums = only((kind) => kind !== "structures" && !isExact(this.#plan, kind));
     if (sums.some((groups) => groups.length > 0))
       this.#insert({ frame, level: 0, index: place, span: 1, states: sums });
   }
 
-  /** Adds states that other processes have merged. */
   addPartial({ tree, unordered }: PartialMerge): void {
-    for (const states of unordered) this.merged.add(states);
+    for (const states of unordered) this.result.add(states);
     for (const one of tree) this.#insert(one);
   }
 
   /** The states that were added, merged as far as the order of the tree allows without the other parts. */
   partial(): PartialMerge {
-    const tree: TreeStates[] = [];
-    for (const { frame, level, first, merged, done, waiting } of this.#open.values()) {
+    const tree: BranchStates[] = [];
+    for (const { frame, level, first, merged, done, waiting } of this.#openBranches.values()) {
       if (done > 0) tree.push({ frame, level, index: first, span: done, states: merged.all() });
       tree.push(...waiting.values());
     }
     const level = this.#sizes.length - 1;
     for (const [index, { waiting }] of this.#frames)
       for (const [frame, states] of waiting) tree.push({ frame, level, index, span: 1, states });
-    return { tree, unordered: [...(this.#unordered ?? []), this.merged.all()] };
+    return { tree, unordered: [...(this.#unordered ?? []), this.result.all()] };
   }
 
-  #insert(one: TreeStates): void {
+  #insert(one: BranchStates): void {
     const { frame, level, index, states } = one;
     if (this.#sizes[level] === 1) {
       this.#addFrame(frame, index, states);
@@ -178,8 +174,8 @@ export class MergedParts {
     const first = parent * FAN;
     const key = `${frame} ${level} ${parent}`;
     const made = { frame, level, first, merged: new Merged(this.#plan), done: 0, waiting: new Map() };
-    const open = this.#open.get(key) ?? made;
-    this.#open.set(key, open);
+    const open = this.#openBranches.get(key) ?? made;
+    this.#openBranches.set(key, open);
     open.waiting.set(index, one);
     for (let next = open.waiting.get(first + open.done); next !== undefined; ) {
       open.waiting.delete(next.index);
@@ -188,7 +184,7 @@ export class MergedParts {
       next = open.waiting.get(first + open.done);
     }
     if (open.done < Math.min(FAN, this.#sizes[level] - first)) return;
-    this.#open.delete(key);
+    this.#openBranches.delete(key);
     this.#insert({ frame, level: level + 1, index: parent, span: 1, states: open.merged.all() });
   }
 
@@ -199,7 +195,7 @@ export class MergedParts {
     waiting.set(frame, states);
     if (this.#unordered !== null) return;
     for (let next = waiting.get(series.next); next !== undefined; next = waiting.get(series.next)) {
-      this.merged.add(next);
+      this.result.add(next);
       waiting.delete(series.next++);
     }
   }

@@ -11,7 +11,6 @@ import {
 
 export type Four = readonly [number, number, number, number];
 
-/** Columns of values and their reductions. Plain data, which crosses threads. */
 export interface ReductionPlan {
   /** Expressions, each a scalar. */
   readonly columns: readonly string[];
@@ -136,7 +135,6 @@ export function weightsIn({ weights }: ReductionPlan, { from, count }: PartBox):
   return out;
 }
 
-/** Overwrites `out` with the values of a box within a part. */
 function pick(
   values: Float64Array,
   count: PartBox["count"],

@@ -165,7 +165,6 @@ export function mergeStates(reduction: AnyReduction, a: ReductionState, b: Reduc
   }
 }
 
-/** Adds the numbers and the arrays of two states of one kind. */
 export function added<T extends ReductionState>(a: T, b: T): T {
   const sums = Object.entries(a).map(([name, own]) => {
     const other = b[name as keyof T] as never;

@@ -42,6 +42,10 @@ export interface RankedStructures {
   readonly members: Int32Array;
 }
 
+/** The index of a part itself among the parts around it. */
+const WITHIN = 13;
+/** For each entry of a symmetric tensor by rows, its mean among those of x, y, z, xx, xy, xz, yy, yz and zz. */
+const SECOND_MOMENTS = [3, 4, 5, 4, 6, 7, 5, 7, 8];
 /** Fragments that a loop handles before it yields. */
 const STEP = 8192;
 
@@ -69,8 +73,8 @@ export class JoinedFragments {
   readonly #rows: Float64Array[] = [];
   /** The first fragment of each part, in the order of their addition, and the number of the part. */
   readonly #firsts: number[] = [];
-  readonly #keys: number[] = [];
-  readonly #kept = new Map<number, KeptPart>();
+  readonly #partNumbers: number[] = [];
+  readonly #waitingParts = new Map<number, KeptPart>();
   /** By fragment, its part in the order of their addition, and its parent in the forest of joined fragments. */
   readonly #partOf: number[] = [];
   readonly #parents: number[] = [];
@@ -103,27 +107,29 @@ export class JoinedFragments {
     this.#rows.push(rows);
     this.#firsts.push(first);
     this.#grow(first + rows.length / widthOf(this.#options.properties.length));
-    const along = [0, 1, 2].map((a) => [-1, 0, 1].map((step) => this.#along(part, a, step)));
+    const neighbourPlaces = [0, 1, 2].map((a) => [-1, 0, 1].map((step) => this.#along(part, a, step)));
     // By side of z, y and x: 0 before the part, 1 inside, 2 after it.
-    const keys = along[2].flatMap((z) => along[1].flatMap((y) => along[0].map((x) => this.#keyOf(x, y, z))));
-    const key = keys[WITHIN];
-    this.#keys.push(key);
-    const around = new Set(keys.filter((other) => other >= 0 && other !== key));
+    const numbers = neighbourPlaces[2].flatMap((z) =>
+      neighbourPlaces[1].flatMap((y) => neighbourPlaces[0].map((x) => this.#numberOf(x, y, z))),
+    );
+    const partNumber = numbers[WITHIN];
+    this.#partNumbers.push(partNumber);
+    const around = new Set(numbers.filter((other) => other >= 0 && other !== partNumber));
     const own: KeptPart = { shape, border, borderFragments, first, awaited: around.size };
-    this.#kept.set(key, own);
+    this.#waitingParts.set(partNumber, own);
     this.#joinBorder(
       own,
-      along,
-      keys.map((other) => this.#kept.get(other)),
+      neighbourPlaces,
+      numbers.map((other) => this.#waitingParts.get(other)),
     );
     if (this.labels !== null) this.#place(part, first, this.labels);
     for (const other of around) {
-      const kept = this.#kept.get(other);
+      const kept = this.#waitingParts.get(other);
       if (kept === undefined) continue;
       own.awaited--;
-      if (--kept.awaited === 0) this.#kept.delete(other);
+      if (--kept.awaited === 0) this.#waitingParts.delete(other);
     }
-    if (own.awaited === 0) this.#kept.delete(key);
+    if (own.awaited === 0) this.#waitingParts.delete(partNumber);
   }
 
   #grow(count: number): void {
@@ -142,7 +148,7 @@ export class JoinedFragments {
   }
 
   /** The number of the part at a place along each axis; -1 outside the region. */
-  #keyOf(...places: readonly AlongAxis[]): number {
+  #numberOf(...places: readonly AlongAxis[]): number {
     const [nx, ny] = this.#extent.map((n, a) => Math.ceil(n / this.#edge[a]));
     const [i, j, k] = places.map(({ part }) => part);
     return Math.min(i, j, k) < 0 ? -1 : (k * ny + j) * nx + i;
@@ -192,7 +198,7 @@ export class JoinedFragments {
     return { root, shift };
   }
 
-  /** Joins the sets of two fragments, the second of which is `shift` further than its nodes say. */
+  /** @param shift periods from the second fragment's stored position to its position next to the first */
   #join(one: number, other: number, shift: number): void {
     const [a, b] = [this.#rootOf(one), this.#rootOf(other)];
     const apart = a.shift + shift - b.shift;
@@ -229,7 +235,7 @@ export class JoinedFragments {
   *rank(least: number): Generator<undefined, RankedStructures> {
     const count = this.#parents.length;
     const width = widthOf(this.#options.properties.length);
-    const inOrder = Array.from(this.#keys.keys()).sort((a, b) => this.#keys[a] - this.#keys[b]);
+    const inOrder = Array.from(this.#partNumbers.keys()).sort((a, b) => this.#partNumbers[a] - this.#partNumbers[b]);
     // The number of the structure, first of the root of a set, then of every fragment.
     const structure = new Int32Array(count).fill(-1);
     const fragments = new Int32Array(count);
@@ -290,10 +296,7 @@ export class JoinedFragments {
       return to - from >= n - 1 || ((endless >> a) & 1) === 1 ? [0, n - 1] : [low, low + to - from];
     });
     const [low, high] = [0, 1].map((end) => bounds.map((bound) => bound[end]));
-    // Means of the first moments, then of xx, xy, xz, yy, yz and zz; second moments are about the centroid, by rows.
-    const means = sum.subarray(FIRST, LOW).map((moment) => moment / sum[VOLUME]);
-    const about = (m: number, ab: number): number => means[m] - means[Math.floor(ab / 3)] * means[ab % 3];
-    const inertia = [3, 4, 5, 4, 6, 7, 5, 7, 8].map((m, ab) => (endless === 0 ? about(m, ab) : Number.NaN));
+    const inertia = endless === 0 ? inertiaOf(sum) : SECOND_MOMENTS.map(() => Number.NaN);
     const properties = this.#options.properties.map((_, p) => [...sum.subarray(PROPERTIES + 4 * p).subarray(0, 4)]);
     const [nodes, volume] = sum;
     return { nodes, volume, centre, low, high, wraps, inertia, properties };
@@ -307,8 +310,11 @@ export class JoinedFragments {
   }
 }
 
-/** The index of a part itself among the parts around it. */
-const WITHIN = 13;
+/** Second moments of a structure about its centroid, by rows. */
+function inertiaOf(sum: Float64Array): readonly number[] {
+  const means = sum.subarray(FIRST, LOW).map((moment) => moment / sum[VOLUME]);
+  return SECOND_MOMENTS.map((m, ab) => means[m] - means[Math.floor(ab / 3)] * means[ab % 3]);
+}
 
 /** The side of a part on which an index is: 0 before it, 1 inside, 2 after it. */
 function sideOf(index: number, n: number): 0 | 1 | 2 {

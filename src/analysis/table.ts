@@ -64,7 +64,6 @@ function sliceOf(result: AnswerMembers, part: (list: readonly unknown[], name: s
   return Object.fromEntries(sliced);
 }
 
-/** A row for each bin, or for each pair of bins of two quantities. */
 function binsTable(result: AnswerMembers): AnalysisTable {
   const edges = result.edges as readonly number[] | readonly (readonly number[])[];
   const [across = [], up] = (Array.isArray(edges[0]) ? edges : [edges]) as readonly (readonly number[])[];
@@ -215,7 +214,6 @@ export function analysisTable(answer: AnswerMembers): AnalysisTable {
   return more.length > 0 ? joinedTable([first, ...more]) : resultTable(first);
 }
 
-/** The lines of a table as CSV by RFC 4180, names of columns first. */
 export function* tableLines({ columns, rows }: AnalysisTable): Generator<string, undefined> {
   const cell = (value: unknown): string => {
     const text = String(value ?? "");

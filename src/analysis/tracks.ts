@@ -62,7 +62,6 @@ export function linksOf(
 
 /** A structure among those of the frames beside its own; null where there is no such frame. */
 export interface Followed {
-  /** From 1. */
   readonly track: number;
   readonly parents: number | null;
   readonly children: number | null;

@@ -54,7 +54,7 @@ export function runsOf(
   plan: ReductionPlan,
   runs: readonly number[],
 ): ReadonlyMap<number, readonly number[]> {
-  const { part } = partsOf(plan);
+  const { at: part } = partsOf(plan);
   const found = new Map<number, number[]>();
   for (let i = 0; i < runs.length; i += 2)
     for (let place = runs[i]; place < runs[i] + runs[i + 1]; place++) {

@@ -54,7 +54,7 @@ describe.each([
   const parts = partsOf(plan);
   const all = Array.from({ length: FRAMES * parts.total }, (_, i) => {
     const [frame, place] = [Math.floor(i / parts.total), i % parts.total];
-    const box = parts.part(place);
+    const box = parts.at(place);
     const nodes = box.count[0] * box.count[1] * box.count[2];
     const columns = [0, 1].map(() => Float64Array.from({ length: nodes }, () => random() ** 3));
     return { frame, place, states: reducePart(plan, { ...box, frame }, columns) };
@@ -68,12 +68,12 @@ describe.each([
     for (const { frame, place, states } of structuredClone(some)) merged.add(frame, place, states);
     return merged;
   };
-  const told = ({ merged }: MergedParts) => plan.reductions.map((_, r) => merged.states(r));
+  const told = ({ result: merged }: MergedParts) => plan.reductions.map((_, r) => merged.states(r));
   const expected = told(add(new MergedParts(plan), all));
 
   it("are those of all parts, once each", () => {
     expect(parts.total).toBeGreaterThan(32);
-    const nodes = Array.from({ length: parts.total }, (_, place) => parts.part(place).count).reduce(
+    const nodes = Array.from({ length: parts.total }, (_, place) => parts.at(place).count).reduce(
       (sum, [x, y, z]) => sum + x * y * z,
       0,
     );

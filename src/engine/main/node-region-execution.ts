@@ -1,6 +1,6 @@
 /** Runs searches, cutouts and analyses: their regions are divided into boxes, which workers evaluate concurrently. */
 import { PART } from "../../analysis/fragments.js";
-import { divide, MergedParts, type Parts } from "../../analysis/parts.js";
+import { divide, MergedParts, type PartOrder } from "../../analysis/parts.js";
 import type { PartStates, ReductionPlan } from "../../analysis/plan.js";
 import { addSums, emptySums, type SpectrumSums } from "../../analysis/spectrum.js";
 import { type Hits, recordsByValue } from "../../kernels/threshold.js";
@@ -30,7 +30,7 @@ const HIT_RECORDS = 3;
 /** Most hits that are sorted on the main thread: more would hold it for longer than a time slice. */
 const SORTED_HERE = 4096;
 
-interface CutoutParts extends Parts {
+interface CutoutParts extends PartOrder {
   /** Parts that are computed before they are read, and their bytes. */
   readonly ahead: number;
   readonly heldBytes: number;
@@ -194,7 +194,7 @@ export class RegionExecution implements Evaluation {
     const lanes = 2 * this.#context.pool.parallelism;
     const most = this.#context.limits["search.hits"];
     const layers = Math.min(PART[2], Math.ceil(this.#region.count[2] / lanes));
-    const { total, part } = divide(this.#region.count, [PART[0], PART[1], layers]);
+    const { total, at: part } = divide(this.#region.count, [PART[0], PART[1], layers]);
     const parts: Hits[] = [];
     let hits = 0;
     const [method, threshold] = [query.spatialInterpolation ?? "None", query.threshold as number];
@@ -223,7 +223,7 @@ export class RegionExecution implements Evaluation {
     else await this.#reduceWithPeers(sharing, query.frames.length, merged);
     const result = { items: 0, itemsPerPoint: 1, components: 1 };
     if (this.#onlyParts !== null) return this.#life.handOut({ ...result, values: [packStates(merged.partial())] });
-    return this.#life.handOut({ ...result, values: [], reduced: merged.merged });
+    return this.#life.handOut({ ...result, values: [], reduced: merged.result });
   }
 
   async #reduceWithPeers(sharing: Sharing, frames: number, merged: MergedParts): Promise<void> {
@@ -238,7 +238,7 @@ export class RegionExecution implements Evaluation {
 
   /** Reduces on the threads of this process; frames of derived fields are made one after another. */
   async #reduceHere({ plan, frames, derived = null, skip }: ReductionQuery, merged: MergedParts): Promise<void> {
-    const { total, part } = merged.parts;
+    const { total, at: part } = merged.parts;
     const { cacheBytes, parallelism } = this.#context.pool;
     const derivedFrames = derived === null ? null : new DerivedFrames(derived, this.#transforms());
     const parts: ReducedParts = this.#onlyParts ?? { frames: [0, frames.length], runs: [0, total] };
@@ -305,13 +305,13 @@ export class RegionExecution implements Evaluation {
     const row = region.count[0] * components;
     const rows = Math.min(region.count[1], Math.max(1, Math.floor(PART_VALUES / row)));
     const layers = rows < region.count[1] ? 1 : Math.max(1, Math.floor(PART_VALUES / (row * rows)));
-    const { total, part } = divide(region.count, [region.count[0], rows, layers]);
+    const { total, at: part } = divide(region.count, [region.count[0], rows, layers]);
     const ahead = Math.min(total, 1 + this.#context.pool.parallelism);
-    return { total, part, ahead, components, heldBytes: 4 * ahead * nodesOf(part(0)) * components };
+    return { total, at: part, ahead, components, heldBytes: 4 * ahead * nodesOf(part(0)) * components };
   }
 
   /** Computes the first part, so that most failures precede the answer; computes the others as they are read. */
-  async #cut({ total, part, ahead, components, heldBytes }: CutoutParts): Promise<Result> {
+  async #cut({ total, at: part, ahead, components, heldBytes }: CutoutParts): Promise<Result> {
     const region = this.#region;
     const { quantity } = this.#checked.query;
     const sharing = quantity === undefined ? this.#sharing() : null;

@@ -2,7 +2,7 @@
  * The parts of a reduction in the order of a sweep over bricks, if the cache does not hold their fields. The order in
  * which their states are merged does not depend on it.
  */
-import type { Parts } from "../../../analysis/parts.js";
+import type { PartOrder } from "../../../analysis/parts.js";
 import type { ReductionPlan } from "../../../analysis/plan.js";
 import { BrickCache } from "../../../storage/bricks/cache.js";
 import type { Bricking, Dataset } from "../../../storage/dataset/dataset.js";
@@ -16,7 +16,7 @@ const FRONT_ROWS = 2;
 /** @returns the indices of the parts, in the order of their reduction */
 export function placesInSweep(
   places: readonly number[],
-  { part }: Parts,
+  { at: part }: PartOrder,
   plan: ReductionPlan,
   region: NodeRegion,
   dataset: Dataset,

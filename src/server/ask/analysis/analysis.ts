@@ -114,7 +114,7 @@ export function analysisOf(context: Context, question: MemberValues, placesOf = 
       // The derived fields of a frame are made whole.
       const size = [reduction.derived ? 1 : joined.parts.total, given.columns.length] as const;
       const found = await pass({ reduction }, nodes, size, (share) => joined.addPartial(unpackStates([share])));
-      return found === null ? joined.merged : (found.reduced as Merged);
+      return found === null ? joined.result : (found.reduced as Merged);
     },
     sum: async (spectrum, nodes) => {
       const sums = emptySums(spectrum.plan);

@@ -37,7 +37,7 @@ export async function nodesAround(
   const { skip } = await emptyBoxesOf(context, question, condition, frames.map(stored), Number.NaN);
   if (skip === undefined) return null;
   return (frame, box) => {
-    const { total, part } = divide(box.map(({ count }) => count) as unknown as Three, PART);
+    const { total, at: part } = divide(box.map(({ count }) => count) as unknown as Three, PART);
     return Array.from({ length: total }, (_, i) => part(i)).filter(({ from, count }) => {
       // A node belongs to the cells before it, too.
       const before = box.map(({ first }, a) => (first + from[a] > 0 || axes[a as 0].periodic ? 1 : 0));

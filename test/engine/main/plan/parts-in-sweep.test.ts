@@ -50,7 +50,7 @@ function reads(one: Case): number {
     return [...new Set(found)];
   };
   for (const place of order) {
-    const { from, count: size } = parts.part(place);
+    const { from, count: size } = parts.at(place);
     const [xs, ys, zs] = [0, 1, 2].map((a) => along(from[a] as number, size[a] as number, a)) as [
       number[],
       number[],
