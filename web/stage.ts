@@ -474,7 +474,7 @@ export class Stage {
 
 /** What a pane shows of a comparison. */
 function sideNote(now: View, { second }: PlanePane, { picture, range }: PlaneLayer): string {
-  const hasNoDifference = picture !== null && range.high === layers.NO_DIFFERENCE;
+  const hasNoDifference = picture?.data.some(Number.isFinite) && range.high === layers.NO_DIFFERENCE;
   if (isDifference(now)) return `A − B${hasNoDifference ? ": no difference" : ""}   ${sidesOf(now)}`;
   return now.show === "compare" && now.compare === "side" ? `${second ? "B" : "A"}: ${labelOf(now, second)}` : "";
 }
