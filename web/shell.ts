@@ -172,9 +172,8 @@ function meanOf(set: Dataset): { readonly what: string; readonly name: string } 
   return { what: "dot(omega,omega)/2", name: "enstrophy" };
 }
 
-interface Series {
-  readonly results: readonly { readonly mean: readonly number[] }[];
-}
+/** Means at all stored times; null at one without values. */
+type Means = readonly (number | null)[];
 
 function seriesQuestion(set: Dataset): Question | null {
   if (set.times.length < 2) return null;
@@ -186,22 +185,19 @@ const isUnasked = (set: Dataset, question: Question) =>
 export function wantSeries(set: Dataset | null): void {
   const question = set === null ? null : seriesQuestion(set);
   const isWanted = set !== null && question !== null && !isUnasked(set, question);
-  setWants(
-    "series",
-    isWanted ? [{ ...wantedAnswer<Series>(set, "Curve of the time line", question, 30), lasting: true }] : [],
-  );
+  const title = "Curve of the time line";
+  setWants("series", isWanted ? [{ ...wantedAnswer(set, title, question, 30), lasting: true }] : []);
 }
 
-function seriesOf(set: Dataset | null): { readonly curve: readonly number[] | null; readonly button: unknown } {
+function seriesOf(set: Dataset | null): { readonly curve: Means | null; readonly button: unknown } {
   const question = set === null ? null : seriesQuestion(set);
   if (set === null || question === null) return { curve: null, button: nothing };
-  const { answer, isPending } = store.entry<Series>(keyOf(set, question));
+  const { answer, isPending } = store.entry<{ results: { mean: Means }[] }>(keyOf(set, question));
   if (answer !== null) return { curve: answer.results[0]?.mean ?? [], button: nothing };
-  if (!isUnasked(set, question))
-    return { curve: null, button: isPending ? html`<span class="quiet" role="status">Computing</span>` : nothing };
+  const pending = isPending ? html`<span class="quiet" role="status">Computing</span>` : nothing;
   const minutes = Math.max(1, Math.round(estimateOf(set, question).seconds / 60));
   const button = html`<button @click=${() => confirm(keyOf(set, question))}>Compute (about ${minutes} min)</button>`;
-  return { curve: null, button };
+  return { curve: null, button: isUnasked(set, question) ? button : pending };
 }
 
 function timeLine(set: Dataset | null): TemplateResult {
@@ -216,10 +212,12 @@ function timeLine(set: Dataset | null): TemplateResult {
   const stored = set === null || isStored(time, set);
   let path = "";
   if (curve !== null && curve.length === times.length) {
-    const [low, high] = [Math.min(...curve), Math.max(...curve)];
+    const known = curve.filter((value) => value !== null);
+    const [low, high] = [Math.min(...known), Math.max(...known)];
     const floor = low > 0 && low < 0.7 * high ? 0 : low - (high - low) * 0.2;
     const height = (value: number) => (34 - (28 * (value - floor)) / (high - floor || 1)).toFixed(1);
-    path = curve.map((value, i) => `${i === 0 ? "M" : "L"}${place(times[i]).toFixed(1)} ${height(value)}`).join("");
+    const partTo = (i: number) => `${curve[i - 1] == null ? "M" : "L"}${place(times[i]).toFixed(1)}`;
+    path = curve.map((value, i) => (value === null ? "" : `${partTo(i)} ${height(value)}`)).join("");
   }
   const move = (event: Event, how: "part" | "time") => {
     const wanted = Number((event.target as HTMLInputElement).value);

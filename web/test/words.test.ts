@@ -6,7 +6,7 @@ import { EMPTY, readLink, writeLink } from "../state/link.js";
 import { answering, axisOf, model, setOf, show } from "./page.js";
 import { buttonsOf, markupOf, textOf } from "./template.js";
 
-const { overStage } = await import("../shell.js");
+const { overStage, PARTS, wantSeries } = await import("../shell.js");
 const { particlesPanel } = await import("../particles.js");
 const { dyeRange } = await import("../dye.js");
 const { budget } = await import("../cards/budget.js");
@@ -371,4 +371,13 @@ it.each([
   const set = setOf("ranged", [0, 1]);
   show(set, { show: "compare", compare, b: { time: 1 } });
   expect(textOf(inspector(set)).includes("Colours")).toBe(has);
+});
+
+it("leaves a gap in the curve of the time line where a stored time has no values", async () => {
+  answering((call) => (call === "statistics" ? { results: [{ mean: [1, null, 4, 2] }] } : new Float32Array(64)));
+  const set = setOf("lost", [0, 1, 2, 3]);
+  show(set, {});
+  wantSeries(set);
+  const curve = () => / d=(M[^ ]+ [^ ]+?)(M[^ ]+ [^L]+L[^ ]+ [\d.]+)/.exec(markupOf(PARTS.time?.()))?.slice(1);
+  await vi.waitFor(() => expect(curve()).toEqual(["M0.0 27.0", "M666.7 6.0L1000.0 20.0"]));
 });
