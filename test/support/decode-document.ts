@@ -57,7 +57,7 @@ function* readDocument(chunks: readonly Uint8Array[], version: Version, slabPoin
     authorise: () => undefined,
     limit: (own) => own,
     start: (query) => engine.start(query, {}),
-    admit: () => null,
+    countPoints: () => null,
   });
   yield* closeEnvelope(reader);
   return evaluation;

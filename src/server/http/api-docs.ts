@@ -13,7 +13,6 @@ const DOCS_POLICY = [
   "object-src 'none'",
 ].join("; ");
 
-/** Head of a document, with one optional way to authorise. */
 export interface ApiHead {
   readonly title: string;
   readonly description: string;

@@ -39,7 +39,6 @@ export function isHeld({ headers }: Pick<FastifyRequest, "headers">, tag: string
   return isNamed(headers["if-none-match"], tag);
 }
 
-/** Adds a tag. Returns what `isHeld` does. */
 export function isFresh(request: FastifyRequest, reply: FastifyReply, { cacheControl }: Config, tag: string): boolean {
   reply.header("etag", tag).header("cache-control", cacheControl);
   return isHeld(request, tag);

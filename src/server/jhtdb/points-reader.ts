@@ -12,7 +12,6 @@ const CR = 0x0d;
 
 export type PointWriter = Pick<TripleWriter, "add" | "addAll" | "flush">;
 
-/** Line forms with either line end. */
 const LF_LINES = linesEnding("\n");
 const CRLF_LINES = linesEnding("\r\n");
 const MAX_POINTS = 2048;

@@ -29,14 +29,14 @@ export interface DecodedOperation {
 interface DecodeContext extends RequestDialect {
   /** Checks the token; null means none. */
   authorise(token: string | null): void;
-  /** Most points of array forms, which keep all points until the end of the request. */
+  /** Most points of requests with lists of numbers (`GetData_Python`, ...), which keep all points until the end of the request. */
   readonly mostPoints: number;
   /** Begins the evaluation, before the first point is read. */
   start(query: Query): Evaluation;
   /** The limit of the request, given the limit of the operation. */
   limit(own: PointLimit): PointLimit;
   /** Counts decoded points, possibly none; a promise if reading has to wait. */
-  admit(points: number): Promise<void> | null;
+  countPoints(points: number): Promise<void> | null;
   /** Bytes still to come, as the request states them; absent: no threads read the points. */
   readonly remaining?: () => number;
 }
@@ -52,12 +52,12 @@ export function decode(
   rows: readonly OperationRow[],
   context: DecodeContext,
 ): Steps<DecodedOperation> {
-  return new Decoder(reader, rows, context).run();
+  return new OperationDecoder(reader, rows, context).run();
 }
 
 type MutableQuery = { -readonly [K in keyof Query]: Query[K] };
 
-class Decoder {
+class OperationDecoder {
   readonly #reader: XmlReader;
   readonly #rows: readonly OperationRow[];
   #row: OperationRow;
@@ -67,7 +67,7 @@ class Decoder {
   #cursor = 0;
   #authorised = false;
   #evaluation: Evaluation | null = null;
-  #lists: readonly Float32Array[] = [];
+  #pointLists: readonly Float32Array[] = [];
 
   constructor(reader: XmlReader, rows: readonly OperationRow[], context: DecodeContext) {
     const [row] = rows as [OperationRow];
@@ -80,15 +80,15 @@ class Decoder {
 
   *run(): Steps<DecodedOperation> {
     checkAttributes(this.#reader, this.#context.version, this.#row.wire);
-    const strayText = (): RequestError => invalid(`There is text between the members of ${this.#row.wire}.`);
+    const strayTextError = (): RequestError => invalid(`There is text between the members of ${this.#row.wire}.`);
     for (;;) {
-      const event = yield* this.#reader.nextTag(strayText);
+      const event = yield* this.#reader.nextTag(strayTextError);
       if (event === END) break;
       yield* this.#readMember();
     }
     this.#checkSkipped(this.#row.request.length, "the end of the request");
     const evaluation = this.#startOnce();
-    writePoints(this.#lists, evaluation.points);
+    writePoints(this.#pointLists, evaluation.points);
     return { row: this.#row, evaluation };
   }
 
@@ -98,6 +98,7 @@ class Decoder {
     if (isInNamespace) this.#switchOverload(local);
     const members = this.#row.request;
     const index = isInNamespace ? members.findIndex((member) => member.name === local) : -1;
+    // An unauthorised caller gets the error of its token, not that of an unknown member.
     if (index < 0) this.#authorise(null);
     const member = members[index];
     if (member === undefined) return yield* this.#unknownMember();
@@ -107,25 +108,28 @@ class Decoder {
     checkAttributes(this.#reader, this.#context.version, local, this.#typeName(member));
     if (member.type === "ArrayOfArrayOfFloat") {
       const { points } = this.#context.limit({ points: this.#context.mostPoints, name: "query.points" });
-      this.#lists = yield* readLists(this.#reader, this.#context, points);
+      this.#pointLists = yield* readLists(this.#reader, this.#context, points);
     } else if (member.type === "ArrayOfPoint3") {
-      yield* this.#items("Point3", member.name, this.#startOnce().points, (count) => this.#context.admit(count));
+      yield* this.#readItems("Point3", member.name, this.#startOnce().points, (count) =>
+        this.#context.countPoints(count),
+      );
     } else if (member.type === "ArrayOfVector3") {
-      yield* this.#items("Vector3", member.name, this.#startOnce().velocities, () => this.#context.admit(0));
-    } else this.#scalar(member, yield* readText(this.#reader, local));
+      yield* this.#readItems("Vector3", member.name, this.#startOnce().velocities, () => this.#context.countPoints(0));
+    } else this.#readScalar(member, yield* readText(this.#reader, local));
   }
 
   /** Switches to another operation of the same name if only that one has the next member. */
   #switchOverload(local: string): void {
-    const isNext = ({ request }: OperationRow): boolean => {
+    const mayContinue = ({ request }: OperationRow): boolean => {
       const left = request.slice(this.#cursor);
       const at = left.findIndex(({ name }) => name === local);
       return at >= 0 && left.slice(0, at).every(({ required }) => !required);
     };
-    if (this.#rows.length === 1 || isNext(this.#row)) return;
+    if (this.#rows.length === 1 || mayContinue(this.#row)) return;
     const other = this.#rows.find(
       (row) =>
-        isNext(row) && row.request.slice(0, this.#cursor).every(({ name }, i) => name === this.#row.request[i]?.name),
+        mayContinue(row) &&
+        row.request.slice(0, this.#cursor).every(({ name }, i) => name === this.#row.request[i]?.name),
     );
     if (other === undefined || this.#evaluation !== null) return;
     this.#row = other;
@@ -178,7 +182,7 @@ class Decoder {
     return simple ? schemaType(member.type) : `{${this.#context.namespace}}${member.type}`;
   }
 
-  #scalar(member: WireMember, text: string): void {
+  #readScalar(member: WireMember, text: string): void {
     switch (member.type) {
       case "string":
         if (member.name === "authToken") this.#authorise(text);
@@ -210,8 +214,13 @@ class Decoder {
     (this.#query as Record<string, unknown>)[name] = value;
   }
 
-  /** Reads the items of `points`, which `admit` counts against the limits, or of `InitialV`, which count nothing. */
-  #items(item: ItemArray["item"], member: string, sink: TripleSink, admit: DecodeContext["admit"]): Steps<void> {
+  /** Reads the items of `points`, which `countPoints` counts against the limits, or of `InitialV`, which count nothing. */
+  #readItems(
+    item: ItemArray["item"],
+    member: string,
+    sink: TripleSink,
+    countPoints: DecodeContext["countPoints"],
+  ): Steps<void> {
     const { limit, textThreads } = this.#startOnce();
     const { points, name } = this.#context.limit(limit);
     const { remaining } = this.#context;
@@ -219,9 +228,9 @@ class Decoder {
       item,
       member,
       sink,
-      most: points,
-      limit: name,
-      admit,
+      maxItems: points,
+      limitName: name,
+      countPoints: countPoints,
       ...(textThreads !== undefined && remaining !== undefined ? { ahead: { textThreads, remaining } } : {}),
     });
   }

@@ -129,7 +129,6 @@ function upgrade(): string {
 function notUnderstood({ blocks }: Fault): string {
   if (blocks.length === 0) return "";
   const written = blocks.map(({ namespace, local }) =>
-    // This namespace has a fixed prefix.
     namespace === XML_NAMESPACE
       ? element("soap:NotUnderstood", "", { qname: `xml:${local}` })
       : element("soap:NotUnderstood", "", { qname: `b:${local}`, "xmlns:b": namespace }),

@@ -20,10 +20,10 @@ export interface ItemArray {
   readonly item: Item;
   readonly member: string;
   readonly sink: TripleSink;
-  readonly most: number;
-  readonly limit: string;
+  readonly maxItems: number;
+  readonly limitName: string;
   /** Counts items read; a promise if reading has to wait. */
-  readonly admit: (count: number) => Promise<void> | null;
+  readonly countPoints: (count: number) => Promise<void> | null;
   /** Threads that may read items; absent: the caller's thread reads them all. */
   readonly ahead?: ReadingThreads;
 }
@@ -73,7 +73,7 @@ class ItemsReader {
 
   *run(): Steps<void> {
     const reader = this.#reader;
-    const { item, member, sink, most, limit } = this.#array;
+    const { item, member, sink, maxItems: most, limitName: limit } = this.#array;
     const stray = () => invalid(`There is text inside ${member}.`, member);
     for (;;) {
       if (this.#form !== undefined && this.#total < most) {
@@ -102,7 +102,7 @@ class ItemsReader {
   #readSameForm(form: ItemForm): TriplesRead {
     const reader = this.#reader;
     const { slab } = this.#array.sink;
-    const room = Math.min(slab.length / 3 - this.#filled, this.#array.most - this.#total);
+    const room = Math.min(slab.length / 3 - this.#filled, this.#array.maxItems - this.#total);
     const out = slab.subarray(3 * this.#filled, 3 * (this.#filled + room));
     const read = textModule().read(reader.buffer.subarray(reader.position, reader.end), form, out);
     reader.position += read.bytes;
@@ -111,7 +111,7 @@ class ItemsReader {
   }
 
   #advance(count: number): Promise<void> | null {
-    const { sink, admit } = this.#array;
+    const { sink, countPoints: admit } = this.#array;
     this.#total += count;
     this.#filled += count;
     if (this.#filled * 3 === sink.slab.length) {
@@ -135,7 +135,7 @@ class ItemsReader {
   }
 
   *#deliver(triples: Float32Array, count: number): Steps<void> {
-    const { sink, most, limit } = this.#array;
+    const { sink, maxItems: most, limitName: limit } = this.#array;
     const taken = Math.min(count, most - this.#total);
     for (let from = 0; from < taken; ) {
       const { slab } = sink;

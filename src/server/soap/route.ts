@@ -17,7 +17,7 @@ import { Utf8Body } from "./transcode.js";
 import { writeWsdl } from "./wsdl.js";
 import { NameCache, XmlReader } from "./xml/reader.js";
 
-interface SharedParts {
+interface RouteContext {
   readonly service: Service;
   readonly mediaTypes: MediaTypes;
   readonly nameCache: NameCache;
@@ -26,7 +26,7 @@ interface SharedParts {
 
 /** SOAP interface: calls by POST, the WSDL by GET. */
 export const soapPlugin: Plugin = async (app, service) => {
-  const shared: SharedParts = {
+  const shared: RouteContext = {
     service,
     mediaTypes: new MediaTypes(),
     nameCache: new NameCache(),
@@ -44,7 +44,7 @@ export const soapPlugin: Plugin = async (app, service) => {
  * Adds the POST route. Its `onRequest` hook serves calls before fastify checks length and type of the body: `serve`
  * does that, and reads the body as it arrives.
  */
-function postRoute(soap: FastifyInstance, shared: SharedParts): void {
+function postRoute(soap: FastifyInstance, shared: RouteContext): void {
   const onRequest = (request: FastifyRequest, reply: FastifyReply): void => {
     serve(request, reply, shared).catch((error: unknown) => reply.send(error));
   };
@@ -55,7 +55,7 @@ function onlyPost(): HttpRefusal {
   return new HttpRefusal(405, "Send a SOAP request by POST.", { allow: "POST" });
 }
 
-function aboutService(): string {
+function servicePage(): string {
   const name = SOAP_PATH.split("/").at(-1);
   return (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>SOAP service of fieldprobe</title></head><body><main>' +
@@ -77,7 +77,7 @@ function sendWsdl(
     Object.entries(request.query as Record<string, string>).map(([key, value]) => [key.toLowerCase(), value]),
   );
   if (parameters.size === 0 && /text\/html/i.test(request.headers.accept ?? ""))
-    return reply.code(405).header("allow", "POST").type("text/html; charset=utf-8").send(aboutService());
+    return reply.code(405).header("allow", "POST").type("text/html; charset=utf-8").send(servicePage());
   if (!parameters.has("wsdl")) throw onlyPost();
   // Toolkits that insist on a bare `?WSDL` may add `dialect=later`.
   const dialect =
@@ -94,7 +94,7 @@ function sendWsdl(
  * Serves one request. Worker threads evaluate batches while the body is still being read; a small query whose bricks are
  * cached is evaluated on this thread, in `finish`.
  */
-async function serve(request: FastifyRequest, reply: FastifyReply, shared: SharedParts): Promise<void> {
+async function serve(request: FastifyRequest, reply: FastifyReply, shared: RouteContext): Promise<void> {
   const media = shared.mediaTypes.read(request.headers["content-type"]);
   const life = new RequestLife(shared.service, request, reply, `soap ${media.version}`);
   try {
@@ -133,7 +133,7 @@ function* readCall(
   request: FastifyRequest,
   life: RequestLife,
   media: MediaType,
-  shared: SharedParts,
+  shared: RouteContext,
 ): Steps<DecodedOperation> {
   const { config, slices } = shared.service;
   const body = life.openBody();
@@ -153,9 +153,9 @@ function* readCall(
       // Times of SOAP are float32.
       start: (query) => life.start({ ...query, singleTimes: true }),
       limit: (own) => life.limit(own),
-      admit: (count) => {
+      countPoints: (count) => {
         const wait = life.countPoints(count);
-        // Items in unusual form are slow to read.
+        // A long body in an unusual form is read by this thread: it gives way to others.
         return wait ?? (body.isLong ? slices.pause() : null);
       },
       remaining: () => body.remaining,

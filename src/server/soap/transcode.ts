@@ -56,7 +56,6 @@ type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "iso-8859-1";
 /** Transcodes one document; input may be cut anywhere, output is cut between characters. */
 export class Transcoder {
   readonly #charset: Charset | null;
-  /** Null until the first bytes determine it. */
   #encoding: Encoding | null = null;
   #marked = false;
   #held: Buffer = NOTHING;

@@ -74,7 +74,7 @@ function* read(chunks: readonly Buffer[], length: number, texts: TextsHere | nul
     authorise: () => undefined,
     limit: () => ({ points: most, name: "query.points" }),
     start: (query) => ({ ...engine.start(query, {}), ...(texts === null ? {} : { textThreads: texts }) }),
-    admit: () => null,
+    countPoints: () => null,
     remaining: () => length,
   });
   yield* closeEnvelope(reader);

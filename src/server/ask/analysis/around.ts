@@ -19,7 +19,6 @@ import { aboutTexts, checkNumbers, coordinatesOf } from "./reductions.js";
 
 const MAX_OFFSETS = 65_536;
 
-/** Mean and count of each quantity at each offset. */
 export async function around(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
   const { where, events, what = defaultWhat(dataset), over, orient } = question;

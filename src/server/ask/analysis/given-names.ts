@@ -4,9 +4,7 @@ import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { MemberValues } from "../question/member-values.js";
 import { compileWhat, namesOf } from "../question/what.js";
 
-/** Members whose texts are quantities. */
 const OF_QUANTITIES = ["of", "on"];
-/** Members that have a member for each quantity. */
 const BY_QUANTITY = ["formulas", "units", "properties"];
 
 /** An answer with the names that its question gives to quantities. */

@@ -11,7 +11,6 @@ const picked = {
 };
 const closed = { additionalProperties: false } as const;
 
-/** Reductions by the member that names them. */
 export const REDUCTIONS = {
   moments: Type.Object(
     { moments: QUANTITY, order: Type.Optional(Type.Integer({ minimum: 1, maximum: 8, default: 4 })) },

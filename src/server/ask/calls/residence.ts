@@ -5,7 +5,6 @@ import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import type { RequestedRegion } from "../question/member-values.js";
 
-/** Records between two checks of the clock. */
 const BLOCK = 8192;
 /** Most images of a region that a particle may pass between two records. */
 const MAX_IMAGES = 1000;

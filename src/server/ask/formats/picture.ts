@@ -7,7 +7,6 @@ import type { MemberValues, RequestedScale } from "../question/member-values.js"
 import { onlyQuantity } from "./arrays.js";
 import { PIXEL_BYTES, rowBytes, writePng } from "./png.js";
 
-/** The range of the finite values. */
 export class Range {
   #low = Number.POSITIVE_INFINITY;
   #high = Number.NEGATIVE_INFINITY;

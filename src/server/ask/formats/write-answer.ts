@@ -67,7 +67,6 @@ export async function sendNumbers(
   return reply;
 }
 
-/** The range of the only quantity; null if there are several. */
 function rangeOf({ quantities }: GridAnswer): readonly [number, number] | null {
   const [only, ...more] = quantities;
   if (only === undefined || more.length > 0 || !(only.values instanceof Float32Array)) return null;

@@ -31,7 +31,6 @@ import { sendTask } from "./start-job.js";
 
 const ID = Type.Object({ id: Type.String({ description: "Id of a job or an input, as it was answered." }) });
 const TAGS = { tags: ["jobs"] };
-/** A member of questions, as text or JSON. */
 const anyOf = (name: MemberName) => Type.Optional(Type.Unknown({ description: memberOf(name).description }));
 const BOX = { x: anyOf("x"), y: anyOf("y"), z: anyOf("z"), i: anyOf("i"), j: anyOf("j"), k: anyOf("k") };
 

@@ -12,7 +12,6 @@ type Skip = NonNullable<ReductionQuery["skip"]>;
 /** The level whose extrema bound a condition, and the nodes of its cubes along each axis. */
 const LEVEL = 3;
 const CUBE_EDGE = 2 ** LEVEL;
-/** Most bytes of extrema that a question reads. */
 const MAX_BYTES = 2 ** 28;
 
 /** Whether a frame has no missing values: its histogram then has the weight of all nodes. */

@@ -68,7 +68,6 @@ export async function answerAtOwnTimes(
         await life.slices.pause();
       }
     } catch (error) {
-      // Others fail because they are aborted.
       failures.push(error);
       next = groups.length;
       life.abort();

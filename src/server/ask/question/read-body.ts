@@ -16,7 +16,6 @@ export const BODY_TYPES = ["application/json", "application/octet-stream", "text
 export const JSON_BYTES = 16 * 1024 * 1024;
 export const JSON_TOO_LARGE =
   ": JSON has at most 16 MiB; send more points as text/csv, application/x-npy or application/octet-stream";
-/** Bytes of CSV read between two checks of the clock. */
 const STEP_BYTES = 64 * 1024;
 
 /** The members in a body. `query`: the members of the query string. */

@@ -18,7 +18,7 @@ export class Interned<T> {
     this.#make = make;
   }
 
-  take(buffer: Buffer, from: number, to: number): T {
+  intern(buffer: Buffer, from: number, to: number): T {
     const length = to - from;
     if (length > LONGEST) return this.#make(buffer.toString("utf8", from, to));
     let hash = length;

@@ -117,7 +117,7 @@ export class XmlReader {
   /** Where the scan inside a tag is, and where the last tag began. */
   #scanAt = 0;
   #tagAt = 0;
-  /** Unread bytes from which a token that was cut is scanned again. */
+  /** A token that was cut is scanned again once this many bytes are unread. */
   #retryBytes = 0;
   #hasStarted = false;
   #hasRoot = false;
@@ -171,19 +171,19 @@ export class XmlReader {
 
   /** Reads the next event where only elements are allowed: skips white space, refuses other text. */
   nextTag(refuse: () => FieldprobeError): Stepping<XmlEvent> {
-    const event = this.#passBlank(refuse);
+    const event = this.#skipBlank(refuse);
     return event === undefined ? this.#waitForTag(refuse) : this.#event.of(event);
   }
 
   *#waitForTag(refuse: () => FieldprobeError): Steps<XmlEvent> {
     for (;;) {
       yield* this.fill();
-      const event = this.#passBlank(refuse);
+      const event = this.#skipBlank(refuse);
       if (event !== undefined) return event;
     }
   }
 
-  #passBlank(refuse: () => FieldprobeError): XmlEvent | undefined {
+  #skipBlank(refuse: () => FieldprobeError): XmlEvent | undefined {
     for (;;) {
       const event = this.#poll();
       if (event !== TEXT) return event;
@@ -237,8 +237,8 @@ export class XmlReader {
       return;
     }
     if (!this.#ownsBuffer || this.end + part.length > this.buffer.length) {
-      const fits = held + part.length <= this.buffer.length && this.#ownsBuffer;
-      const target = fits ? this.buffer : Buffer.allocUnsafe(2 * (held + part.length));
+      const hasRoomBehind = held + part.length <= this.buffer.length && this.#ownsBuffer;
+      const target = hasRoomBehind ? this.buffer : Buffer.allocUnsafe(2 * (held + part.length));
       target.set(this.buffer.subarray(this.position, this.end));
       this.buffer = target;
       this.#ownsBuffer = true;
@@ -249,14 +249,15 @@ export class XmlReader {
     this.end += part.length;
   }
 
-  /** Takes the bytes in the buffer. */
+  // Raw bytes, for items.ts.
+
   takeBuffered(): Buffer {
     const rest = this.buffer.subarray(this.position, this.end);
     this.position = this.end;
     return rest;
   }
 
-  /** Takes bytes from the reader; null at the end, undefined if they have to be awaited. */
+  /** Null at the end, undefined if bytes have to be awaited. */
   take(): Buffer | null | undefined {
     if (this.position < this.end) return this.takeBuffered();
     if (this.ended) return null;
@@ -396,7 +397,7 @@ export class XmlReader {
       if (pair === undefined) return MORE;
       pairs.push(pair);
     }
-    this.#passTag(this.#scanAt + 1);
+    this.#finishTag(this.#scanAt + 1);
     return this.#begin(name, pairs, isSelfClosed);
   }
 
@@ -408,11 +409,11 @@ export class XmlReader {
     if (this.#scanAt >= this.end) return MORE;
     if (this.buffer[this.#scanAt] !== GREATER) throw malformed("an end tag is not closed");
     if (this.#open.at(-1)?.name.text !== name.text) throw malformed("tags do not match");
-    this.#passTag(this.#scanAt + 1);
+    this.#finishTag(this.#scanAt + 1);
     return this.#close();
   }
 
-  #passTag(next: number): void {
+  #finishTag(next: number): void {
     this.#tagAt = this.position;
     this.position = next;
     this.#runChars = 0;
@@ -471,7 +472,7 @@ export class XmlReader {
     if (p >= end) return undefined;
     if (p === from) throw malformed("a name is missing");
     this.#scanAt = p;
-    return this.#nameCache.names.take(buffer, from, p);
+    return this.#nameCache.names.intern(buffer, from, p);
   }
 
   #scanAttribute(): WrittenAttribute | undefined {
@@ -497,7 +498,7 @@ export class XmlReader {
     for (; p < end; p++) {
       const byte = buffer[p];
       if (byte === quote) {
-        value += this.#nameCache.values.take(buffer, from, p);
+        value += this.#nameCache.values.intern(buffer, from, p);
         this.#scanAt = p + 1;
         if (value.length > limit && countChars(value) > limit) throw tooLong();
         return value;
@@ -508,7 +509,7 @@ export class XmlReader {
         while (q < end && buffer[q] !== SEMICOLON && q - p <= this.#limits["xml.nameChars"]) q++;
         if (q >= end) break;
         if (buffer[q] !== SEMICOLON) throw malformed("an ampersand does not start a reference");
-        value += this.#nameCache.values.take(buffer, from, p);
+        value += this.#nameCache.values.intern(buffer, from, p);
         value += String.fromCodePoint(referenced(buffer.toString("latin1", p + 1, q)));
         from = q + 1;
         p = q;

@@ -12,7 +12,7 @@ test("gives what the text between the bounds is turned into, whatever was asked 
       (texts) => {
         for (const text of texts) {
           const bytes = Buffer.from(`<${text}>`);
-          expect(interned.take(bytes, 1, bytes.length - 1).text).toBe(bytes.toString("utf8", 1, bytes.length - 1));
+          expect(interned.intern(bytes, 1, bytes.length - 1).text).toBe(bytes.toString("utf8", 1, bytes.length - 1));
         }
       },
     ),
@@ -24,10 +24,10 @@ test("turns a short text once while nothing takes its place, and keeps no bytes 
   let made = 0;
   const interned = new Interned((text) => `${text} ${made++}`);
   const bytes = Buffer.from("points");
-  expect(interned.take(bytes, 0, 6)).toBe("points 0");
+  expect(interned.intern(bytes, 0, 6)).toBe("points 0");
   bytes.write("qoints");
-  expect(interned.take(bytes, 0, 6)).toBe("qoints 1");
-  expect(interned.take(Buffer.from("points"), 0, 6)).toBe("points 0");
+  expect(interned.intern(bytes, 0, 6)).toBe("qoints 1");
+  expect(interned.intern(Buffer.from("points"), 0, 6)).toBe("points 0");
 });
 
 test("keeps nothing of what is refused", () => {
@@ -36,7 +36,7 @@ test("keeps nothing of what is refused", () => {
     calls++;
     throw new Error("no");
   });
-  expect(() => interned.take(Buffer.from("x"), 0, 1)).toThrow("no");
-  expect(() => interned.take(Buffer.from("x"), 0, 1)).toThrow("no");
+  expect(() => interned.intern(Buffer.from("x"), 0, 1)).toThrow("no");
+  expect(() => interned.intern(Buffer.from("x"), 0, 1)).toThrow("no");
   expect(calls).toBe(2);
 });
