@@ -28,15 +28,15 @@ const wallRows = ({ nu, u_tau }: WallUnits, axis: Axis): CardContent["rows"] => 
 ];
 
 /** Velocities relative to the wall, of two walls those in the half at the first, with the viscous and the logarithmic law. */
-function wallContent(answers: Answered, axis: Axis, profiles: readonly Curve[]): CardContent {
+function wallContent(answers: Answered, axis: Axis, profiles: readonly Curve[], rows: CardContent["rows"]) {
   const measured = answers.flatMap(([, { wall_units }, label], i): Curve[] => {
     if (wall_units === undefined) return [];
     const { u_tau, [`${axis.name}_plus` as const]: distances } = wall_units as WallUnits;
     const { points } = profiles[i];
     const half = points.slice(0, hasTwoWalls(axis) ? Math.ceil(points.length / 2) : points.length);
-    // A wall without a node is taken to be at rest.
-    const atWall = half[distances.indexOf(0)]?.[1] ?? 0;
-    const direction = Math.sign(half.reduce((sum, [, u]) => sum + u - atWall, 0));
+    // A wall without a node or a value is taken to be at rest.
+    const atWall = half[distances.indexOf(0)]?.[1] || 0;
+    const direction = Math.sign(half.reduce((sum, [, u]) => sum + (u - atWall || 0), 0));
     const scaled = half
       .map(([, u], j): [number, number] => [distances[j], (direction * (u - atWall)) / u_tau])
       .filter(([y]) => y > 0);
@@ -58,7 +58,7 @@ function wallContent(answers: Answered, axis: Axis, profiles: readonly Curve[]):
         { label: `ln ${axis.name}⁺ / 0.41 + 5.2`, points: logarithmic, isDashed: true },
       ],
     },
-    rows: wallRows(answers[0][1].wall_units as WallUnits, axis),
+    rows,
   };
 }
 
@@ -76,20 +76,22 @@ export const profile: CardKind = {
     const axis = profileAxis(set);
     const { symbol } = quantityOf(what);
     const curves = answers.map(([, answer, label]): Curve => {
-      const result = resultsOf(answer)[0] as {
+      const { coordinates, mean } = resultsOf(answer)[0] as {
         readonly coordinates: Readonly<Record<string, readonly number[]>>;
-        readonly mean: readonly number[];
+        readonly mean: readonly (number | null)[];
       };
-      const positions = result.coordinates[axis.name] ?? [];
-      requireOne([result.mean[0]].flat().length);
-      return { label: label ?? symbol, points: positions.map((y, i): [number, number] => [y, result.mean[i]]) };
+      const positions = coordinates[axis.name] ?? [];
+      requireOne([mean[0]].flat().length);
+      return { label: label ?? symbol, points: positions.map((y, i): [number, number] => [y, mean[i] ?? Number.NaN]) };
     });
     const wall = answers[0][1].wall_units as WallUnits | undefined;
-    if (wall !== undefined && isInWallUnits.value) return wallContent(answers, axis, curves);
+    const left = leftOut(resultsOf<LeftOut>(answers[0][1])[0]);
+    const rows = [...(wall === undefined ? [] : wallRows(wall, axis)), ...left];
+    if (wall !== undefined && isInWallUnits.value) return wallContent(answers, axis, curves, rows);
     return {
       title: `Profile of ${symbol} along ${axis.name}`,
       chart: { x: { label: axis.name }, y: { label: symbol }, curves, zero: true },
-      rows: [...(wall === undefined ? [] : wallRows(wall, axis)), ...leftOut(resultsOf<LeftOut>(answers[0][1])[0])],
+      rows,
     };
   },
   options: (set) => html`${wallAxis(set) !== null ? toggle("Wall units", isInWallUnits) : nothing}`,

@@ -105,17 +105,15 @@ it("draws in wall units every time that is chosen, each by its own friction velo
 it.each([
   ["a moving wall", [-1, -0.9, 0], [1, 1, 2, 10]],
   ["a flow against x", [0, -0.1, -1], [1, 1, 2, 10]],
+  ["a plane without values", [0, null, 1], [1, Number.NaN, 2, 10]],
 ])("draws the velocity relative to the wall of %s", (_, means, points) => {
   const answer = {
     results: [{ coordinates: { y: [-1, -0.9, 0, 0.9, 1] }, mean: [...means, 0.9, 1], infinite: [3, 0, 0, 0, 2] }],
     wall_units: { u_tau: 0.1, nu: 0.02, y_plus: [0, 1, 2, 1, 0] },
   };
   toggleWallUnits();
-  const { curves } = profile.content(setOf(x, y, z), "u.x", [[0.5, answer, null]]).chart;
+  const { chart, rows } = profile.content(setOf(x, y, z), "u.x", [[0.5, answer, null]]);
   toggleWallUnits();
-  expect(curves[0]?.points.flat().map((one) => Math.round(1e9 * one) / 1e9)).toEqual(points);
-  expect(profile.content(setOf(x, y, z), "u.x", [[0.5, answer, null]]).rows).toContainEqual([
-    "Infinite, not counted",
-    "5 nodes",
-  ]);
+  expect(chart.curves[0]?.points.flat().map((one) => Math.round(1e9 * one) / 1e9)).toEqual(points);
+  expect(rows).toContainEqual(["Infinite, not counted", "5 nodes"]);
 });
