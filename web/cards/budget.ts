@@ -41,9 +41,9 @@ export const budget: CardKind = {
         ? []
         : [{ label, points: numbers(result[key]).map((value, i): [number, number] => [y_plus[i], value]) }],
     );
-    const peak = Math.max(...numbers(result.produc).map(Math.abs));
+    const peak = Math.max(...numbers(result.produc).filter(Number.isFinite).map(Math.abs));
     const rest = numbers(result.sum);
-    const outside = rest.filter((_, i) => y_plus[i] > 1).map(Math.abs);
+    const outside = rest.filter((one, i) => y_plus[i] > 1 && Number.isFinite(one)).map(Math.abs);
     return {
       title: `Budget of the ${chosen.value === "k" ? "turbulent energy" : `⟨${chosen.value}⟩`}, all times, first half`,
       chart: { x: { label: "y⁺", isLog: true }, y: { label: "in u_τ⁴/ν" }, curves, zero: true },
