@@ -58,7 +58,8 @@ function firstSums(values: Float64Array, weights: Float64Array | null) {
   let [count, infinite, weight, sum] = [0, 0, 0, 0];
   let [min, max] = [Infinity, -Infinity];
   for (let from = 0; from < values.length; from += RUN) {
-    let [runWeight, runSum] = [0, 0];
+    let runWeight = 0;
+    let runSum = 0;
     const to = Math.min(from + RUN, values.length);
     for (let i = from; i < to; i++) {
       const value = values[i];
@@ -83,7 +84,10 @@ function firstSums(values: Float64Array, weights: Float64Array | null) {
 function powerSums(values: Float64Array, weights: Float64Array | null, estimate: number, order: number): number[] {
   let [s1, s2, s3, s4] = [0, 0, 0, 0];
   for (let from = 0; from < values.length; from += RUN) {
-    let [r1, r2, r3, r4] = [0, 0, 0, 0];
+    let r1 = 0;
+    let r2 = 0;
+    let r3 = 0;
+    let r4 = 0;
     const to = Math.min(from + RUN, values.length);
     for (let i = from; i < to; i++) {
       const d = values[i] - estimate;

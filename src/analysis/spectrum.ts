@@ -86,16 +86,13 @@ export function modesOf({ transformed, nodes }: SpectrumPlan): OfAxes<number> {
 export type SpectrumSums = readonly Float64Array[];
 
 export function emptySums(plan: SpectrumPlan): SpectrumSums {
-  const [groups, lists] = [groupsOf(plan), isOfLines(plan) ? plan.components : 1];
-  const sizeOf = (term: SpectrumTerm) =>
-    term === "mean" ? 1 + plan.components : binsOf(plan) * (term === "energy" ? lists : 1);
-  return plan.terms.map((term) => new Float64Array(groups * sizeOf(term)));
+  const sizes = { mean: 1 + plan.components, energy: binsOf(plan) * (isOfLines(plan) ? plan.components : 1) };
+  return plan.terms.map((term) => new Float64Array(groupsOf(plan) * (sizes[term as "mean"] ?? binsOf(plan))));
 }
 
 /** Adds the sums of later rows to the sums of earlier rows. */
 export function addSums(plan: SpectrumPlan, into: SpectrumSums, from: SpectrumSums): void {
-  const size = 1 + plan.components;
-  const isCentred = plan.terms[0] === "mean";
+  const [size, isCentred] = [1 + plan.components, plan.terms[0] === "mean"];
   for (let at = 0; isCentred && at < from[0].length; at += size)
     addMeans(plan, into, at / size, from[0][at], [...from[0].subarray(at + 1, at + size)]);
   into.forEach((sums, t) => {
@@ -238,8 +235,7 @@ export class SpectrumRows {
 
   /** The row with the wavenumbers of odd derivatives, which are 0 at the last mode of an even number of nodes. */
   #oddDerivativeRow(y: number, z: number): RowModes {
-    const { nodes } = this.#plan;
-    const wavenumber = (i: number, a: 0 | 1 | 2) => (2 * i === nodes[a] ? 0 : this.#k[a][i]);
+    const wavenumber = (i: number, a: 0 | 1 | 2) => (2 * i === this.#plan.nodes[a] ? 0 : this.#k[a][i]);
     const kx = this.#k[0].map((_, i) => wavenumber(i, 0));
     return { ...this.#row, kx, ky: wavenumber(y, 1), kz: wavenumber(z, 2) };
   }
