@@ -66,8 +66,7 @@ export class FrameTransforms {
     const region = { frame, first: [0, 0, from], count: [nx, ny, count] } as const;
     this.#columns.evaluate({ ...plan, region, time, blend, derived, cancel }, open, sampler, (c, y, z, values) => {
       const room = rooms[c];
-      // Rows that stay as they are have no imaginary parts.
-      if (y === 0 && !plan.transformed[0]) room.fill(0);
+      if (y === 0) room.fill(0);
       for (let row = 0; row * nx < values.length; row++)
         room.set(values.subarray(row * nx, (row + 1) * nx), 2 * half * (y + row));
       if (y + values.length / nx < ny) return;
