@@ -7,7 +7,7 @@ import { AXIS_NAMES, type Question } from "../dataset/dataset.js";
 import { type Descriptor, type DescriptorInput, frameCount, parseDescriptor, timesIn } from "../dataset/descriptor.js";
 import type { Answers } from "../recognise/answers.js";
 import { requireDistinct } from "../recognise/fields.js";
-import { timesOf } from "../recognise/grid.js";
+import { timesOf } from "../recognise/frame-times.js";
 import { Findings, frameLabels, TIMES_ANSWER } from "../recognise/layout.js";
 import { type Recognised, recogniseOpen } from "../recognise/recognise.js";
 import { UnitedFile, withFiles } from "../united-file.js";
@@ -24,7 +24,6 @@ const NUMBERS = /\d+(?:\.\d+)?/g;
 interface Pattern {
   /** The name, with `{step}` in place of the part that varies. */
   readonly pattern: string;
-  /** The part that varies, for each name. */
   readonly steps: string[];
 }
 

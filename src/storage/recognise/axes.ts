@@ -6,7 +6,7 @@ import { contradictionOf, factorBetween, isNoVelocity, unitOf } from "../dataset
 import { unitAt } from "./component-units.js";
 import { type CoordinateTable, curvedMeshIn, groupsAround, join, parentOf, tableNodes } from "./evidence.js";
 import type { FoundFields } from "./fields.js";
-import { type AxisClues, axisOf, checkAgainstNodes, edgesWithin, NO_CLUES, singleNodeAxis } from "./grid.js";
+import { type AxisClues, axisOf, checkStatedNumbers, edgesWithin, NO_CLUES, singleNodeAxis } from "./grid.js";
 import { type Contents, type Findings, LENGTHS_ANSWER } from "./layout.js";
 import { framesIn, nodesAlong, type OrientedDataset, type SharedEvidence } from "./order.js";
 import { refuseParametric } from "./stated-names.js";
@@ -208,7 +208,7 @@ export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: A
     const isPlain = table.along === null && !table.isEdges && contents.dataset(table.path) !== null;
     const value = isPlain ? { file: contents.name, path: table.path } : [...tableNodes(contents, table)];
     const isAnswered = areNodesAnswered(contents) || contents.answers.origin !== undefined;
-    if (!isAnswered) checkAgainstNodes(axis, tableNodes(contents, table), where, clues, findings);
+    if (!isAnswered) checkStatedNumbers(axis, tableNodes(contents, table), where, clues, findings);
     if (!isAnswered && contents.answers.coordinates?.has(axis))
       findings.addReason(`${axis}: ${where}, from your answer.`);
     const atTable = new StatedNumbers(contents, [table.path]).clues(axis, storedOrder).periodic;

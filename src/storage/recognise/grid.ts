@@ -1,12 +1,7 @@
-/** Axes and times by what a file states and the user answers; what neither says becomes an open question. */
+/** Describes axes from the file and the answers of the user, and asks about what neither states. */
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
-import type { DescriptorInput } from "../dataset/descriptor.js";
-import { factorBetween } from "../dataset/units.js";
-import type { Answers } from "./answers.js";
-import { type AxisInput, type Contents, type Findings, TIMES_ANSWER } from "./layout.js";
-
-type TimeInput = DescriptorInput["time"];
+import type { AxisInput, Contents, Findings } from "./layout.js";
 
 /** A value, mostly a number, and the place that states it. */
 export interface Stated<T = number> {
@@ -55,7 +50,7 @@ export const NO_CLUES: AxisClues = {
   unordered: { spacing: null, length: null, origin: null },
 };
 
-const USER = "your answer";
+export const USER = "your answer";
 
 /** An axis that is being described, what its file states of it, and the findings that it adds to. */
 interface AxisContext {
@@ -150,8 +145,8 @@ function locateBetweenEnds(context: AxisContext, clues: AxisClues, lower: Stated
   if (spacing !== null && Math.abs(step / spacing.value - 1) < STATED_TOLERANCE / nodes) return onEnds;
   const statement = `${lower.where} is ${lower.value} and ${upper.where} is ${upper.value}`;
   askNodesOnEnds(context, statement, "these ends", lower.value);
-  const ofLength = length === null ? null : { ...length, value: length.value / nodes };
-  return { ...onEnds, spacing: spacing ?? ofLength ?? { value: step, where: lower.where } };
+  const spacingFromLength = length === null ? null : { ...length, value: length.value / nodes };
+  return { ...onEnds, spacing: spacing ?? spacingFromLength ?? { value: step, where: lower.where } };
 }
 
 /** The origin as the first centre, or as the corner of its cell if the user says so; asks if values are at centres. */
@@ -162,9 +157,9 @@ function locateFirstCentre(context: AxisContext, clues: AxisClues, origin: State
   const step = spacing?.value ?? (length?.value ?? 0) / nodes;
   const gap = Math.abs(origin.value - (limits.lower?.value ?? Number.NaN)) / Math.abs(step);
   if (centres === null || origin.where === USER || Math.abs(gap - 0.5) < STATED_TOLERANCE) return clues;
-  const claim = `${origin.where} is ${origin.value} and ${centres.where} is "${centres.value}"; that this is the centre of the first cell, not its corner, is a guess.`;
+  const question = `${origin.where} is ${origin.value} and ${centres.where} is "${centres.value}"; that this is the centre of the first cell, not its corner, is a guess.`;
   const answer = "--cells AXES if it is the corner (none for none), or --origin x,y,z";
-  if (cells === undefined || (cells.includes(axis) && step === 0)) findings.ask("origin", claim, answer, axis);
+  if (cells === undefined || (cells.includes(axis) && step === 0)) findings.ask("origin", question, answer, axis);
   if (cells?.includes(axis) !== true) return clues;
   findings.addReason(`${axis}: ${origin.where} is the corner of the first cell, from ${USER}.`);
   const ends = [origin.value, origin.value + nodes * step];
@@ -174,9 +169,9 @@ function locateFirstCentre(context: AxisContext, clues: AxisClues, origin: State
 
 function askNodesOnEnds(context: AxisContext, statement: string, ends: "this end" | "these ends", first: number): void {
   const { axis, nodes, findings } = context;
-  const open = `nothing states whether the ${nodes} nodes are on ${ends} or in the middle of cells`;
+  const ambiguity = `nothing states whether the ${nodes} nodes are on ${ends} or in the middle of cells`;
   const answer = "--cells AXES (none for none), or --origin x,y,z and --spacing x,y,z";
-  findings.ask("origin", `${statement}, and ${open}; the first node at ${first} is a guess.`, answer, axis);
+  findings.ask("origin", `${statement}, and ${ambiguity}; the first node at ${first} is a guess.`, answer, axis);
 }
 
 /** The number of the nodes of an axis, its least and greatest coordinate, and its largest step. */
@@ -200,8 +195,8 @@ function checkBoxes(range: NodeRange, { boxes }: AxisClues, findings: Findings, 
     value.length === 3
       ? value.some((length) => isLength(length, where))
       : BOX_PAIRS.some(([lower, upper]) => isBox(value[lower] as number, value[upper] as number, where));
-  const other = boxes.find((box) => !fits(box));
-  if (other !== undefined) findings.contradict("spacing", misplaced(range, other), axisFlags(axis), axis, isAnswered);
+  const misfit = boxes.find((box) => !fits(box));
+  if (misfit !== undefined) findings.contradict("spacing", misplaced(range, misfit), axisFlags(axis), axis, isAnswered);
 }
 
 const axisFlags = (axis: AxisName): string => `--spacing and --origin, or axes.${axis} in a descriptor`;
@@ -220,8 +215,8 @@ function checkLimits(range: NodeRange, { limits, unordered }: AxisClues, finding
   const isFar = (end: Stated | Stated<readonly number[]> | null, node: number, steps: number) =>
     end !== null && [end.value].flat().every((value) => Math.abs((value as number) - node) > steps * step);
   const low = [limits.lower, unordered.origin].find((end) => isFar(end, first, BOX_END_STEPS[0]));
-  const other = low ?? (isFar(limits.upper, last, BOX_END_STEPS[1]) ? limits.upper : null);
-  if (other !== null) findings.contradict("origin", misplaced(range, other), axisFlags(axis), axis);
+  const misfit = low ?? (isFar(limits.upper, last, BOX_END_STEPS[1]) ? limits.upper : null);
+  if (misfit !== null) findings.contradict("origin", misplaced(range, misfit), axisFlags(axis), axis);
 }
 
 function reportContradictions({ axis, contents, findings }: AxisContext, { contradictions }: AxisClues): void {
@@ -239,7 +234,7 @@ function reportContradictions({ axis, contents, findings }: AxisContext, { contr
  * @param source what gives the nodes, for messages
  * @param isAnswered whether an answer gives them, whatever is stated
  */
-export function checkAgainstNodes(
+export function checkStatedNumbers(
   axis: AxisName,
   nodes: Float64Array,
   source: string,
@@ -253,8 +248,8 @@ export function checkAgainstNodes(
   const ends = [nodes[0], nodes[nodes.length - 1]];
   const [first, last] = [Math.min(...ends), Math.max(...ends)];
   const mean = (last - first) / (nodes.length - 1);
-  const isNear = (value: number, places: readonly number[], slack: number) =>
-    places.some((place) => Math.abs(value - place) <= slack);
+  const isNear = (value: number, positions: readonly number[], slack: number) =>
+    positions.some((place) => Math.abs(value - place) <= slack);
   const [from, to] = [least, most].map((step) => Number(step.toPrecision(6)));
   const range = from === to ? `${from}` : `${from} to ${to}`;
   const check = (
@@ -264,8 +259,8 @@ export function checkAgainstNodes(
     fits: (value: number) => boolean,
   ) => {
     if (stated === null || [stated.value].flat().some((value) => fits(value as number))) return;
-    const claim = `${source} ${measured} along ${axis}, and ${stated.where} is ${valueText(stated)}`;
-    const question = `${claim}; that the coordinates hold is a guess.`;
+    const statement = `${source} ${measured} along ${axis}, and ${stated.where} is ${valueText(stated)}`;
+    const question = `${statement}; that the coordinates hold is a guess.`;
     findings.contradict(about, question, axisFlags(axis), axis, isAnswered);
   };
   const slack = isAnswered ? 1e-6 : STATED_TOLERANCE;
@@ -285,14 +280,18 @@ export function checkAgainstNodes(
 }
 
 /** Tells where coordinates or numbers of the file contradict the nodes of an answer. */
-function checkAgainstFile({ axis, contents, findings }: AxisContext, nodes: Float64Array, clues: AxisClues): void {
+function checkStoredCoordinates(
+  { axis, contents, findings }: AxisContext,
+  nodes: Float64Array,
+  clues: AxisClues,
+): void {
   const { value = [], where = "" } = clues.coordinates ?? {};
   const slack = STATED_TOLERANCE * Math.abs(nodes[1] - nodes[0]);
   const isOther = (place: number, k: number) => !(Math.abs(place - nodes[k]) <= slack);
   const answered = `${nodes.length} nodes from ${nodes[0]} to ${nodes[nodes.length - 1]}`;
   if (("path" in value ? contents.numbers(value.path) : value).some(isOther))
     findings.override("spacing", answered, `the coordinates in ${where}`, axis);
-  checkAgainstNodes(axis, nodes, "The answer", clues, findings, true);
+  checkStatedNumbers(axis, nodes, "The answer", clues, findings, true);
 }
 
 /** An axis of a descriptor, from what a file states and the user answers; questions and reasons go to `findings`. */
@@ -328,7 +327,7 @@ function axisOfNumbers(context: AxisContext, clues: AxisClues, faces: Pick<AxisI
   if (origin === null) askOrigin(context, clues);
   else {
     findings.addReason(`${axis}: origin ${first} from ${origin.where}.`);
-    checkNumbers(context, clues, origin, spacing);
+    checkEvenNodes(context, clues, origin, spacing);
   }
   const last = first + (nodes - 1) * spacing;
   const edges = clues.edges ?? (origin === null ? null : edgesWithin([first, last], nodes, clues.limits));
@@ -337,15 +336,15 @@ function axisOfNumbers(context: AxisContext, clues: AxisClues, faces: Pick<AxisI
 }
 
 /** Compares evenly spaced nodes with what the file states besides. */
-function checkNumbers(context: AxisContext, clues: AxisClues, origin: Stated, spacing: number): void {
+function checkEvenNodes(context: AxisContext, clues: AxisClues, origin: Stated, spacing: number): void {
   const { axis, nodes, fileClues, findings } = context;
   const isSpacingAnswered = [clues.spacing, clues.length].some((clue) => clue?.where === USER);
   const isOriginAnswered = origin.where === USER;
   if (isSpacingAnswered || isOriginAnswered) {
-    // An answered origin moves all nodes; what is stated of their distances still holds.
+    // An origin from the user moves the nodes but keeps the stated spacing and length.
     const withoutLengths = { ...fileClues, spacing: null, length: null, unordered: NO_CLUES.unordered, boxes: [] };
     const answered = Float64Array.from({ length: nodes }, (_, k) => origin.value + k * spacing);
-    checkAgainstFile(context, answered, isSpacingAnswered ? fileClues : withoutLengths);
+    checkStoredCoordinates(context, answered, isSpacingAnswered ? fileClues : withoutLengths);
   }
   if (isSpacingAnswered) return;
   const ends = [origin.value, origin.value + (nodes - 1) * spacing];
@@ -420,8 +419,8 @@ function facesOf({ axis, contents, findings }: AxisContext, stated: AxisClues["w
 }
 
 function askOrigin({ axis, findings }: AxisContext, { unordered }: AxisClues): void {
-  const open = unorderedText(unordered.origin) ?? "The coordinate of the first node is not stated";
-  findings.ask("origin", `${open}; 0 is a guess.`, "--origin x,y,z, or axes.*.origin in a descriptor", axis);
+  const statement = unorderedText(unordered.origin) ?? "The coordinate of the first node is not stated";
+  findings.ask("origin", `${statement}; 0 is a guess.`, "--origin x,y,z, or axes.*.origin in a descriptor", axis);
 }
 
 /** Contradicts a length that is not one spacing per node, or on an axis that is not periodic one spacing less. */
@@ -432,9 +431,9 @@ function checkLength({ axis, nodes, contents: { answers }, findings }: AxisConte
   const fits = (count: number) => Math.abs(steps - count) < COUNT_TOLERANCE;
   if (fits(nodes) || (periodic?.value !== true && fits(nodes - 1))) return;
   const statement = `${spacing.where} is ${spacing.value} and ${length.where} is ${length.value}`;
-  const claim = `${statement}, which is ${Number(steps.toPrecision(6))} of it for ${nodes} nodes`;
+  const misfit = `${statement}, which is ${Number(steps.toPrecision(6))} of it for ${nodes} nodes`;
   const answer = `--spacing or --length, or axes.${axis} in a descriptor`;
-  findings.contradict("spacing", `${claim}; that the spacing holds is a guess.`, answer, axis);
+  findings.contradict("spacing", `${misfit}; that the spacing holds is a guess.`, answer, axis);
 }
 
 function unorderedText(list: Stated<readonly number[]> | null): string | null {
@@ -450,9 +449,9 @@ function spacingOf(context: AxisContext, clues: AxisClues): { spacing: number; i
   if (spacing === null && length !== null) return spacingOfLength(context, clues, length);
   if (spacing === null) {
     const list = unordered.spacing ?? clues.boxes[0] ?? null;
-    const problem = unorderedText(list) ?? "The distance of the nodes is not stated";
+    const statement = unorderedText(list) ?? "The distance of the nodes is not stated";
     const answer = "--length x,y,z or --spacing x,y,z, or axes.*.spacing in a descriptor";
-    findings.ask("spacing", `${problem}; 1 is a guess.`, answer, axis);
+    findings.ask("spacing", `${statement}; 1 is a guess.`, answer, axis);
   } else findings.addReason(`${axis}: spacing ${spacing.value} from ${spacing.where}${periodicText(periodic)}.`);
   if (periodic === null) askPeriodicity(context);
   return { spacing: spacing?.value ?? 1, isPeriodic: periodic?.value ?? false };
@@ -464,16 +463,17 @@ function spacingOfLength({ axis, nodes, contents, findings }: AxisContext, clues
   const { periodic } = clues;
   const isPeriodic = periodic?.value ?? true;
   const isCells = cells?.includes(axis) === true;
-  const [ofCells, ofNodes] = [length.value / nodes, length.value / (nodes - 1)];
-  const spacing = isPeriodic || isCells ? ofCells : ofNodes;
+  const [cellSpacing, nodeSpacing] = [length.value / nodes, length.value / (nodes - 1)];
+  const spacing = isPeriodic || isCells ? cellSpacing : nodeSpacing;
   findings.addReason(
     `${axis}: spacing ${spacing}, length ${length.value} from ${length.where}${periodicText(periodic)}.`,
   );
-  // Beside values at centres, `cells` says which point the origin is, and only cells from a corner fill the length.
+  // If values are at cell centres, `cells` tells whether the origin is a centre or a corner; only in the second case do
+  // the cells fill the length.
   const isAboutOrigin = clues.centres !== null && clues.origin !== null && clues.origin.where !== USER;
   const isSaid = length.where === USER || isCells || (cells !== undefined && !isAboutOrigin);
-  const open = `a spacing of ${ofCells} between ${nodes} cells, as on a periodic axis, or of ${ofNodes} from the first node to the last`;
-  const question = `The length ${length.value} means ${open}; ${spacing} is a guess.`;
+  const meanings = `a spacing of ${cellSpacing} between ${nodes} cells, as on a periodic axis, or of ${nodeSpacing} from the first node to the last`;
+  const question = `The length ${length.value} means ${meanings}; ${spacing} is a guess.`;
   const byCells = `${cells === undefined ? "--cells AXES (none for none), or " : ""}--spacing x,y,z`;
   const answer = periodic === null ? "--periodic AXES (none for none), or axes.* in a descriptor" : byCells;
   if (periodic === null || (!isPeriodic && !isSaid)) findings.ask("spacing", question, answer, axis);
@@ -486,66 +486,4 @@ const periodicText = (periodic: Stated<boolean> | null): string =>
 function askPeriodicity({ axis, findings }: AxisContext): void {
   const answer = "--periodic AXES (none for none), or axes.*.periodic in a descriptor";
   findings.ask("periodicity", "Nothing states whether the field is periodic.", answer, axis);
-}
-
-/** Times of the frames: as the user says, else as stated, else the index with a question. */
-export function timesOf(
-  frames: number,
-  stated: Stated<readonly number[]> | null,
-  answers: Answers,
-  findings: Findings,
-): TimeInput {
-  const { times } = answers;
-  const inUnits = stated?.units ? ` in "${stated.units}"` : "";
-  if (times !== undefined) {
-    const answered =
-      "origin" in times ? Array.from({ length: frames }, (_, k) => times.origin + k * times.step) : times;
-    if (answered.length !== frames)
-      throw new DataError(`there are ${frames} frames, not the ${answered.length} of --times`);
-    findings.addReason(`time: from ${USER}.`);
-    if (stated !== null && !isSameTimes(answered, stated))
-      findings.override("times", listText(answered), `${stated.where} (${listText(stated.value)}${inUnits})`);
-    return describeTimes(answered);
-  }
-  if (stated?.value.length === frames) {
-    const at = stated.value.findIndex((value, index) => index > 0 && value <= (stated.value[index - 1] as number));
-    if (at > 0)
-      throw new DataError(
-        `the times in ${stated.where} do not ascend (${stated.value[at - 1]} is followed by ${stated.value[at]}); frames must be stored from the earliest to the latest`,
-      );
-    findings.addReason(`time: from ${stated.where}${inUnits}.`);
-    return describeTimes(stated.value);
-  }
-  const count = stated === null ? "" : `${stated.where} has ${stated.value.length}`;
-  if (frames !== 1) {
-    const mismatch = count && ` (${count} for ${frames} frames)`;
-    const text = `The file does not state the times of its ${frames} frames${mismatch}, and the index is a guess.`;
-    findings.ask("times", text, TIMES_ANSWER);
-    return { origin: 0, step: 1, count: frames };
-  }
-  if (count === "")
-    findings.ask("snapshot", "The file does not state its time; it is a snapshot at time 0.", TIMES_ANSWER);
-  else {
-    const text = `${count} times, but no dimension of the field is that of time; a snapshot at time 0 is a guess.`;
-    findings.contradict("times", text, TIMES_ANSWER);
-  }
-  return { count: 1, origin: 0 };
-}
-
-function isSameTimes(answered: readonly number[], { value, units = "" }: Stated<readonly number[]>): boolean {
-  const [first = 0, last = first] = [answered[0], answered.at(-1)];
-  const slack = 1e-6 * Math.abs(last - first || first);
-  const isSame = answered.length === value.length && answered.every((time, k) => Math.abs(time - value[k]) <= slack);
-  return isSame && (units === "" || factorBetween(units, "s") === 1);
-}
-
-const listText = (values: readonly number[]): string =>
-  values.slice(0, 3).join(", ") + (values[3] === undefined ? "" : ", ...");
-
-function describeTimes(values: readonly number[]): TimeInput {
-  const [origin, second] = values as [number, number | undefined];
-  if (second === undefined) return { count: 1, origin };
-  const step = (values[values.length - 1] - origin) / (values.length - 1);
-  const isUniform = values.every((value, index) => Math.abs(value - origin - index * step) <= 1e-6 * step);
-  return isUniform ? { origin, step, count: values.length } : { values: [...values] };
 }

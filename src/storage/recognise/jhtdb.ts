@@ -7,7 +7,8 @@ import { DataError } from "../../shared/errors.js";
 import { FIELDS, fieldNameProblem } from "../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName, KNOWN_FIELDS } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
-import { axisOf, NO_CLUES, timesOf } from "./grid.js";
+import { timesOf } from "./frame-times.js";
+import { axisOf, NO_CLUES } from "./grid.js";
 import {
   type AxisInput,
   askOrderOfComponents,

@@ -4,7 +4,8 @@ import { FIELDS, type KnownField } from "../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import type { Dimension } from "./assign.js";
-import { type AxisClues, axisOf, NO_CLUES, type Stated, timesOf } from "./grid.js";
+import { timesOf } from "./frame-times.js";
+import { type AxisClues, axisOf, NO_CLUES, type Stated } from "./grid.js";
 import {
   type AxisInput,
   askOrderOfComponents,

@@ -9,7 +9,6 @@ import type { Contents } from "./layout.js";
 import { isLibraryAttribute, valueText } from "./statements.js";
 import { MAX_SMALL_VALUES } from "./structure.js";
 
-/** Lines of a file, and members that are walked. */
 const MAX_LINES = 10_000;
 const MAX_DEPTH = 64;
 /** Values of a small dataset that are shown. */
