@@ -29,7 +29,6 @@ export interface Description {
   readonly warnings: readonly string[];
   /** Subjects of red lines that the user overrides. */
   readonly despite?: readonly Subject[];
-  /** One of the files, if it is open. */
   readonly file?: GivenFile;
 }
 
@@ -87,7 +86,7 @@ export function verify(description: Description, chunkBytes: number): { dataset:
   }
 }
 
-/** Warnings that differ in the name of their file only are told once. */
+/** Merges warnings that differ only in the name of the file. */
 function onceEach(texts: readonly string[]): string[] {
   const alike = new Map<string, string[]>();
   for (const text of texts) {
@@ -175,32 +174,40 @@ function checkField(check: FieldCheck): FieldSource | null {
       return { ...checkPart({ ...check, axes }, member, place), axes };
     });
   });
-  const found = checked.filter((entry) => entry !== null);
-  const [first] = found;
-  if (first === undefined || found.length < places.length) return null;
+  const parts = checked.filter((part) => part !== null);
+  if (parts.length === 0 || parts.length < places.length) return null;
   const components = componentsIn(name, field);
-  const source = (entry: typeof first, size: 1 | 3) => ({
+  const source = verification.step(`fields.${name}`, () => sourceOf(check, parts, components));
+  if (source === null) return null;
+  const title = field.long_name;
+  return { ...source, ...(title === undefined ? {} : { title }), parts: parts.map(({ part }) => part) };
+}
+
+interface CheckedPart {
+  readonly part: FieldPart;
+  readonly stored: Stored;
+  readonly axes: FieldCheck["axes"];
+}
+
+function sourceOf(check: FieldCheck, parts: readonly CheckedPart[], components: FieldSource["components"]) {
+  const sourceOn = ({ part, stored, axes }: CheckedPart, size: FieldSource["components"]) => ({
     components: size,
     bricking: chooseBricking(
-      triple(entry.axes, ({ axis }) => axis.nodes),
+      triple(axes, ({ axis }) => axis.nodes),
       size,
-      entry.part,
-      entry.stored,
+      part,
+      stored,
       check.chunkBytes,
     ),
-    parts: [entry.part],
-    ...(entry.axes === check.axes ? {} : { axes: triple(entry.axes, ({ axis }) => axis) }),
+    parts: [part],
+    ...(axes === check.axes ? {} : { axes: triple(axes, ({ axis }) => axis) }),
   });
-  const isSplit = found.length === 3 && found.some(({ axes }) => axes !== check.axes);
+  const [first] = parts as [CheckedPart];
+  const isSplit = parts.length === 3 && parts.some(({ axes }) => axes !== check.axes);
+  if (!isSplit) return sourceOn(first, components);
   // Boxes of all components together have the nodes that every component has.
-  const least = triple(AXIS_NAMES, (_, a) => found.map(({ axes }) => axes[a] as ReadAxis).reduce(fewer));
-  const sources = verification.step(`fields.${name}`, () => ({
-    ...source(isSplit ? { ...first, axes: least } : first, components),
-    ...(isSplit ? { own: triple(found, (entry) => source(entry, 1)) } : {}),
-  }));
-  if (sources === null) return null;
-  const title = field.long_name;
-  return { ...sources, ...(title === undefined ? {} : { title }), parts: found.map(({ part }) => part) };
+  const axes = triple(AXIS_NAMES, (_, a) => parts.map((part) => part.axes[a] as ReadAxis).reduce(fewer));
+  return { ...sourceOn({ ...first, axes }, components), own: triple(parts, (part) => sourceOn(part, 1)) };
 }
 
 const fewer = (one: ReadAxis, other: ReadAxis): ReadAxis => (other.axis.nodes < one.axis.nodes ? other : one);
@@ -216,15 +223,15 @@ function checkPart(
   const steps = { firstStep, stepIncrement, steps: field.steps ?? null, ...own };
   const isSeries = STEP_PLACE.test(file) || STEP_PLACE.test(path);
   if (isSeries) verification.expect(Array.from({ length: check.frames }, (_, frame) => placeOf(file, steps, frame)));
-  const h5 = verification.open(placeOf(file, steps, 0));
+  const storedFile = verification.open(placeOf(file, steps, 0));
   const at = placeOf(path, steps, 0);
-  const stored = checkStorage(h5, at, check.chunkBytes, verification);
-  checkShape(check, dimensions, `${h5.path}: ${at}`, stored, isSeries);
-  const isEmpty = hasNoValues(h5, at, stored);
+  const stored = checkStorage(storedFile, at, check.chunkBytes, verification);
+  checkShape(check, dimensions, `${storedFile.path}: ${at}`, stored, isSeries);
+  const isEmpty = hasNoValues(storedFile, at, stored);
   const { frames } = field;
-  if (frames !== undefined) checkListed(frames, 0, dimensions, stored, `${h5.path}: ${at}`);
+  if (frames !== undefined) checkListed(frames, 0, dimensions, stored, `${storedFile.path}: ${at}`);
   if (isSeries) check.series.push({ member, file, path, steps, stored, isEmpty, dimensions, frames });
-  else if (isEmpty) throw noValues(`${h5.path}: ${at}`);
+  else if (isEmpty) throw noValues(`${storedFile.path}: ${at}`);
   const [gz, gy, gx] = field.ghost;
   const [oz, oy, ox] = field.offset;
   const part = {
@@ -275,15 +282,16 @@ function checkFrame(
   chunkBytes: number,
 ): { readonly isEmpty: boolean } {
   const [name, at] = [placeOf(file, steps, frame), placeOf(path, steps, frame)];
-  const h5 = verification.open(name);
-  const stored = checkStorage(h5, at, chunkBytes, verification);
-  if (frames !== undefined) checkListed(frames, frame, dimensions, stored, `${h5.path}: ${at}`);
-  const fixed = ({ shape }: Stored) => shape.filter((_, i) => frames === undefined || dimensions[i] !== "t").join();
-  if (fixed(stored) !== fixed(first))
+  const storedFile = verification.open(name);
+  const stored = checkStorage(storedFile, at, chunkBytes, verification);
+  if (frames !== undefined) checkListed(frames, frame, dimensions, stored, `${storedFile.path}: ${at}`);
+  const shapeWithoutTime = ({ shape }: Stored) =>
+    shape.filter((_, i) => frames === undefined || dimensions[i] !== "t").join();
+  if (shapeWithoutTime(stored) !== shapeWithoutTime(first))
     throw new DataError(
-      `${h5.path}: ${at} has shape ${stored.shape.join(" x ")}, the first ${first.shape.join(" x ")}; levels of a pyramid are not times: name the datasets of one level (--velocity, --pressure)`,
+      `${storedFile.path}: ${at} has shape ${stored.shape.join(" x ")}, the first ${first.shape.join(" x ")}; levels of a pyramid are not times: name the datasets of one level (--velocity, --pressure)`,
     );
-  return { isEmpty: isEmpty && hasNoValues(h5, at, stored) };
+  return { isEmpty: isEmpty && hasNoValues(storedFile, at, stored) };
 }
 
 function checkListed(
@@ -307,18 +315,18 @@ function checkShape(
   const { field } = check;
   const shape = field.shape ?? stored.shape;
   const size = (lengths: readonly number[]) => lengths.reduce((product, length) => product * length, 1);
-  const said = `${where} has shape ${stored.shape.join(" x ")}`;
+  const statement = `${where} has shape ${stored.shape.join(" x ")}`;
   if (field.shape !== undefined && (size(shape) !== size(stored.shape) || stored.chunks !== null))
-    throw new DataError(`${said}, which the contiguous values of ${shape.join(" x ")} do not fill`);
+    throw new DataError(`${statement}, which the contiguous values of ${shape.join(" x ")} do not fill`);
   if (shape.length !== dimensions.length)
-    throw new DataError(`${said} but dimensions names ${dimensions.length} (${dimensions.join(" ")})`);
+    throw new DataError(`${statement} but dimensions names ${dimensions.length} (${dimensions.join(" ")})`);
   for (const [index, dimension] of dimensions.entries()) {
     const length = shape[index];
     const wanted = lengthOf(check, dimension, isSeries);
     const isGrowing = check.descriptor.confirmed !== undefined && (length as number) >= wanted;
     const isListed = dimension === "t" && (field.frames !== undefined || isGrowing);
     const fits = isListed || (dimension === "n" ? field.index < length : length === wanted);
-    if (!fits) throw new DataError(`${said}: dimension ${dimension} must have ${wanted}`);
+    if (!fits) throw new DataError(`${statement}: dimension ${dimension} must have ${wanted}`);
   }
 }
 
@@ -360,10 +368,10 @@ function checkStorage(file: StoredFile, path: string, chunkBytes: number, verifi
       `${where} holds ${stored.element} elements of ${stored.size} bytes, not float32 or float64${remedyFor(stored)}`,
     );
   if (stored.virtual) verification.takeSources(file, resolved, where);
-  const lack = file.missingChunks?.(resolved) ?? null;
-  if (lack !== null) verification.warnings.push(`${where}: ${lack}.`);
-  const foreign = whyNotUndone(stored.filters);
-  if (foreign !== null) throw new DataError(`${where} ${foreign}`);
+  const missing = file.missingChunks?.(resolved) ?? null;
+  if (missing !== null) verification.warnings.push(`${where}: ${missing}.`);
+  const unsupported = whyNotUndone(stored.filters);
+  if (unsupported !== null) throw new DataError(`${where} ${unsupported}`);
   const sources = (file.sources?.(resolved) ?? NO_SOURCES).datasets.flatMap((source) => source.stored ?? []);
   const bytesOf = ({ chunks, size }: Stored) => chunks?.reduce((bytes, edge) => bytes * edge, size) ?? 0;
   const chunk = [stored, ...sources].reduce((most, one) => Math.max(most, bytesOf(one)), 0);

@@ -8,7 +8,6 @@ interface Reasons {
   readonly names?: readonly string[];
   /** Whether a person has to confirm its description. */
   readonly waits?: true;
-  /** Files of which its virtual datasets are made. */
   readonly sources?: readonly string[];
 }
 

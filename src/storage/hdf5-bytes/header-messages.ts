@@ -242,7 +242,6 @@ export function attributeValue({ type, space, values }: AttributeParts, read: Re
 /** Offsets in an element of text in a heap: after a length, an address and a number. */
 const [HEAP_ADDRESS_AT, HEAP_INDEX_AT] = [4, 12];
 
-/** Reads texts, those in the heap of the file too. */
 export function readTexts(values: DataView, { size, text }: ElementType, count: number, read: ReadBytes): string[] {
   if (text === null) throw new DataError("there is no text");
   return Array.from({ length: count }, (_, i) => {

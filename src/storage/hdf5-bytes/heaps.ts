@@ -35,7 +35,6 @@ export function globalObject(read: ReadBytes, address: number, index: number): B
   throw new DataError(`There is no object ${index} in the collection at ${address}.`);
 }
 
-/** Reads names in a local heap, by their offsets. */
 export function localNames(read: ReadBytes, address: number): (offset: number) => Buffer {
   const heap = signedBytes(read, "HEAP", address, 32);
   const [size, segment] = [unsigned(heap, 8), unsigned(heap, 24)];

@@ -7,7 +7,6 @@ import type { OpenBytes } from "./open-bytes.js";
 
 /** Largest gap between rows that are read together. */
 const GAP_BYTES = 16 * 1024;
-/** Longest range of joined rows. */
 const RANGE_BYTES = 1024 * 1024;
 
 /** The ranges of a box; none if nothing was written. Throws DataError when the chunk index is damaged. */

@@ -14,7 +14,6 @@ import { ONE_OF_SEVERAL, OpenBytes } from "./open-bytes.js";
 import { recordsOf } from "./second-tree-nodes.js";
 
 export const MAX_ATTRIBUTES = 1024;
-/** Types of the tree of attributes by name. */
 const ATTRIBUTE_TYPES = [8];
 /** Bytes of an identifier in the heap of attributes and of shared messages. */
 const HEAP_ID = 8;

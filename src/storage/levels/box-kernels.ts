@@ -15,7 +15,6 @@ const NUMBERS = 3 * BOX_EDGE ** 3;
 
 /** WebAssembly, whose types are in the DOM library: memories, modules and their instances. */
 type Made = new (of: unknown, imports?: object) => { readonly buffer: ArrayBuffer; readonly exports: unknown };
-/** The functions of `assembly/`. */
 type Functions = Readonly<Record<"extrema" | "halve" | "histogram" | "means" | "sums", (...all: number[]) => void>>;
 
 /** Weighted sums of cubes, [z][y][x][component]. */
@@ -111,7 +110,6 @@ export class BoxKernels {
     return new Float32Array(this.buffer, at, (2 * SETS * NUMBERS) / 8 ** 3);
   }
 
-  /** Weights of the bins of a component. */
   bins(c: number): Float64Array {
     return new Float64Array(this.buffer, this.#rows[4] + 8 * c * BINS, BINS);
   }

@@ -17,14 +17,12 @@ export function coarsestLevel(axes: readonly Pick<Axis, "nodes">[]): number {
   return level;
 }
 
-/** Cubes of a level along x, y, z. */
 export const shapeOf = (nodes: Triple, level: number): Triple =>
   nodes.map((n) => cubesOf(n, level)) as unknown as Triple;
 
 export const nodesOf = ({ axes }: { readonly axes: readonly Pick<Axis, "nodes">[] }): Triple =>
   axes.map(({ nodes }) => nodes) as unknown as Triple;
 
-/** Sums of node values over each cube. */
 export function sumsOver(values: Float64Array, level: number): Float64Array {
   const sums = new Float64Array(cubesOf(values.length, level));
   for (let i = 0; i < values.length; i++) sums[Math.floor(i / 2 ** level)] += values[i];

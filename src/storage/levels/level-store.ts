@@ -167,7 +167,6 @@ export async function readExtrema(
   return { size: nodesOf(datasets[EXTREMA_LEVEL - 1]), values };
 }
 
-/** Histograms of the components of a quantity. */
 export async function readHistograms(
   { folder }: LevelSet,
   quantity: LevelQuantity,

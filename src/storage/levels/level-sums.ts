@@ -15,7 +15,6 @@ export const CHUNK_EDGE = 2 ** CHUNK_LEVEL;
 export const EXTREMA_LEVEL = 3;
 const MIN_EXPONENT = -126;
 
-/** Chunks of a shard along each axis. */
 export const SHARD_CHUNKS = 4;
 
 /** A shard of means: chunks, [z][y][x][component], NaN beyond the grid. */

@@ -22,7 +22,6 @@ export class ChunkCache<Chunk> {
     const entry = this.#entries.get(name) ?? { chunk: new LentResult(load(), this.#viewOf), bytes: 0, isKept };
     entry.isKept ||= isKept;
     if (!this.#entries.delete(name))
-      // A new entry; an old one moves to the end.
       entry.chunk.settled.then(
         (chunk) => this.#keep(name, this.#bytesOf(chunk)),
         () => this.#drop(name),

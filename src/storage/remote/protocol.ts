@@ -26,7 +26,6 @@ export interface OpenRequest {
 }
 
 export interface FolderContents {
-  /** Addresses of stores, files and descriptors. */
   readonly places: readonly string[];
   /** Versions of files by address, if lists state them, as digest and time of a `FileState`. */
   readonly versions: ReadonlyMap<string, string>;
@@ -76,7 +75,6 @@ export type StoreRequest =
   | { readonly kind: "changes"; readonly store: string; readonly beginnings: readonly string[] }
   | { readonly kind: "ready"; readonly store: string; readonly reads: readonly StoreRead[] };
 
-/** Elements in C order, in shared memory. */
 export type Elements = RawValues | BigInt64Array | BigUint64Array;
 
 export interface StoreReplies {
@@ -87,7 +85,6 @@ export interface StoreReplies {
   readonly texts: readonly string[];
   /** Bytes in shared memory; null if a range has not arrived yet. */
   readonly bytes: readonly Uint8Array[] | null;
-  /** Versions of stores and files that have changed. */
   readonly changes: readonly string[];
   readonly ready: readonly boolean[];
 }

@@ -43,7 +43,6 @@ export class StoreThread {
   readonly #warn: (line: string) => void;
 
   status: readonly StoreStatus[] = [];
-  /** Null if there is no cache on disk. */
   disk: DiskCounts | null = null;
 
   constructor(settings: StoreSettings = STORE_DEFAULTS, warn: (line: string) => void = () => {}) {

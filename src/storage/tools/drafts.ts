@@ -115,7 +115,6 @@ export interface DraftRequest {
   readonly confirms: boolean;
   /** The structure that a person has seen, which alone is confirmed; absent: any. */
   readonly shown?: Structure | undefined;
-  /** Names of datasets that there are. */
   readonly taken: readonly string[];
 }
 

@@ -16,7 +16,6 @@ export interface NumberColumn {
 export interface GridVariable {
   readonly name: string;
   readonly values: Values;
-  /** Names of its axes, the slowest first. */
   readonly axes: readonly string[];
   readonly attributes: Readonly<Record<string, string>>;
 }

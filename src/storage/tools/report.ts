@@ -44,7 +44,6 @@ export interface DraftView {
   readonly varies: readonly string[];
   readonly unused: readonly string[];
   readonly open: readonly DraftLine[];
-  /** Lines that need no answer. */
   readonly notes: readonly DraftLine[];
   readonly refusal: string | null;
   /** What its confirmation would hold for, if it is read to be confirmed. */

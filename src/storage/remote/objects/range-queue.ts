@@ -5,7 +5,6 @@ import type { ObjectRange } from "./remote-objects.js";
 
 /** Largest gap between two ranges that are fetched together, gap included. */
 const GAP_BYTES = 32 * 1024;
-/** Most bytes of a request for several ranges. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
 interface Waiting extends ObjectRange {
