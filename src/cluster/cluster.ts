@@ -44,7 +44,6 @@ const MIN_WORK = 65_536;
 const MIN_NODES = 262_144;
 /** Consecutive frames with the same owners: with fewer regions than peers, owners also vary in time. */
 const SAME_OWNER_FRAMES = 16;
-/** Interval at which a pending piece is checked for lateness. */
 const LATENESS_CHECK_MS = 500;
 /** Pieces that may be sent to a second peer when late: the first few, and this fraction of all. */
 const MAX_LATE = { fraction: 0.05, first: 8 } as const;
@@ -60,7 +59,7 @@ interface Distribution {
   readonly time: number;
   readonly regions: Regions;
   /** Whether the fields of the query, in all frames, exceed the cache of one process. */
-  readonly large: boolean;
+  readonly isLarge: boolean;
   /** Number of ranks among which the query is divided, this process included. */
   readonly rankCount: number;
   readonly mayDivide: boolean;
@@ -78,17 +77,14 @@ interface Ownership {
   readonly ownerRanks: Uint8Array;
 }
 
-interface OpenPiece<T> extends Omit<PointPiece, "owner"> {
+interface PendingPiece<T> extends Omit<PointPiece, "owner"> {
   readonly owner: Peer | null;
-  /** The nodes of a search or a cutout. */
   readonly box: RegionBox | null;
-  /** The runs of a reduction. */
   readonly runs: ReducedParts | null;
   /** Float32 values of the answer; null if their number is unknown. */
   readonly size: number | null;
   /** Puts the values of the answer in their place. */
-  take(values: readonly Float32Array[]): T;
-  /** Divides the piece among the remaining peers. */
+  merge(values: readonly Float32Array[]): T;
   divide(divided: DividedQuery): Promise<readonly T[]>;
 }
 
@@ -161,12 +157,12 @@ export class Cluster implements Sharing {
   shouldDivide(checked: CheckedQuery, count: number): boolean {
     const distribution = this.#distributionOf(checked);
     if (!distribution?.mayDivide || count === 0) return false;
-    if (distribution.large) return true;
+    if (distribution.isLarge) return true;
     return checked.region === null ? workOf(checked, count) >= MIN_WORK : count >= MIN_NODES;
   }
 
-  async evaluate(checked: CheckedQuery, work: SharedPoints, control: SharingControl): Promise<void> {
-    await this.#evaluatePoints(this.#dividedQuery(checked, control), { ...work, indices: null }, work.out);
+  async evaluate(checked: CheckedQuery, points: SharedPoints, control: SharingControl): Promise<void> {
+    await this.#evaluatePoints(this.#dividedQuery(checked, control), { ...points, indices: null }, points.out);
   }
 
   async search(checked: CheckedQuery, control: SharingControl): Promise<readonly Float32Array[]> {
@@ -192,7 +188,7 @@ export class Cluster implements Sharing {
     return { peers, pieces: this.#pieces, unverified, nats, lentBytes: this.#buffers.lentBytes };
   }
 
-  regions(): RegionCounts {
+  regionCounts(): RegionCounts {
     const engine = this.#engine as Engine;
     const held = engine.held();
     const counts = { owned: 0, cached: 0 };
@@ -241,13 +237,13 @@ export class Cluster implements Sharing {
     const sources = fields.flatMap((name) => dataset.fields[name] ?? []);
     const [main] = sources;
     if (main === undefined) return null;
-    const large = this.#isLarge(dataset, sources);
+    const isLarge = this.#isLarge(dataset, sources);
     const regions = this.#regionsOf(dataset, main.bricking);
-    const rankCount = this.#rankCount(dataset, main.bricking, large);
+    const rankCount = this.#rankCount(dataset, main.bricking, isLarge);
     // Every process caches small datasets whole, and also cuts them out itself.
     const isCutout = region !== null && operation.family === "cutout" && reduction === undefined;
-    const mayDivide = large ? rankCount > 1 : regions.size >= this.#members.peersByRank.length && !isCutout;
-    return { dataset, time: query.time ?? query.StartTime ?? 0, regions, large, rankCount, mayDivide };
+    const mayDivide = isLarge ? rankCount > 1 : regions.size >= this.#members.peersByRank.length && !isCutout;
+    return { dataset, time: query.time ?? query.StartTime ?? 0, regions, isLarge, rankCount, mayDivide };
   }
 
   /** Whether the fields of a dataset, in all frames, exceed the cache of one process. */
@@ -258,9 +254,9 @@ export class Cluster implements Sharing {
   }
 
   /** Number of ranks among which queries are divided: all, unless reading halos again costs more than that saves. */
-  #rankCount(dataset: Dataset, bricking: Bricking, large: boolean): number {
+  #rankCount(dataset: Dataset, bricking: Bricking, isLarge: boolean): number {
     const rankTotal = this.#members.peersByRank.length;
-    if (!large) return rankTotal;
+    if (!isLarge) return rankTotal;
     const regions = this.#regionsOf(dataset, bricking);
     const cached = this.#rankCounts.get(regions);
     if (cached?.rankTotal === rankTotal) return cached.rankCount;
@@ -282,7 +278,7 @@ export class Cluster implements Sharing {
 
   #ownershipFor(divided: Pick<DividedQuery, "regions" | "dataset" | "time" | "rankCount" | "excluded">): Ownership {
     const { regions, dataset, time, rankCount, excluded } = divided;
-    const { peersByRank, version, self } = this.#members;
+    const { peersByRank, arrangement, self } = this.#members;
     // The block of `rankCount` ranks that includes this process; the last block overlaps the one before.
     const ownRank = Math.max(0, peersByRank.indexOf(self));
     const first = Math.max(0, Math.min(ownRank - (ownRank % rankCount), peersByRank.length - rankCount));
@@ -290,7 +286,7 @@ export class Cluster implements Sharing {
     const [frame = 0] = regions.size < peers.length ? frameWeights(dataset.time, time, "None").frames : [0];
     const seed = `${dataset.name} ${Math.floor(frame / SAME_OWNER_FRAMES)}`;
     const generation = this.#owner?.of(dataset) ?? "";
-    const key = [seed, version, generation, rankCount, ...excluded].join(" ");
+    const key = [seed, arrangement, generation, rankCount, ...excluded].join(" ");
     const cached = this.#ownerships.get(regions);
     if (cached?.key === key) return cached;
     const isSame = (member: Peer): boolean =>
@@ -311,24 +307,24 @@ export class Cluster implements Sharing {
     const { checked, dataset, regions, time } = divided;
     const { peers, ownerRanks } = this.#ownershipFor(divided);
     const lent: Uint8Array<SharedArrayBuffer>[] = [];
-    const room = (bytes: number): Uint8Array<SharedArrayBuffer> => {
+    const lend = (bytes: number): Uint8Array<SharedArrayBuffer> => {
       const block = this.#buffers.take(bytes);
       lent.push(block);
       return block;
     };
     const width = valuesPerPoint(checked);
     try {
-      const cut = await cutPoints(regions, ownerRanks, work, frameShift(dataset.frameVelocity, time), room);
+      const cut = await cutPoints(regions, ownerRanks, work, frameShift(dataset.frameVelocity, time), lend);
       // Few points of one owner are not worth a message: this process evaluates them.
       const isSmallQuery = workOf(checked, work.count) < MIN_WORK;
       const isWorthSending = ({ count }: PointPiece) => !isSmallQuery || 2 * count * cut.length >= work.count;
       const selfRank = peers.indexOf(this.#members.self);
-      const pieces = cut.map((points): OpenPiece<unknown> => {
+      const pieces = cut.map((points): PendingPiece<unknown> => {
         const { count, indices } = points;
         const owner = peers[isWorthSending(points) ? points.owner : selfRank] ?? null;
         const piece = { ...points, owner, box: null, runs: null, size: width * count };
-        const take = (values: readonly Float32Array[]): void => mergeValues(values, indices, width, out);
-        return { ...piece, take, divide: (rest) => this.#evaluatePoints(rest, points, out) };
+        const merge = (values: readonly Float32Array[]): void => mergeValues(values, indices, width, out);
+        return { ...piece, merge, divide: (rest) => this.#evaluatePoints(rest, points, out) };
       });
       return await this.#evaluateAll(divided, pieces);
     } finally {
@@ -339,11 +335,11 @@ export class Cluster implements Sharing {
   #evaluateBoxes<T>(divided: DividedQuery, around: RegionBox, take: TakeBox<T>): Promise<readonly T[]> {
     const { region, operation } = divided.checked as CheckedQuery & { readonly region: NodeRegion };
     const { peers, ownerRanks } = this.#ownershipFor(divided);
-    const pieces = boxesOf(divided.regions, ownerRanks, region, around).map(({ owner, ...box }): OpenPiece<T> => {
+    const pieces = boxesOf(divided.regions, ownerRanks, region, around).map(({ owner, ...box }): PendingPiece<T> => {
       const nodes = box.count[0] * box.count[1] * box.count[2];
       const size = operation.family === "search" ? null : componentsOf(divided.dataset, region.field) * nodes;
       const piece = { ...NO_POINTS, owner: peers[owner] ?? null, box, runs: null, size };
-      return { ...piece, take: (values) => take(box, values), divide: (rest) => this.#evaluateBoxes(rest, box, take) };
+      return { ...piece, merge: (values) => take(box, values), divide: (rest) => this.#evaluateBoxes(rest, box, take) };
     });
     return this.#evaluateAll(divided, pieces);
   }
@@ -353,10 +349,10 @@ export class Cluster implements Sharing {
     const { peers, ownerRanks } = this.#ownershipFor(divided);
     const { plan } = query.reduction as ReductionQuery;
     const pieces = [...runsOf(divided.regions, ownerRanks, region, plan, runs)].map(
-      ([owner, ownerRuns]): OpenPiece<PartialMerge> => {
+      ([owner, ownerRuns]): PendingPiece<PartialMerge> => {
         const reduced = { frames, runs: ownerRuns };
         const piece = { ...NO_POINTS, owner: peers[owner] ?? null, box: null, runs: reduced, size: null };
-        return { ...piece, take: unpackStates, divide: (rest) => this.#evaluateReduction(rest, reduced) };
+        return { ...piece, merge: unpackStates, divide: (rest) => this.#evaluateReduction(rest, reduced) };
       },
     );
     return this.#evaluateAll(divided, pieces);
@@ -366,7 +362,7 @@ export class Cluster implements Sharing {
    * Evaluates pieces concurrently and waits until all have ended. A server error aborts the remaining pieces. If the
    * request is at fault, they run to the end, so that the error at the lowest point index is reported.
    */
-  async #evaluateAll<T>(divided: DividedQuery, pieces: readonly OpenPiece<T>[]): Promise<readonly T[]> {
+  async #evaluateAll<T>(divided: DividedQuery, pieces: readonly PendingPiece<T>[]): Promise<readonly T[]> {
     const end = new AbortController();
     const { signal } = end;
     const abort = (): void => end.abort(QUERY_ENDED);
@@ -383,12 +379,15 @@ export class Cluster implements Sharing {
         return [];
       });
     const isOver = (): boolean => signal.aborted || divided.signal.aborted;
-    await inOrder(pieces.length, Math.min(MAX_PIECES, pieces.length), isOver, start, (some) => done.push(...some));
+    await inOrder(pieces.length, Math.min(MAX_PIECES, pieces.length), isOver, start, (results) =>
+      done.push(...results),
+    );
     divided.signal.removeEventListener("abort", abort);
     abort();
     if (divided.signal.aborted) throw QUERY_ENDED;
-    const worst = errors.find(({ blame }) => blame === "server") ?? errors.sort((a, b) => pointIn(a) - pointIn(b))[0];
-    if (worst !== undefined) throw worst;
+    const reported =
+      errors.find(({ blame }) => blame === "server") ?? errors.sort((a, b) => pointIn(a) - pointIn(b))[0];
+    if (reported !== undefined) throw reported;
     return done;
   }
 
@@ -396,7 +395,7 @@ export class Cluster implements Sharing {
    * Has a piece evaluated by its owner. If that fails or is late, the piece is divided again without that peer; every
    * process of the cluster computes the same owners.
    */
-  async #evaluatePiece<T>(divided: DividedQuery, piece: OpenPiece<T>): Promise<readonly T[]> {
+  async #evaluatePiece<T>(divided: DividedQuery, piece: PendingPiece<T>): Promise<readonly T[]> {
     const { owner: peer } = piece;
     if (peer === null || divided.excluded.size === MAX_OWNERS) return [await this.#evaluateHere(divided, piece)];
     const withoutPeer = { ...divided, excluded: new Set([...divided.excluded, peer.id]) };
@@ -406,7 +405,7 @@ export class Cluster implements Sharing {
       return await this.#requestInTime(withoutPeer, peer, piece);
     } catch (error) {
       const isPeerError = error instanceof PeerError;
-      if (divided.signal.aborted || !(isPeerError || (isSelf && isOwnFailure(error)))) throw error;
+      if (divided.signal.aborted || !(isPeerError || (isSelf && isProcessFailure(error)))) throw error;
       if (isPeerError) this.#counts.refused++;
       if ((error as Error).cause instanceof LimitError && !peer.isLimited) {
         peer.isLimited = true;
@@ -418,7 +417,7 @@ export class Cluster implements Sharing {
   }
 
   /** Requests a piece from a peer and, once it is late, from others too: the first answer counts. */
-  async #requestInTime<T>(divided: DividedQuery, peer: Peer, piece: OpenPiece<T>): Promise<readonly T[]> {
+  async #requestInTime<T>(divided: DividedQuery, peer: Peer, piece: PendingPiece<T>): Promise<readonly T[]> {
     // A peer without pieces could make no progress: its time starts now.
     peer.progressAt = Math.max(peer.progressAt, peer.outstanding === 0 ? performance.now() : 0);
     let timer: NodeJS.Timeout | undefined;
@@ -440,12 +439,12 @@ export class Cluster implements Sharing {
     return this.#members.peersByRank.some((member) => member !== null && member !== peer && member.load < LOW_LOAD);
   }
 
-  #messageFor({ checked, dataset, deadline }: DividedQuery, { box, runs, count }: OpenPiece<unknown>): Piece {
+  #messageFor({ checked, dataset, deadline }: DividedQuery, { box, runs, count }: PendingPiece<unknown>): Piece {
     const query = { ...checked.query, dataset: dataset.name };
     return { query, box, parts: runs, points: count, deadlineMs: Math.max(1, deadline - Date.now()) };
   }
 
-  async #evaluateHere<T>(divided: DividedQuery, piece: OpenPiece<T>): Promise<T> {
+  async #evaluateHere<T>(divided: DividedQuery, piece: PendingPiece<T>): Promise<T> {
     const { dataset, signal, client } = divided;
     this.#counts.own++;
     const write = ({ points, velocities }: Evaluation): void => {
@@ -460,14 +459,14 @@ export class Cluster implements Sharing {
     try {
       // The first answer has been taken, so the buffer of the values may have been reused.
       signal.throwIfAborted();
-      return piece.take(values);
+      return piece.merge(values);
     } finally {
       release();
     }
   }
 
   /** Requests a piece from a peer. Throws PeerError if another process may succeed, or the error of the query. */
-  async #request<T>(divided: DividedQuery, peer: Peer, piece: OpenPiece<T>): Promise<T> {
+  async #request<T>(divided: DividedQuery, peer: Peer, piece: PendingPiece<T>): Promise<T> {
     const { points, velocities, size } = piece;
     const exchange = this.#exchange;
     if (exchange === null) throw new PeerError("this process has lost NATS");
@@ -488,12 +487,12 @@ export class Cluster implements Sharing {
       try {
         await exchange.receive(answer, (some, at) => into.set(some, at), signal);
         signal.throwIfAborted();
-        return piece.take([new Float32Array(into.buffer, into.byteOffset, bytes / 4)]);
+        return piece.merge([new Float32Array(into.buffer, into.byteOffset, bytes / 4)]);
       } finally {
         this.#buffers.give(into);
       }
     } catch (error) {
-      if (signal.aborted || !(isOwnFailure(error) || error instanceof LimitError))
+      if (signal.aborted || !(isProcessFailure(error) || error instanceof LimitError))
         throw withQueryIndex(error, piece.indices);
       throw new PeerError(`${peer.notice.name}: ${(error as Error).message}`, { cause: error });
     } finally {
@@ -502,8 +501,8 @@ export class Cluster implements Sharing {
   }
 }
 
-/** Whether an error is due to this process, so that another process may succeed. */
-function isOwnFailure(error: unknown): boolean {
+/** Whether an error is due to the process that evaluated the piece, so that another process may succeed. */
+function isProcessFailure(error: unknown): boolean {
   return error instanceof FieldprobeError && error.blame === "server" && !(error instanceof DeadlineError);
 }
 

@@ -27,26 +27,29 @@ const SHOWN_LOST_MS = 15 * 60_000;
 /** Most ranks: an owner is stored in a byte. */
 const MAX_RANKS = 250;
 
-const whole = z.int().min(0);
+const COUNT = z.int().min(0);
 const text = z.string().max(256);
 const ANNOUNCEMENT = z.object({
   /** Id of a connection of a process; each new connection has a new one. */
   id: z.string().regex(/^[0-9a-f]{16}$/),
   name: text,
   since: z.number(),
-  rank: whole.max(MAX_RANKS - 1).nullable(),
+  rank: COUNT.max(MAX_RANKS - 1).nullable(),
   state: z.enum(["ready", "draining", "gone"]),
   version: text,
-  /** Digest of the code and settings that compute. */
   build: text,
-  revision: whole,
+  revision: COUNT,
   /** Dataset versions; null: unchanged since the last announcement. */
   generations: z.record(text, z.string().regex(/^[0-9a-f]{32}$/)).nullable(),
   unverified: z.array(text).nullable(),
-  ...{ cores: whole, threads: whole, running: whole, queued: whole, datasets: whole },
-  progress: whole,
-  cache: z.object({ bytes: whole, used: whole, read: whole }),
-  pieces: z.object({ own: whole, asked: whole, refused: whole, late: whole, answered: whole }),
+  cores: COUNT,
+  threads: COUNT,
+  running: COUNT,
+  queued: COUNT,
+  datasets: COUNT,
+  progress: COUNT,
+  cache: z.object({ bytes: COUNT, used: COUNT, read: COUNT }),
+  pieces: z.object({ own: COUNT, asked: COUNT, refused: COUNT, late: COUNT, answered: COUNT }),
 });
 
 export type Announcement = z.output<typeof ANNOUNCEMENT>;
@@ -104,13 +107,13 @@ export function listenToMembers(connection: NatsConnection, onNotice: (notice: A
   });
 }
 
-export function greet(connection: NatsConnection): void {
+export function requestAnnouncements(connection: NatsConnection): void {
   connection.publish(HELLO);
 }
 
 export class Members {
   peersByRank: readonly (Peer | null)[] = [];
-  version = 0;
+  arrangement = 0;
   self: Peer | null = null;
   readonly #report: () => Report;
   readonly #log: Logger;
@@ -125,7 +128,7 @@ export class Members {
   #draining = false;
   #announced = -1;
   #announcedAt = 0;
-  #greetedAt = 0;
+  #requestedAt = 0;
   #beatAt = performance.now();
   #emptySince = Number.POSITIVE_INFINITY;
 
@@ -136,12 +139,12 @@ export class Members {
 
   join(connection: NatsConnection): void {
     this.#connection = connection;
-    this.#heartbeat ??= setInterval(() => this.#guarded(() => this.#keepUp()), BEAT_MS / 2).unref();
+    this.#heartbeat ??= setInterval(() => this.#guarded(() => this.#beat()), BEAT_MS / 2).unref();
     this.self = new Peer(this.#announcement(randomBytes(8).toString("hex")));
     this.#all.set(this.self.id, this.self);
     listenToMembers(connection, (notice) => this.#guarded(() => this.#receive(notice)));
     connection.subscribe(HELLO, { callback: () => this.#guarded(() => this.#announce()) });
-    greet(connection);
+    requestAnnouncements(connection);
     setTimeout(() => this.#guarded(() => this.#takeRank()), MEETING_MS).unref();
   }
 
@@ -161,7 +164,7 @@ export class Members {
     this.#all.clear();
     this.self = null;
     this.#isRanked = false;
-    this.#arrange();
+    this.#assignRanks();
   }
 
   retire(state: "draining" | "gone"): void {
@@ -209,11 +212,11 @@ export class Members {
   suspend(member: Peer): void {
     member.suspendedUntil = performance.now() + SUSPENDED_MS;
     this.#log.warn({ peer: member.notice.name }, "peer makes no progress");
-    this.version++;
+    this.arrangement++;
   }
 
-  #wake(member: Peer): void {
-    if (member.suspendedUntil > 0) this.version++;
+  #resume(member: Peer): void {
+    if (member.suspendedUntil > 0) this.arrangement++;
     member.suspendedUntil = 0;
   }
 
@@ -223,19 +226,19 @@ export class Members {
   }
 
   /** Announces this process; with its dataset versions if they have changed or someone has not received them. */
-  #announce(whole = true, state: Announcement["state"] = this.#draining ? "draining" : "ready"): void {
+  #announce(withVersions = true, state: Announcement["state"] = this.#draining ? "draining" : "ready"): void {
     const { self } = this;
     if (self === null || this.#connection === null || this.#connection.isClosed()) return;
     const notice = this.#announcement(self.id, state);
     this.#announced = notice.revision;
     [this.#announcedAt, self.lastNoticeAt] = [performance.now(), performance.now()];
     this.#update(self, notice);
-    const sent = whole ? notice : { ...notice, generations: null, unverified: null };
+    const sent = withVersions ? notice : { ...notice, generations: null, unverified: null };
     this.#connection.publish(SUBJECT, JSON.stringify(sent));
   }
 
   /** Drops silent members, resumes suspended ones, and announces this process on changes or when it is time. */
-  #keepUp(): void {
+  #beat(): void {
     const now = performance.now();
     // This process itself may have been stopped for a while.
     const asleep = Math.max(0, now - this.#beatAt - BEAT_MS / 2);
@@ -243,7 +246,7 @@ export class Members {
     for (const member of this.#all.values()) {
       member.lastNoticeAt += asleep;
       member.progressAt += asleep;
-      if (now > member.suspendedUntil) this.#wake(member);
+      if (now > member.suspendedUntil) this.#resume(member);
       if (member !== this.self && now - member.lastNoticeAt > SILENCE_MS) this.#lose(member, SILENT);
     }
     const changed = this.#report().revision !== this.#announced;
@@ -254,13 +257,13 @@ export class Members {
   #receive(notice: Announcement): void {
     const { self } = this;
     if (self === null || notice.id === self.id) return;
-    const present = this.#all.get(notice.id);
+    const known = this.#all.get(notice.id);
     if (notice.state === "gone") {
-      if (present) this.#lose(present, "it has left");
+      if (known) this.#lose(known, "it has left");
       return;
     }
-    const member = present ?? new Peer(notice.generations === null ? { ...notice, revision: -1 } : notice);
-    if (present === undefined) {
+    const member = known ?? new Peer(notice.generations === null ? { ...notice, revision: -1 } : notice);
+    if (known === undefined) {
       // A process that has lost its connection reconnects under another id.
       for (const one of this.others) if (one.notice.since === notice.since) this.#lose(one, "it has joined again");
       this.#all.set(notice.id, member);
@@ -272,12 +275,13 @@ export class Members {
     }
     if (notice.progress !== member.notice.progress) {
       member.progressAt = performance.now();
-      this.#wake(member);
+      this.#resume(member);
     }
     member.lastNoticeAt = performance.now();
     const before = member.notice;
-    this.#update(member, notice, present === undefined);
-    if (notice.generations === null && (present === undefined || before.revision !== notice.revision)) this.#greet();
+    this.#update(member, notice, known === undefined);
+    if (notice.generations === null && (known === undefined || before.revision !== notice.revision))
+      this.#requestAnnouncements();
     if (notice.rank !== null && notice.rank === self.notice.rank && isBefore(notice, self.notice)) this.#takeRank();
   }
 
@@ -292,13 +296,13 @@ export class Members {
       before.rank !== notice.rank ||
       before.state !== notice.state
     )
-      this.#arrange();
+      this.#assignRanks();
   }
 
-  #greet(): void {
-    if (performance.now() - this.#greetedAt < MEETING_MS) return;
-    this.#greetedAt = performance.now();
-    if (this.#connection) greet(this.#connection);
+  #requestAnnouncements(): void {
+    if (performance.now() - this.#requestedAt < MEETING_MS) return;
+    this.#requestedAt = performance.now();
+    if (this.#connection) requestAnnouncements(this.#connection);
   }
 
   #lose(member: Peer, reason: string): void {
@@ -306,10 +310,10 @@ export class Members {
     if (member.notice.state !== "draining" && reason === SILENT) this.#lost.set(member.notice.name, performance.now());
     this.#log.warn({ peer: member.notice.name, reason }, "peer lost");
     member.lost.abort(new PeerError(`${member.notice.name}: ${reason}`));
-    this.#arrange();
+    this.#assignRanks();
   }
 
-  #arrange(): void {
+  #assignRanks(): void {
     const ranks: (Peer | null)[] = [];
     for (const member of this.#all.values()) {
       const { rank } = member.notice;
@@ -319,7 +323,7 @@ export class Members {
       if (other === null || isBefore(member.notice, other.notice)) ranks[rank] = member;
     }
     this.peersByRank = ranks;
-    this.version++;
+    this.arrangement++;
   }
 
   /** Takes the lowest free rank, after leaving one for each process before this one that waits for a rank. */
@@ -336,7 +340,6 @@ export class Members {
     this.#announce();
   }
 
-  /** Moves from the last rank to one that has been empty for a while. */
   #fillRanks(now: number): void {
     const empty = this.peersByRank.indexOf(null);
     if (empty < 0) this.#emptySince = now;

@@ -21,9 +21,7 @@ const HELD_BYTES = 256 * 1024 * 1024;
 /** Header of a piece, the part of a query that one process evaluates. Its body has the points. */
 export interface Piece {
   readonly query: Query;
-  /** Searches and cutouts: the part of their nodes. */
   readonly box: RegionBox | null;
-  /** Reductions: the parts whose states are the answer. */
   readonly parts: ReducedParts | null;
   readonly points: number;
   readonly deadlineMs: number;

@@ -1,7 +1,7 @@
 /** `fieldprobe cluster`: states of the processes of a cluster. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Command } from "commander";
-import { type Announcement, greet, listenToMembers } from "../../cluster/members.js";
+import { type Announcement, listenToMembers, requestAnnouncements } from "../../cluster/members.js";
 import { shortList } from "../../shared/messages.js";
 import { natsOptions, openNats, writeNkey } from "../../shared/nats.js";
 import { MisuseError, pathArgument } from "../input/arguments.js";
@@ -35,7 +35,7 @@ function statusCommand(): Command {
       if (said.generations !== null && said.state !== "gone") heard.set(said.id, said);
       if (said.state === "gone") heard.delete(said.id);
     });
-    greet(connection);
+    requestAnnouncements(connection);
     await delay(ANSWER_MS);
     await connection.close();
     const processes = [...heard.values()].sort((one, other) => (one.rank ?? 1000) - (other.rank ?? 1000));

@@ -227,7 +227,7 @@ class FieldEngine implements Engine {
   }
 
   regions(): RegionCounts | null {
-    return this.#sharing?.regions() ?? null;
+    return this.#sharing?.regionCounts() ?? null;
   }
 
   generations(): SharedGenerations | null {

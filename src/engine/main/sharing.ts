@@ -47,7 +47,7 @@ export interface Sharing {
     /** Bytes of shared memory that are lent to pieces. */
     readonly lentBytes: number;
   };
-  regions(): RegionCounts;
+  regionCounts(): RegionCounts;
   readonly generations: SharedGenerations;
   /** Refuses further pieces of peers; accepted ones are queries of the engine. */
   drain(): void;
