@@ -6,8 +6,9 @@ import type { CardKind } from "./card.js";
 interface Separation {
   readonly axis: string;
   readonly length: number;
-  readonly longitudinal: Readonly<Record<string, number>>;
-  readonly transverse: Readonly<Record<string, number>>;
+  /** Moments by their order; null without a pair of known values. */
+  readonly longitudinal: Readonly<Record<2 | 3, number | null>>;
+  readonly transverse: Readonly<Record<2 | 3, number | null>>;
 }
 
 /** Moments below this part of what their terms are were zero but for rounding, as odd ones at half a period. */
@@ -28,15 +29,15 @@ export const structureFunctions: CardKind = {
     const lengthsOf = (some: readonly Separation[]) =>
       [...new Set(some.map(({ length }) => length))].sort((a, b) => a - b);
     const isMean = axes.length * lengthsOf(all[0]).length === all[0].length;
-    const seconds = all.flat().flatMap(({ longitudinal, transverse }) => [longitudinal["2"], transverse["2"]]);
-    const top = Math.max(...seconds.filter(Number.isFinite));
+    const seconds = all.flat().flatMap(({ longitudinal, transverse }) => [longitudinal[2] ?? 0, transverse[2] ?? 0]);
+    const top = Math.max(...seconds);
     let leftOut = 0;
     for (const [i, [, , label]] of answers.entries())
       for (const axis of isMean ? [null] : axes) {
         const some = all[i].filter((one) => axis === null || one.axis === axis);
         const suffix = `${axis === null ? "" : ` along ${axis}`}${label === null ? "" : `, ${label}`}`;
-        const meanOf = (read: (one: Separation) => number) => (r: number) => {
-          const known = some.flatMap((one) => (one.length === r ? [read(one)] : [])).filter(Number.isFinite);
+        const meanOf = (way: "longitudinal" | "transverse", order: 2 | 3) => (r: number) => {
+          const known = some.flatMap((one) => (one.length === r ? (one[way][order] ?? []) : []));
           return known.reduce((sum, one) => sum + one, 0) / known.length;
         };
         const add = (label: string, mean: (r: number) => number, scale: (r: number) => number) => {
@@ -45,15 +46,14 @@ export const structureFunctions: CardKind = {
           leftOut += points.length - real.length;
           curves.push({ label: label + suffix, points: real });
         };
-        const second = meanOf(({ longitudinal }) => longitudinal["2"]);
-        const third = meanOf(({ longitudinal }) => -longitudinal["3"]);
+        const [second, third] = [meanOf("longitudinal", 2), meanOf("longitudinal", 3)];
         add("S₂ longitudinal", second, () => top);
+        add("S₂ transverse", meanOf("transverse", 2), () => top);
         add(
-          "S₂ transverse",
-          meanOf(({ transverse }) => transverse["2"]),
-          () => top,
+          "−S₃",
+          (r) => -third(r),
+          (r) => (second(r) < ROUNDING * top ? top : second(r)) ** 1.5,
         );
-        add("−S₃", third, (r) => (second(r) < ROUNDING * top ? top : second(r)) ** 1.5);
       }
     const of = isMean ? "mean of axes" : axes.join(", ");
     return {

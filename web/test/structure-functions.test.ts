@@ -40,6 +40,16 @@ it("keeps what is small beside another length, however slow the flow is", () => 
   });
 });
 
+it("averages over axes that have pairs of known values", () => {
+  const of = (axis: string, along: number | null, third: number | null) => ({
+    ...{ axis, length: 1 },
+    ...{ longitudinal: { "2": along, "3": third }, transverse: { "2": along } },
+  });
+  const answer = { separations: [of("x", 0.5, -0.02), of("y", null, null)] };
+  const { chart } = card.content(setOf("a", [0]), "", [[0, answer, null]]);
+  expect(chart.curves.map(({ points }) => points)).toEqual([[[1, 0.5]], [[1, 0.5]], [[1, 0.02]]]);
+});
+
 it("asks for no separations along an axis of one node", () => {
   const { axes, ...set } = setOf("plane", [0]);
   const [x, y, z] = axes;
