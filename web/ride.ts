@@ -8,7 +8,7 @@ import { isBackwards } from "./dye.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Rows } from "./state/ask.js";
 import { centreAt, type Dataset, hasVelocity, nearest, placeIn, shortestOf, timeText } from "./state/dataset.js";
-import { durationOf } from "./state/flow-map.js";
+import { columnOf, durationOf } from "./state/flow-map.js";
 import { ONE } from "./state/format.js";
 import { quantityOf } from "./state/quantities.js";
 import { valueText } from "./state/ranges.js";
@@ -18,7 +18,7 @@ import { setWants } from "./state/wants.js";
 
 const [BETWEEN, MAX_RECORDS] = [10, 4000];
 /** The quantity along the path: the one shown, or the speed, since no path has flow maps. */
-const quantity = () => (durationOf(view.value.what ?? "") === null ? (view.value.what ?? "") : "norm(u)");
+const quantity = () => columnOf(durationOf(view.value.what ?? "") === null ? (view.value.what ?? "") : "norm(u)");
 const mounted = choice<{ readonly at: readonly number[]; readonly time: number } | null>(null);
 
 function questionsOf(set: Dataset): Question[] {
@@ -86,8 +86,8 @@ effect(() => {
 
 function stripOf(set: Dataset, isPending: boolean): TemplateResult {
   const path = pathOf(set);
-  if (library.value === null || path.length === 0 || isPending)
-    return html`<p class="quiet" role="status">Following the particle</p>`;
+  if (library.value === null || isPending) return html`<p class="quiet" role="status">Following the particle</p>`;
+  if (path.length === 0) return html`<p class="error">The particle cannot be followed: values are missing here.</p>`;
   const [what, { time }] = [quantity(), view.value];
   if (placeAt(path, time ?? 0) === null)
     return html`<p class="error">The particle is followed from t = ${timeText(set, path[0][0])} to ${timeText(set, (path.at(-1) as readonly number[])[0])} only: there it has left, or values are missing.</p>`;
@@ -106,17 +106,15 @@ export function ridePart(set: Dataset): TemplateResult | typeof nothing {
   const entries = questionsOf(set).map((question) => store.entry<Rows>(keyOf(set, question)));
   const isVector = entries.some(({ answer }) => (answer?.columns.length ?? 0) > 11);
   const failed = isVector ? { message: ONE } : entries.find(({ error }) => error !== null)?.error;
+  const isPending = entries.some(({ answer, error }) => answer === null && error === null);
   return html`<section><h2>Ride</h2><div class="chips">
       <button aria-pressed=${isOn ? "true" : "false"} @click=${setting(mounted, isOn ? null : { at: cross.value, time: view.value.time ?? set.times[0] })}>${isOn ? "Get off" : "Ride the particle at the crosshair"}</button></div>
     ${failed == null ? nothing : html`<p class="error">${failed.message}</p>`}
     ${
       isOn
-        ? isVector
+        ? isVector || (failed != null && pathOf(set).length === 0)
           ? nothing
-          : stripOf(
-              set,
-              entries.some(({ isPending }) => isPending),
-            )
+          : stripOf(set, isPending)
         : html`<p class="quiet">Play or move time: every view stays with the particle.</p>`
     }</section>`;
 }
