@@ -185,6 +185,17 @@ it.each([
   expect(answer).toMatchObject({ integral_length: expect.closeTo(length, 9), crossed });
 });
 
+it.each([
+  ["line", "x", "x,z,t"],
+  ["line", "y", "x,y,z,t"],
+  ["modes", "x,z", "x,y,z,t"],
+])("keep the digits of fluctuations about a large mean: %s along %s over %s", async (kind, axis, over) => {
+  const of = (what: string, remove: string) => ask({ frame: "0:2", what, kind, axis, over, remove });
+  const [large, plain] = [await of("1000 + u.x", "mean"), await of("fluc(u.x)", "none")];
+  const E = (one: AnyAnswer): number[] => one.results[0].E.flat();
+  for (const [i, one] of E(plain).entries()) expect(E(large)[i]).toBeCloseTo(one, 13);
+});
+
 describe("bad requests", () => {
   it.each([
     [{ what: ["A"] }, "isotropic32", "what: spectra are of a vector or a scalar, not of a tensor."],
