@@ -12,7 +12,7 @@ import {
   isChangedConfirmation,
   renewed,
 } from "../../storage/catalog/confirmation.js";
-import { grown } from "../../storage/catalog/growth.js";
+import { withNewFrames } from "../../storage/catalog/growth.js";
 import { fileSets } from "../../storage/catalog/places.js";
 import { scanFolders } from "../../storage/catalog/scan-folders.js";
 import { seriesAround, seriesPattern } from "../../storage/catalog/series-hint.js";
@@ -113,7 +113,8 @@ function showKnown(known: string, paths: readonly string[], isAll = false): void
   if ("problems" in found) return void reportRefusal(`${known}: ${found.problems.join("; ")}`);
   const late = changedSince(found) ?? waitOf(found, paths);
   if (late !== null) return void reportRefusal(late);
-  const view = describeKnown(grown(found).description, basename(paths[0] as string), LIMITS["engine.chunkBytes"]);
+  const { description } = withNewFrames(found);
+  const view = describeKnown(description, basename(paths[0] as string), LIMITS["engine.chunkBytes"]);
   print(screenOf(view, isAll));
   if (view.refusal !== null) reportRefusal(`${known} ${view.refusal}`);
   else if (basename(known) === DESCRIPTOR_NAME)
@@ -124,7 +125,7 @@ function showKnown(known: string, paths: readonly string[], isAll = false): void
 
 function waitOf(found: Description, paths: readonly string[]): string | null {
   const real = paths.map(realPath);
-  return grown(found).waiting.find(({ location }) => real.includes(realPath(location)))?.message ?? null;
+  return withNewFrames(found).waiting.find(({ location }) => real.includes(realPath(location)))?.message ?? null;
 }
 
 function draftOf(paths: readonly string[], flags: InspectFlags): Recognised | null {

@@ -7,7 +7,6 @@ import { loadConfig } from "../../shared/config.js";
 import { reasonOf, withLock } from "../../shared/system.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
 
-/** 192 bits, 32 letters in base64url. */
 const TOKEN_BYTES = 24;
 
 interface FileOption {

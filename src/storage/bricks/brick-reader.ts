@@ -99,7 +99,7 @@ class BrickFiles implements StoredBricks {
       for (const part of source.parts) {
         // Values whose real shape differs from the declared one are not stored as boxes.
         if (part.declared !== null) continue;
-        const { file, opened } = this.#withoutPlaces(field, frame, () => this.#open(part, frame));
+        const { file, opened } = this.#hidingPaths(field, frame, () => this.#open(part, frame));
         const ofFile = byFile.get(file) ?? { frame, boxes: [] };
         byFile.set(file, ofFile);
         for (const brick of bricks) {
@@ -112,7 +112,7 @@ class BrickFiles implements StoredBricks {
     const absent = wanted.map(() => new Set<number>());
     // Every store is asked before any answer is awaited, so that all requests are under way.
     for (const [file, { frame, boxes }] of byFile) {
-      const fetched = this.#withoutPlaces(field, frame, () => file.fetched?.(boxes.map(({ box }) => box)) ?? []);
+      const fetched = this.#hidingPaths(field, frame, () => file.fetch?.(boxes.map(({ box }) => box)) ?? []);
       for (const [index, { at, brick }] of boxes.entries()) if (fetched[index] === false) absent[at]?.add(brick);
     }
     return wanted.map(({ frame, bricks }, at) => ({
@@ -137,12 +137,12 @@ class BrickFiles implements StoredBricks {
     if (out.length !== edge[0] * edge[1] * edge[2] * source.components)
       throw new RangeError(`${edge.join(" x ")} nodes of ${field} are not ${out.length} values`);
     if (box.count.some((length, axis) => length < edge[axis])) out.fill(Number.NaN);
-    this.#withoutPlaces(field, frame, () => {
+    this.#hidingPaths(field, frame, () => {
       for (const component of source.parts.keys()) this.#readPart(source, component, frame, box, edge, out);
     });
   }
 
-  #withoutPlaces<T>(field: FieldName, frame: number, read: () => T): T {
+  #hidingPaths<T>(field: FieldName, frame: number, read: () => T): T {
     try {
       return read();
     } catch (error) {

@@ -6,7 +6,7 @@ import { DESCRIPTOR_NAME } from "../dataset/folder-names.js";
 import type { Admitted, Refused } from "../dataset/scan.js";
 import { splitLines } from "../recognise/draft.js";
 import { changedSince } from "./confirmation.js";
-import { grown } from "./growth.js";
+import { withNewFrames } from "./growth.js";
 import { raisedQuestions, warningsOfPlaces, warningsOfTimes } from "./raised-questions.js";
 import { type Description, verify } from "./verify.js";
 
@@ -19,12 +19,13 @@ export function admit(description: Description, chunkBytes: number, served?: Flo
   if (questions.length > 0) return { problems: questions.map((text) => refusalOf(text, description)) };
   const changed = changedSince(description);
   if (changed !== null) return { problems: [changed], waits: true };
-  const { description: whole, waiting } = grown(description, served);
-  const outcome = verify(whole, chunkBytes);
+  const { description: extended, waiting } = withNewFrames(description, served);
+  const outcome = verify(extended, chunkBytes);
   if ("problems" in outcome) return outcome;
   const { dataset } = outcome;
-  const { questions: open, overridden } = splitLines(raisedQuestions(dataset), description);
-  if (open.length > 0) return { problems: open.map((entry) => refusalOf(questionText(entry), description)) };
+  const { questions: unanswered, overridden } = splitLines(raisedQuestions(dataset), description);
+  if (unanswered.length > 0)
+    return { problems: unanswered.map((entry) => refusalOf(questionText(entry), description)) };
   const assumed = overridden.map((entry) => `assumed ${claimText(entry)}`);
   const warnings = [...dataset.warnings, ...assumed, ...warningsOfTimes(dataset), ...warningsOfPlaces(dataset)];
   return { dataset: { ...dataset, warnings, assumed: [...dataset.assumed, ...overridden] }, waiting };

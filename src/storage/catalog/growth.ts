@@ -17,7 +17,7 @@ import type { Description } from "./verify.js";
 const DIFFERS = "not as it was confirmed: ";
 
 /** @param served times taken before: those of confirmed files are served on while others wait; later files may be rewritten */
-export function grown(
+export function withNewFrames(
   description: Description,
   served: Float64Array = new Float64Array(),
 ): { description: Description; waiting: readonly Refusal[] } {

@@ -32,7 +32,7 @@ export function remoteDigest(address: string): { bytes: number; sha256: string }
   for (let at = 0; at < file.size; at += READ_BYTES) {
     const length = Math.min(READ_BYTES, file.size - at);
     const range = new Uint8Array(length);
-    file.with([{ position: at, length }], () => file.read(range, at));
+    file.withRanges([{ position: at, length }], () => file.read(range, at));
     hash.update(range);
   }
   return { bytes: file.size, sha256: hash.digest("hex") };

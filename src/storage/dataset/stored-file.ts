@@ -73,7 +73,7 @@ export interface StoredFile {
    * Starts to fetch boxes, and waits for a moment if none has arrived. @returns for each, whether it has arrived or is
    * known to fail
    */
-  fetched?(boxes: readonly StoredHyperslab[]): readonly boolean[];
+  fetch?(boxes: readonly StoredHyperslab[]): readonly boolean[];
   /** The index of written chunks; null if everything is written, or missing values read as NaN. */
   chunkIndex(path: string, stored: Stored): ChunkIndex | null;
   /** Whether no value of a dataset was ever written, so that all read as its fill value. */

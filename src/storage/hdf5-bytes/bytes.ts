@@ -25,14 +25,14 @@ export interface RangedFile {
   /** Fills `bytes` from a position on. Returns how many bytes there are. Throws DataError, BusyError. */
   read(bytes: Uint8Array, position: number): number;
   /** Runs `use` with all of these ranges fetched together. */
-  with<T>(ranges: readonly ByteRange[], use: () => T): T;
+  withRanges<T>(ranges: readonly ByteRange[], use: () => T): T;
   /**
    * Starts to fetch ranges, and waits for a moment if none is there.
    *
    * @param find each finds some ranges, reading the file itself
    * @returns for each, whether its ranges are there or known to fail
    */
-  fetched(find: readonly (() => readonly ByteRange[])[]): readonly boolean[];
+  prefetch(find: readonly (() => readonly ByteRange[])[]): readonly boolean[];
 }
 
 export type FilePlace = string | RangedFile;

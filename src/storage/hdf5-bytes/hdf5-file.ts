@@ -287,9 +287,9 @@ export class Hdf5File implements StoredFile {
     return isKnown ? index : null;
   }
 
-  fetched(boxes: readonly StoredHyperslab[]): readonly boolean[] {
+  fetch(boxes: readonly StoredHyperslab[]): readonly boolean[] {
     if (this.#ranged === null) return boxes.map(() => true);
-    return this.#ranged.fetched(boxes.map((box) => () => this.#ranges(box.path, box)));
+    return this.#ranged.prefetch(boxes.map((box) => () => this.#ranges(box.path, box)));
   }
 
   #ranges(path: string, box: Hyperslab): ByteRange[] {
@@ -315,7 +315,7 @@ export class Hdf5File implements StoredFile {
   }
 
   #fetching<T>(path: string, box: Hyperslab, read: () => T): T {
-    return this.#ranged === null ? read() : this.#ranged.with(this.#ranges(path, box), read);
+    return this.#ranged === null ? read() : this.#ranged.withRanges(this.#ranges(path, box), read);
   }
 
   /** Reads a box of elements, little-endian. `roomFor`: lends memory for a stored chunk. */

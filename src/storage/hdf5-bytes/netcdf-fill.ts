@@ -23,8 +23,8 @@ const DEFAULTS: ReadonlyMap<string, number> = new Map([
 /**
  * The fill value of a dataset whose attributes state none; null if nothing is missing.
  *
- * @param stated   by its fill value message; null if that states none
- * @param isNetcdf whether the file says that netCDF wrote it; old releases do not, but state their default
+ * @param stated   the fill value in the header of the dataset; null if there is none
+ * @param isNetcdf whether the file says that netCDF wrote it: old releases leave no mark, but write its default
  */
 export function netcdfFill({ element, size, signed }: Stored, stated: number | null, isNetcdf: boolean): number | null {
   const usual = DEFAULTS.get(`${element === "float" ? "float" : signed ? "int" : "uint"}${size}`);

@@ -41,29 +41,30 @@ function requireUnsheared(contents: Contents): void {
  * nodes over spacings is even or odd.
  */
 function ghostedAxis(contents: Contents, name: AxisName, findings: Findings): ProducerAxis {
-  const table = contents.numbers(`/grid/${name}`);
+  const stored = contents.numbers(`/grid/${name}`);
   const length = contents.numbers(`/grid/L${name}`)[0];
-  const middle = Math.floor(table.length / 2);
-  const local = table[middle] - table[middle - 1];
-  const isUniform = table.every((value, i) => Math.abs(value - table[0] - i * local) <= 1e-3 * local);
+  const middle = Math.floor(stored.length / 2);
+  const middleSpacing = stored[middle] - stored[middle - 1];
+  const isUniform = stored.every((value, i) => Math.abs(value - stored[0] - i * middleSpacing) <= 1e-3 * middleSpacing);
   const settings = contents.dataset("/settings/nghost");
-  const intervals = Math.round(length / local);
-  const surplus = table.length - intervals;
+  const intervals = Math.round(length / middleSpacing);
+  const surplus = stored.length - intervals;
   const ghost = settings === null ? Math.floor(surplus / 2) : contents.numbers("/settings/nghost")[0];
   if (!isUniform && settings === null)
     throw new DataError(`/grid/${name} is stretched and nothing says how many of its nodes are ghost layers`);
-  const nodes = table.length - 2 * ghost;
-  if (nodes < 1 || ghost < 0) throw new DataError(`/grid/${name} has ${table.length} nodes but length ${length}`);
+  const nodes = stored.length - 2 * ghost;
+  if (nodes < 1 || ghost < 0) throw new DataError(`/grid/${name} has ${stored.length} nodes but length ${length}`);
   const isPeriodic = isUniform && nodes === intervals;
   findings.addReason(
     `${name}: ${ghost} ghost layers on either side, from ${settings === null ? `/grid/L${name}` : "/settings/nghost"}.`,
   );
-  const coordinates = table.subarray(ghost, ghost + nodes);
+  const coordinates = stored.subarray(ghost, ghost + nodes);
   const stated = (path: string) => [path, contents.dataset(path) === null ? null : contents.numbers(path)[0]] as const;
   checkStated(findings, name, stated(`/settings/n${name}`), ["number of nodes", nodes, 0]);
-  checkStated(findings, name, stated(`/settings/m${name}`), ["number of nodes with ghost layers", table.length, 0]);
-  checkStated(findings, name, stated(`/grid/O${name}`), ["first node", coordinates[0], 0.51 * local]);
-  if (isUniform) checkStated(findings, name, stated(`/grid/d${name}`), ["spacing", local, 1e-3 * local]);
+  checkStated(findings, name, stated(`/settings/m${name}`), ["number of nodes with ghost layers", stored.length, 0]);
+  checkStated(findings, name, stated(`/grid/O${name}`), ["first node", coordinates[0], 0.51 * middleSpacing]);
+  if (isUniform)
+    checkStated(findings, name, stated(`/grid/d${name}`), ["spacing", middleSpacing, 1e-3 * middleSpacing]);
   const [where, known] = [`/grid/${name}`, { value: isPeriodic, where: `the nodes in /grid/L${name}` }];
   return isPeriodic
     ? { spacing: { ...known, value: length / nodes }, origin: { value: coordinates[0], where }, periodic: known, ghost }

@@ -4,10 +4,10 @@ import type { ByteRange, RangedFile } from "../hdf5-bytes/bytes.js";
 import { FILE_BLOCK_BYTES, type FileState, type RangeRequest } from "./protocol.js";
 import { type OpenOptions, StoreClient } from "./store-client.js";
 
-const BLOCKS = 256;
+const CACHED_BLOCKS = 256;
 
 /** Thrown when a block has not arrived yet, after recording it. */
-class NotThere extends Error {}
+class NotArrived extends Error {}
 
 export class RemoteFile implements RangedFile {
   readonly path: string;
@@ -49,7 +49,7 @@ export class RemoteFile implements RangedFile {
       Math.floor((position + length - 1) / FILE_BLOCK_BYTES),
     ];
     // Metadata are small: a read of more blocks than are cached is one of values, which need not be cached.
-    if (last - first >= BLOCKS) {
+    if (last - first >= CACHED_BLOCKS) {
       const [values] = this.#fetch([this.#request({ position, length }, false)], false) as [Uint8Array];
       bytes.set(values);
       ReadMemory.ofThread().giveBack(values);
@@ -94,17 +94,17 @@ export class RemoteFile implements RangedFile {
     );
     if (blocks === null) {
       for (const number of absent) this.#missing?.add(number);
-      throw new NotThere();
+      throw new NotArrived();
     }
     for (const [index, block] of blocks.entries()) this.#blocks.set(absent[index], block);
     for (const oldest of this.#blocks.keys()) {
-      if (this.#blocks.size <= BLOCKS) break;
+      if (this.#blocks.size <= CACHED_BLOCKS) break;
       if (oldest < first || oldest > last) this.#blocks.delete(oldest);
     }
   }
 
-  #fetch(ranges: readonly RangeRequest[], ifThere: boolean): readonly Uint8Array[] | null {
-    return this.#client.ask({ kind: "bytes", store: this.path, ranges, ifThere });
+  #fetch(ranges: readonly RangeRequest[], onlyIfArrived: boolean): readonly Uint8Array[] | null {
+    return this.#client.ask({ kind: "bytes", store: this.path, ranges, ifThere: onlyIfArrived });
   }
 
   #request({ position, length }: ByteRange, isBlock: boolean): RangeRequest {
@@ -117,7 +117,7 @@ export class RemoteFile implements RangedFile {
   }
 
   /** Runs `use` with these ranges fetched together. */
-  with<T>(ranges: readonly ByteRange[], use: () => T): T {
+  withRanges<T>(ranges: readonly ByteRange[], use: () => T): T {
     const wanted = ranges.map((range) => this.#request(range, false)).filter(({ length }) => length > 0);
     const bytes = wanted.length === 0 ? [] : (this.#fetch(wanted, false) as readonly Uint8Array[]);
     const before = this.#ranges;
@@ -136,7 +136,7 @@ export class RemoteFile implements RangedFile {
    * Has ranges fetched; each function finds some, by reading metadata that may not have arrived.
    * @returns for each function, whether all its ranges have arrived or are known to fail
    */
-  fetched(find: readonly (() => readonly ByteRange[])[]): readonly boolean[] {
+  prefetch(find: readonly (() => readonly ByteRange[])[]): readonly boolean[] {
     const missing = new Set<number>();
     const reads: RangeRequest[] = [];
     /** For each function, its first range and the one after its last; null if blocks are missing. */
@@ -149,7 +149,7 @@ export class RemoteFile implements RangedFile {
           reads.push(...ranges().map((range) => this.#request(range, false)));
           found.push([first, reads.length]);
         } catch (error) {
-          found.push(error instanceof NotThere ? null : [first, first]);
+          found.push(error instanceof NotArrived ? null : [first, first]);
         }
       }
     } finally {

@@ -24,7 +24,7 @@ export class StoreClient {
   #requests = 0;
   #scan: string | undefined;
 
-  private constructor(connect: StoreConnector) {
+  constructor(connect: StoreConnector) {
     this.#connect = connect;
     [this.#port, this.#signal] = connected(connect);
   }
@@ -43,12 +43,12 @@ export class StoreClient {
    * @throws DataError, or BusyError if a retry may succeed
    */
   ask<Request extends StoreRequest>(request: Request, timeoutMs = TIMEOUT_MS): StoreReplies[Request["kind"]] {
-    return this.start(request)(timeoutMs);
+    return this.send(request)(timeoutMs);
   }
 
   /** Sends a request. Returns a function, called once, that waits for the answer. */
-  start<Request extends StoreRequest>(request: Request): (timeoutMs: number) => StoreReplies[Request["kind"]] {
-    const id = this.announce(request);
+  send<Request extends StoreRequest>(request: Request): (timeoutMs: number) => StoreReplies[Request["kind"]] {
+    const id = this.post(request);
     this.#awaited.set(id, null);
     return (timeoutMs) => {
       try {
@@ -71,13 +71,13 @@ export class StoreClient {
   /** Requests files that the scan of this thread will open; others are requested when they are opened. */
   lookAhead(files: readonly string[]): void {
     if (this.#scan === undefined) return;
-    for (const store of files) this.announce({ kind: "file", store });
+    for (const store of files) this.post({ kind: "file", store });
   }
 
-  announce(request: StoreRequest): number {
+  post(request: StoreRequest): number {
     if (Atomics.load(this.#signal, 0) === ENDED) this.#reconnect();
-    const isLook = request.kind === "open" || request.kind === "file";
-    const message = { id: ++this.#requests, request: isLook ? { ...request, scan: this.#scan } : request };
+    const isOpening = request.kind === "open" || request.kind === "file";
+    const message = { id: ++this.#requests, request: isOpening ? { ...request, scan: this.#scan } : request };
     this.#port.postMessage(message satisfies StoreMessage);
     return message.id;
   }

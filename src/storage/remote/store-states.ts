@@ -30,7 +30,7 @@ export class StoreStates {
     this.#end = () => client.endScan();
     for (const address of addresses) {
       if (isFile(address)) this.#look(address);
-      else this.#folders.set(address, client.start({ kind: "folder", store: address }));
+      else this.#folders.set(address, client.send({ kind: "folder", store: address }));
     }
   }
 
@@ -78,13 +78,13 @@ export class StoreStates {
     const version = this.#versions.get(location);
     if (version === undefined) this.#look(location);
     else if (version !== known.get(location) && !location.endsWith(`/${DESCRIPTOR_NAME}`))
-      StoreClient.ofThread().announce({ kind: "file", store: location, named: true });
+      StoreClient.ofThread().post({ kind: "file", store: location, named: true });
   }
 
   #look(location: string): PendingLook {
     const client = StoreClient.ofThread();
     const kind = isFile(location) && !isReferences(location) ? "file" : "open";
-    const look = client.start({ kind, store: location, named: true });
+    const look = client.send({ kind, store: location, named: true });
     this.#looks.set(location, look);
     return look;
   }

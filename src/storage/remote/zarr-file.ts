@@ -156,7 +156,7 @@ export class ZarrFile implements StoredFile {
     return buffer.lent(elements);
   }
 
-  fetched(boxes: readonly StoredHyperslab[]): readonly boolean[] {
+  fetch(boxes: readonly StoredHyperslab[]): readonly boolean[] {
     const { path: store } = this;
     const { newestMs } = this.tree;
     return this.#client.ask({ kind: "ready", store, reads: boxes.map((box) => ({ store, newestMs, ...box })) });

@@ -14,7 +14,7 @@ import {
   renewed,
 } from "../catalog/confirmation.js";
 import { differences, firstOf } from "../catalog/differences.js";
-import { grown, isOfStructure } from "../catalog/growth.js";
+import { isOfStructure, withNewFrames } from "../catalog/growth.js";
 import { measured } from "../catalog/raised-questions.js";
 import { nameOf } from "../catalog/scan-folders.js";
 import { recogniseSeries } from "../catalog/series.js";
@@ -157,7 +157,7 @@ export const nameTaken = (name: string): string => `another dataset is called ${
 function changedDraft(location: string, path: string, { confirms, shown }: DraftRequest): DraftView {
   const text = renewed(location, path === location ? null : path);
   const found = describedBy(location);
-  const late = "problems" in found ? undefined : grown(found).waiting.find((one) => one.location === path);
+  const late = "problems" in found ? undefined : withNewFrames(found).waiting.find((one) => one.location === path);
   const { name, title = "", confirmed } = JSON.parse(text) as DescriptorInput;
   const structure = new Map(Object.entries(confirmed?.structure ?? {}));
   const problems = late === undefined || isOfStructure(late) ? changesSince(shown, structure) : [late.message];

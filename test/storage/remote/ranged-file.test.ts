@@ -131,7 +131,9 @@ describe("a host of a file that fails", () => {
     const file = new RemoteFile(`${server.url}/h5/long.h5`, { named: true });
     await server.set({ failures: 1000, retryAfter: "60" });
     const block = () => [{ position: file.read(new Uint8Array(8), 200_000), length: 8 }];
-    const errors = [() => firstBrick(dataset), () => file.fetched([block])].map((read) => failureOf(read) as BusyError);
+    const errors = [() => firstBrick(dataset), () => file.prefetch([block])].map(
+      (read) => failureOf(read) as BusyError,
+    );
     await server.set({ failures: 0, retryAfter: null });
     expect(errors.map(({ name, context }) => [name, context.retryAfter])).toEqual(Array(2).fill(["BusyError", 60]));
   });

@@ -1,17 +1,12 @@
 /** Questions to a store thread that ended. */
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
+import { StoreClient } from "../../../src/storage/remote/store-client.js";
 import { ENDED, type StorePort } from "../../../src/storage/remote/store-port.js";
 
-const connections: StorePort[] = [];
-afterEach(() => {
-  for (const { port } of connections) port.close();
-});
-
-it("fail at once, also after a reconnection, while answers that had arrived are still given", async () => {
-  vi.resetModules();
-  const { StoreClient } = await import("../../../src/storage/remote/store-client.js");
-  StoreClient.share((connection) => connections.push(connection));
-  const ask = (store: string) => StoreClient.ofThread().start({ kind: "changes", store, beginnings: [] });
+it("fail at once, also after a reconnection, while answers that had arrived are still given", () => {
+  const connections: StorePort[] = [];
+  const client = new StoreClient((connection) => void connections.push(connection));
+  const ask = (store: string) => client.send({ kind: "changes", store, beginnings: [] });
   const [arrived, lost] = [ask("a"), ask("b")];
   const [first] = connections as [StorePort];
   first.port.postMessage({ id: 1, value: ["a/x"], lent: [] });
@@ -20,4 +15,5 @@ it("fail at once, also after a reconnection, while answers that had arrived are 
   expect(connections).toHaveLength(2);
   expect(arrived(0)).toEqual(["a/x"]);
   expect(() => lost(0)).toThrow("b was not read: the thread that reads stores has ended.");
+  for (const { port } of connections) port.close();
 });

@@ -3,7 +3,7 @@ import { DataError } from "../../../shared/errors.js";
 import { ReadMemory } from "../../../shared/read-memory.js";
 import type { ObjectRange } from "./remote-objects.js";
 
-/** Largest gap between two ranges that are fetched together, gap included. */
+/** Ranges with at most this gap between them are fetched together, the gap too. */
 const GAP_BYTES = 32 * 1024;
 const MAX_BYTES = 2 * 1024 * 1024;
 
