@@ -23,7 +23,7 @@ export interface Block {
 export interface BlockReader {
   /** Most nodes of a box along an axis. */
   readonly span: number;
-  /** Set these before `open` and `cover`. */
+  /** Set these before `open` and `listBricks`. */
   readonly box: Box;
   readonly block: Block;
   /**

@@ -166,7 +166,7 @@ export function createInterpolation(axes: Axes, order: Order, sizes: readonly nu
 
   return {
     components,
-    cover(bricking, positions, first, count, marks, list, length) {
+    listBricks(bricking, positions, first, count, marks, list, length) {
       let end = length;
       for (let i = first; i < first + count; i++) {
         moveBox(positions, 3 * i);

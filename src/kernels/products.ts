@@ -58,7 +58,7 @@ export function createProducts(
 
   return {
     components,
-    cover(bricking, positions, first, count, marks, list, length) {
+    listBricks(bricking, positions, first, count, marks, list, length) {
       let end = length;
       for (let i = first; i < first + count; i++) {
         locate(positions, 3 * i);

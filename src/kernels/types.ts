@@ -78,7 +78,7 @@ export interface Scheme {
    *
    * @returns the new length of the list
    */
-  cover(
+  listBricks(
     bricking: Bricking,
     positions: Float64Array,
     first: number,
@@ -88,7 +88,7 @@ export interface Scheme {
     length: number,
   ): number;
   /**
-   * Overwrites `out[components * i ..]` for the points `first .. first + count - 1`; the bricks of `cover` must be at
+   * Overwrites `out[components * i ..]` for the points `first .. first + count - 1`; the bricks of `listBricks` must be at
    * hand.
    */
   evaluate(
@@ -101,7 +101,7 @@ export interface Scheme {
   /**
    * As `evaluate`, for the combination of frames, which comes first: a node's value is the sum over frames of
    * `weights[f]` times its value in `frames[f]`, in float64 and in this order. The bits of a point do not depend on the
-   * points next to it. All frames of a field have one bricking; the bricks of `cover` must be at hand in each.
+   * points next to it. All frames of a field have one bricking; the bricks of `listBricks` must be at hand in each.
    */
   combine(
     frames: readonly (readonly BrickField[])[],

@@ -46,7 +46,7 @@ function bricksOf(scheme: Scheme, field: BrickField, points: readonly Triple[]):
   const marks = new Uint8Array(bricks);
   const list = new Int32Array(bricks);
   const positions = Float64Array.from(points.flat());
-  const length = scheme.cover(field.bricking, positions, 0, points.length, marks, list, 0);
+  const length = scheme.listBricks(field.bricking, positions, 0, points.length, marks, list, 0);
   expect([...list.subarray(0, length)].every((brick) => marks[brick] === 1)).toBe(true);
   expect(marks.reduce((sum, mark) => sum + mark, 0)).toBe(length);
   return [...list.subarray(0, length)];
@@ -111,9 +111,9 @@ describe("cover", () => {
     const marks = new Uint8Array(field.table.length);
     const list = new Int32Array(field.table.length + 1).fill(-5);
     const positions = Float64Array.from(scatter(axes, 20).flat());
-    const some = scheme.cover(field.bricking, positions, 0, 3, marks, list, 1);
-    expect(scheme.cover(field.bricking, positions, 0, 3, marks, list, some)).toBe(some);
-    const more = scheme.cover(field.bricking, positions, 0, 20, marks, list, some);
+    const some = scheme.listBricks(field.bricking, positions, 0, 3, marks, list, 1);
+    expect(scheme.listBricks(field.bricking, positions, 0, 3, marks, list, some)).toBe(some);
+    const more = scheme.listBricks(field.bricking, positions, 0, 20, marks, list, some);
     expect(new Set(list.subarray(1, more)).size).toBe(more - 1);
     expect(list[0]).toBe(-5);
   });

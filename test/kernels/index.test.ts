@@ -130,7 +130,7 @@ describe("reachOf", () => {
     const positions = Float64Array.of(32.1, 32.1, 32.1, 32.9, 32.9, 32.9);
     const list = new Int32Array(64 ** 3);
     const scheme = createScheme(kernel, name, axes, { fd8Legacy: false });
-    const length = scheme.cover(nodes, positions, 0, 2, new Uint8Array(64 ** 3), list, 0);
+    const length = scheme.listBricks(nodes, positions, 0, 2, new Uint8Array(64 ** 3), list, 0);
     const x = [...list.subarray(0, length)].map((node) => node % 64);
     expect([Math.min(...x), Math.max(...x)]).toEqual([32 - below, 32 + above]);
   });

@@ -274,7 +274,6 @@ export interface RegionCounts {
   readonly cached: number;
 }
 
-/** The bricks of a field that the cache holds, in any frame. */
 export interface HeldBricks {
   readonly dataset: Dataset;
   readonly field: FieldName;
@@ -400,7 +399,6 @@ export interface Engine {
   status(): EngineStatus;
   /** Connects a thread to the one that reads stores, if there is one. */
   connectStores?(connection: StorePort): void;
-  /** Files that wait for a person, with their reasons. */
   waiting(): readonly WaitingFile[];
   /** Reads the draft of waiting files; confirms it if no question is open. Throws RequestError, DataError. */
   draft(request: Pick<DraftRequest, "paths" | "texts" | "confirms" | "shown">): Promise<DraftView>;

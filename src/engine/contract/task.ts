@@ -220,7 +220,6 @@ interface TransformParts extends NodesTask {
   readonly derived?: DerivedFields | null;
 }
 
-/** A task for a worker thread. */
 export type Task =
   | BatchTask
   | AheadTask

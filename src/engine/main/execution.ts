@@ -17,7 +17,8 @@ import { BATCH_VALUES, MAX_PARTICLES, type Plan, type PlanContext } from "./plan
 import { type LifeControl, type QueryContext, QueryLife } from "./query-life.js";
 import type { DividedTask } from "./sharing.js";
 
-export const RECORD_BYTES = 12;
+export /** Bytes of a record of three float32. */
+const RECORD_BYTES = 12;
 /** Most float32 values in a part of a streamed result. One part per worker and two more may wait unread. */
 export const PART_VALUES = 1 << 19;
 
@@ -116,7 +117,7 @@ export class Execution implements Evaluation {
     return Math.max(1, RECORDS[recordOf(this.#checked.operation, this.#checked.query)].length / 3);
   }
 
-  /** Further records of points with several, and the memory of particles between time slices counted in records. */
+  /** Records beyond one per point, plus the memory kept for particles between time slices, in units of a record. */
   get extraRecords(): number {
     const { count } = this.points;
     if (this.#checked === null || count > this.limit.points) return 0;
@@ -147,7 +148,7 @@ export class Execution implements Evaluation {
       }
       this.#state = { name: "awaited", resolve, reject };
       const notFinite = this.#notFinite ?? notFiniteError(this.velocities.slabs, "InitialV");
-      const error = this.#countError() ?? notFinite ?? this.#stream?.outsideError ?? null;
+      const error = this.#errorOfCounts() ?? notFinite ?? this.#stream?.outsideError ?? null;
       this.#failure ??= error && { index: -1, error };
       if (this.#failure?.index === -1) this.#life.fail(this.#failure.error);
       else this.#advance();
@@ -160,7 +161,7 @@ export class Execution implements Evaluation {
     this.#life.abort();
   }
 
-  #countError(): FieldprobeError | null {
+  #errorOfCounts(): FieldprobeError | null {
     const { count } = this.points;
     const records = this.#checked?.itemsPerPoint ?? 1;
     const most = this.#context.limits["query.points"];
@@ -268,7 +269,7 @@ export class Execution implements Evaluation {
   }
 
   async #run(index: number, task: BatchTask | SortTask | DividedTask): Promise<void> {
-    // Recorded while the task still counts as running: the outcome is settled once none runs.
+    // Recorded before the task stops counting as running, because the outcome is reported once nothing runs.
     await this.#life.counted(async () => {
       try {
         // A divided task handles lost peers itself.

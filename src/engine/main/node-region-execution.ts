@@ -57,7 +57,7 @@ export class RegionExecution implements Evaluation {
   readonly #life: QueryLife;
   readonly #failed: Promise<never>;
   readonly #releases: (() => void)[] = [];
-  readonly #cuts: CutoutParts | null;
+  readonly #cutoutParts: CutoutParts | null;
   readonly #lent = new Set<Float32Array>();
 
   constructor(
@@ -75,10 +75,10 @@ export class RegionExecution implements Evaluation {
     this.nodes = nodesOf(region);
     const { query, operation } = checked;
     const isSearch = operation.family === "search";
-    const isCut = !isSearch && !query.reduction && !query.spectrum && !query.derivedAt;
-    this.#cuts = isCut ? this.#divideCutout() : null;
+    const isCutout = !isSearch && !query.reduction && !query.spectrum && !query.derivedAt;
+    this.#cutoutParts = isCutout ? this.#divideCutout() : null;
     const hits = isSearch ? Math.min(this.nodes, context.limits["search.hits"]) : 0;
-    this.extraRecords = HIT_RECORDS * hits + Math.ceil((this.#cuts?.heldBytes ?? 0) / RECORD_BYTES);
+    this.extraRecords = HIT_RECORDS * hits + Math.ceil((this.#cutoutParts?.heldBytes ?? 0) / RECORD_BYTES);
     this.limit = { points: context.limits["query.points"], name: "query.points" };
     this.points = new Collector(context.buffers, false, () => undefined);
     this.velocities = new Collector(context.buffers, false, () => undefined);
@@ -131,7 +131,7 @@ export class RegionExecution implements Evaluation {
     if (query.reduction) return this.#reduce(query.reduction);
     if (query.spectrum) return this.#spectrum(query.spectrum);
     if (query.derivedAt) return this.#derivedAt(query.derivedAt);
-    return operation.family === "search" ? this.#search() : this.#cut(this.#cuts as CutoutParts);
+    return operation.family === "search" ? this.#search() : this.#cutOut(this.#cutoutParts as CutoutParts);
   }
 
   abort(): void {
@@ -139,7 +139,7 @@ export class RegionExecution implements Evaluation {
   }
 
   /** Members of each task that reads. */
-  #reading() {
+  #readTask() {
     const sourced = (dataset: Dataset) => ({ dataset, source: this.#context.sourceOf(dataset) });
     const named = Object.entries(this.#checked.query.others ?? {});
     const others = named.map(([name, dataset]) => ({ name, ...sourced(dataset) }));
@@ -191,14 +191,14 @@ export class RegionExecution implements Evaluation {
 
   async #searchParts(): Promise<readonly Hits[]> {
     const { query } = this.#checked;
-    const lanes = 2 * this.#context.pool.parallelism;
+    const concurrency = 2 * this.#context.pool.parallelism;
     const most = this.#context.limits["search.hits"];
-    const layers = Math.min(PART[2], Math.ceil(this.#region.count[2] / lanes));
+    const layers = Math.min(PART[2], Math.ceil(this.#region.count[2] / concurrency));
     const { total, at: part } = divide(this.#region.count, [PART[0], PART[1], layers]);
     const parts: Hits[] = [];
     let hits = 0;
     const [method, threshold] = [query.spatialInterpolation ?? "None", query.threshold as number];
-    const task = { ...this.#reading(), kind: "search", method, threshold, most } as const;
+    const task = { ...this.#readTask(), kind: "search", method, threshold, most } as const;
     const start = async (index: number): Promise<Hits> => {
       const found = await this.#run<Hits>({ ...task, region: partOf(this.#region, part(index)) });
       hits += found.count;
@@ -207,7 +207,7 @@ export class RegionExecution implements Evaluation {
     };
     await inOrder(
       total,
-      lanes,
+      concurrency,
       () => this.#life.over,
       start,
       (found) => parts.push(found),
@@ -252,7 +252,7 @@ export class RegionExecution implements Evaluation {
         const box = part(place);
         const region = { ...partOf(this.#region, box), frame: frames[at] };
         const states = await this.#run<PartStates>({
-          ...{ ...this.#reading(), kind: "reduce", plan, region, box: { ...box, frame: at } },
+          ...{ ...this.#readTask(), kind: "reduce", plan, region, box: { ...box, frame: at } },
           ...(skip?.isEmpty(region) ? { fill: skip.fill } : {}),
           derived: derivedFrames?.fields ?? null,
         });
@@ -288,7 +288,7 @@ export class RegionExecution implements Evaluation {
   #transforms(): TransformRunner {
     const { pool, scratch } = this.#context;
     return {
-      task: this.#reading(),
+      task: this.#readTask(),
       parallelism: pool.parallelism,
       space: scratch,
       isOver: () => this.#life.over,
@@ -311,19 +311,19 @@ export class RegionExecution implements Evaluation {
   }
 
   /** Computes the first part, so that most failures precede the answer; computes the others as they are read. */
-  async #cut({ total, at: part, ahead, components, heldBytes }: CutoutParts): Promise<Result> {
+  async #cutOut({ total, at: part, ahead, components, heldBytes }: CutoutParts): Promise<Result> {
     const region = this.#region;
     const { quantity } = this.#checked.query;
     const sharing = quantity === undefined ? this.#sharing() : null;
-    const made = quantity?.derived ? new DerivedFrames(quantity.derived, this.#transforms()) : null;
-    if (made !== null) await made.make(region.frame, frameTime(this.#dataset.time, region.frame));
-    const evaluated = quantity === undefined ? {} : { quantity, derived: made?.fields ?? null };
+    const derivedFrames = quantity?.derived ? new DerivedFrames(quantity.derived, this.#transforms()) : null;
+    if (derivedFrames !== null) await derivedFrames.make(region.frame, frameTime(this.#dataset.time, region.frame));
+    const evaluated = quantity === undefined ? {} : { quantity, derived: derivedFrames?.fields ?? null };
     const compute = async (box: RegionBox): Promise<Float32Array> => {
       // What is lent after the end would never be given back.
       if (this.#life.over) throw new CancelledError();
       const out = this.#context.buffers.floats(nodesOf(box) * components);
       this.#lent.add(out);
-      const task = { ...this.#reading(), kind: "cutout", region: partOf(region, box), out, ...evaluated } as const;
+      const task = { ...this.#readTask(), kind: "cutout", region: partOf(region, box), out, ...evaluated } as const;
       await (sharing
         ? this.#life.counted(() => sharing.cutout(this.#checked, box, out, this.#life.sharing))
         : this.#run(task));

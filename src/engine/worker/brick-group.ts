@@ -119,7 +119,7 @@ export class BrickGroup {
   }
 
   /** Drops the combined bricks that the sweep has passed, as a batch begins or goes on. */
-  dropPassed({ sources }: SampledFields): void {
+  dropPassedBricks({ sources }: SampledFields): void {
     for (const { source, combined } of sources) {
       if (combined === undefined) continue;
       const bricks = Int32Array.from(combined.passed(this.#points.positions, this.#workerIndex));
@@ -211,14 +211,14 @@ export class BrickGroup {
   }
 
   /** Adds combined bricks that are made together with the missing ones, so that each stored brick is read once. */
-  addCompanions({ sources }: SampledFields): void {
+  addBricksMadeTogether({ sources }: SampledFields): void {
     if (sources.every(({ combined }) => combined === undefined)) return;
     let room = this.#allowance - this.#bytes(sources, 1) - BrickCache.brickBytes(scratchValues(sources));
-    for (const [i, source] of sources.entries()) room = this.#addCompanionsOf(source, this.#fields[i], room);
+    for (const [i, source] of sources.entries()) room = this.#addBricksMadeWith(source, this.#fields[i], room);
   }
 
   /** Adds the bricks of one field while they fit. Returns the bytes that are left. */
-  #addCompanionsOf(field: BrickSource, bricksOfField: FieldBricks, room: number): number {
+  #addBricksMadeWith(field: BrickSource, bricksOfField: FieldBricks, room: number): number {
     const { source, combined } = field;
     const { list, marks, length: count } = bricksOfField;
     const one = BrickCache.brickBytes(brickValues(field));
@@ -351,7 +351,7 @@ export class BrickGroup {
       const space = this.#fields[i];
       clearTables(space, bricking);
       const { positions } = this.#points;
-      space.length = scheme.cover(bricking, positions, first, count, space.marks, space.list, space.length);
+      space.length = scheme.listBricks(bricking, positions, first, count, space.marks, space.list, space.length);
     }
   }
 
@@ -419,7 +419,6 @@ function scratchValues(sources: readonly BrickSource[]): number {
   return Math.max(...sources.map(({ combined }) => combined?.storedValues ?? 0));
 }
 
-/** Members of a request that depend on the field alone. */
 export function requestOf(source: BrickSource): Pick<BrickRequest, "source" | "values" | "load"> {
   return { source: source.source, values: brickValues(source), load: source.load };
 }

@@ -243,7 +243,7 @@ function interpolate(task: Message<TransformTask> & { readonly stage: "at" }, { 
         scheme.evaluate([{ components: 1, bricking, data, table }], positions, at, many, values);
         return;
       }
-      const touched = scheme.cover(bricking, positions, at, many, marks.fill(0), list, 0);
+      const touched = scheme.listBricks(bricking, positions, at, many, marks.fill(0), list, 0);
       if (touched > MAX_PLANES && many > 1) {
         const half = many >> 1;
         evaluate(at, half);

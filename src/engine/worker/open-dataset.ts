@@ -115,7 +115,6 @@ export class OpenDataset {
   }
 }
 
-/** The error of a method with more nodes than the axis has. */
 function tooSmall({ name, axes }: Dataset, method: string): string {
   const planes = axes.flatMap(({ nodes, periodic }, a) => (nodes === 1 && !periodic ? [AXIS_NAMES[a]] : []));
   const text = `The grid of "${name}" is too small for ${method}`;

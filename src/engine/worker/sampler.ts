@@ -44,8 +44,8 @@ export class StoreWait extends Error {
 
 /** The sampler of one thread, with its arena, its view of the brick cache and its SIMD module. */
 export class Sampler {
-  /** Whether work that cannot pause gives up its thread while it waits for a store. */
-  mayAbandon: () => boolean = () => false;
+  /** Whether work that cannot pause may be abandoned and begun again, while it waits for a store. */
+  mayRestart: () => boolean = () => false;
   readonly accelerator: Accelerator | undefined;
   /** Scratch arrays of filters over cubes of nodes. */
   readonly sumsScratch = new SumsScratch();
@@ -100,7 +100,7 @@ export class Sampler {
   ): number {
     this.#points.arrange(sampling, sampling.sources[0].bricking, count);
     this.#group.begin(sampling);
-    this.#group.dropPassed(sampling);
+    this.#group.dropPassedBricks(sampling);
     try {
       return this.#sampleGroups(sampling, count, emit, checkCancel, from, pause);
     } finally {
@@ -129,7 +129,7 @@ export class Sampler {
           checkCancel();
           if (pause(true)) return first;
         }
-        group.addCompanions(sampling);
+        group.addBricksMadeTogether(sampling);
         const since = performance.now();
         this.#evaluate(sampling, first, size);
         const pointMs = (performance.now() - since - group.acquireMs) / (size * sampling.combination.frames.length);
@@ -173,7 +173,7 @@ export class Sampler {
     const values = this.#values;
     const positions = this.#points.positions.subarray(3 * first, 3 * (first + size));
     if (sampling.weights !== undefined && frames.length > 1) {
-      this.#evaluateEach(sampling, sampling.weights, positions, first, size);
+      this.#evaluateWithOwnWeights(sampling, sampling.weights, positions, first, size);
     } else if (sources[0].combined !== undefined) {
       group.withFields(sources, frames, ([fields]) => scheme.evaluateCombined(fields, positions, 0, size, values));
     } else if (frames.length === 1 && weights[0] === 1) {
@@ -188,7 +188,13 @@ export class Sampler {
   }
 
   /** As `#evaluate`, with weights for each point. */
-  #evaluateEach(sampling: Sampling, weights: Float64Array, positions: Float64Array, first: number, size: number): void {
+  #evaluateWithOwnWeights(
+    sampling: Sampling,
+    weights: Float64Array,
+    positions: Float64Array,
+    first: number,
+    size: number,
+  ): void {
     const {
       scheme,
       sources,
@@ -226,7 +232,7 @@ export class Sampler {
 
   /** The default `pause`, which never pauses. Throws StoreWait if bricks are on their way and the slice is over. */
   #neverPause(waits: boolean, { sources: [{ source }] }: Sampling): false {
-    if (waits && this.mayAbandon()) throw new StoreWait(`${source} ${this.#group.firstBrick}`);
+    if (waits && this.mayRestart()) throw new StoreWait(`${source} ${this.#group.firstBrick}`);
     return false;
   }
 
@@ -263,6 +269,6 @@ export class Sampler {
     const isOnItsWay = (): boolean =>
       this.#cache.missing({ source, frame, bricks, count: 1 }).length > 0 &&
       fetched?.([{ frame, bricks: [bricks[0]] }])[0]?.bricks.length === 0;
-    while (isOnItsWay()) if (this.mayAbandon()) throw new StoreWait(`${source} ${frame} ${bricks[0]}`);
+    while (isOnItsWay()) if (this.mayRestart()) throw new StoreWait(`${source} ${frame} ${bricks[0]}`);
   }
 }

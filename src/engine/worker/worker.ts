@@ -91,7 +91,7 @@ function evaluateForSlice(task: Message<BatchTask>): Progress | null {
 /** Runs work that is abandoned while it waits for a store, and begins again when more bricks are cached. */
 function leavingStores<T>(waited: Waited | null | undefined, work: () => T): T | Waited {
   const { changes, brick: awaited } = waited ?? { changes: 0, brick: "" };
-  sampler.mayAbandon = () => changes < MAX_CHANGES;
+  sampler.mayRestart = () => changes < MAX_CHANGES;
   try {
     return work();
   } catch (error) {
@@ -99,7 +99,7 @@ function leavingStores<T>(waited: Waited | null | undefined, work: () => T): T |
     const { brick } = error;
     return { waits: true, brick, changes: changes + (brick === awaited ? 0 : 1) };
   } finally {
-    sampler.mayAbandon = () => false;
+    sampler.mayRestart = () => false;
   }
 }
 

@@ -1,6 +1,6 @@
 /** JSONP: names of callbacks, and scripts that call them. */
 
-const LONGEST = 128;
+const MAX_LENGTH = 128;
 const NAME = /^[A-Za-z_$][\w$]{0,63}(?:\.[A-Za-z_$][\w$]{0,63}|\[\d{1,5}\]){0,8}$/;
 
 const RESERVED = new Set(
@@ -13,7 +13,7 @@ const RESERVED = new Set(
 
 /** Dotted or indexed name without reserved words. Others are refused: a corrected name would call another function. */
 export function isCallback(name: string): boolean {
-  return name.length <= LONGEST && NAME.test(name) && name.split(/[.[\]]+/).every((part) => !RESERVED.has(part));
+  return name.length <= MAX_LENGTH && NAME.test(name) && name.split(/[.[\]]+/).every((part) => !RESERVED.has(part));
 }
 
 /** Script that calls `name` with the JSON of `parts`. Nothing in it can end a script element or a line. */

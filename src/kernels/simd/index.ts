@@ -27,7 +27,7 @@ export function instantiateSimd(
     scheme(request, plain) {
       if (!request.axes.every(({ periodic }) => periodic)) return null;
       const scheme = createSimdScheme(module, records, request);
-      return scheme === null ? null : { ...scheme, cover: plain.cover };
+      return scheme === null ? null : { ...scheme, listBricks: plain.listBricks };
     },
   };
 }

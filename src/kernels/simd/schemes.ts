@@ -42,8 +42,8 @@ interface Target extends PointKernel {
   readonly quantity: SimdQuantity;
 }
 
-/** A scheme without `cover`, which the plain kernels provide. */
-type SimdScheme = Omit<Scheme, "cover">;
+/** A scheme without `listBricks`, which the plain kernels provide. */
+type SimdScheme = Omit<Scheme, "listBricks">;
 
 /** The scheme of a request on periodic axes; null when the module has none. */
 export function createSimdScheme(module: Module, records: Scratch, request: SchemeRequest): SimdScheme | null {

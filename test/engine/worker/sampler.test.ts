@@ -87,9 +87,9 @@ describe("sampler", () => {
     let answered = 0;
     const scheme: Scheme = {
       ...lag4,
-      cover(...args) {
+      listBricks(...args) {
         looks += args[3];
-        return lag4.cover(...args);
+        return lag4.listBricks(...args);
       },
     };
     const sources = [{ ...source, bricking: fine }];

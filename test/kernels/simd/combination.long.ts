@@ -219,7 +219,7 @@ describe.each(CASES)("%s %s", (...row) => {
     const { bricking: cut, table } = first as BrickField;
     const some = 100;
     const list = new Int32Array(table.length);
-    const length = plain.cover(cut, positions, 0, some, new Uint8Array(table.length), list, 0);
+    const length = plain.listBricks(cut, positions, 0, some, new Uint8Array(table.length), list, 0);
     const needed = new Set(list.subarray(0, length));
     for (const fields of frames) {
       for (const { table: entries } of fields)

@@ -61,7 +61,7 @@ function covered(scheme: Scheme, field: BrickField, positions: Float64Array, are
   const bricks = field.table.length;
   const marks = arena === undefined ? new Uint8Array(bricks) : arena.bytes(bricks).fill(0);
   const list = arena === undefined ? new Int32Array(bricks) : arena.integers(bricks);
-  const length = scheme.cover(field.bricking, positions, 0, positions.length / 3, marks, list, 0);
+  const length = scheme.listBricks(field.bricking, positions, 0, positions.length / 3, marks, list, 0);
   return [...list.subarray(0, length)].sort((a, b) => a - b);
 }
 
