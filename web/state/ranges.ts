@@ -23,11 +23,12 @@ export function rangeShown(selection: Selection): Range | null {
 
 /**
  * The default range at a time: of 99.9 % of the volume, and between stored times of both volumes around it. Null until
- * they have arrived.
+ * they have arrived, and where neither has a value.
  */
 export function rangeAt(time: number | null, what: string, set: Dataset): Range | null {
   const frames = framesAround(time, set);
-  const volumes = frames.flatMap((frame) => volumeOf(set, what, frame) ?? []);
+  const arrived = frames.flatMap((frame) => volumeOf(set, what, frame) ?? []);
+  const volumes = arrived.filter(({ data }) => data.some(Number.isFinite));
   const isAwaited = frames.some((frame) => !isLoadedOrFailed(set, what, frame));
   return isAwaited || volumes.length === 0
     ? null

@@ -265,3 +265,16 @@ it("offers spectra of boxes with a periodic axis", () => {
   const open = { ...setOf("open", [0]), axes: [openAxis, openAxis, openAxis] } as unknown as Dataset;
   expect([setOf("periodic", [0]), open].map((set) => spectrum.isAvailable?.(set))).toEqual([true, false]);
 });
+
+it("has no range of a time without values, and one of the next time", async () => {
+  answering((call, members) =>
+    call === "values"
+      ? { rows: [[1, 1, 1, null]] }
+      : filled(members, Number(members.frame) === 0 ? Number.NaN : 5).map((one, i) => one + (i % 5)),
+  );
+  show(setOf("lost", [0, 1]), { show: "slice:z", time: 0 });
+  await vi.waitFor(() => expect(model.volumeOf(model.dataset.peek() as Dataset, "p", 0)).not.toBeNull());
+  expect(model.view.peek().ranges.size).toBe(0);
+  model.change({ time: 1 });
+  await vi.waitFor(() => expect(model.view.peek().ranges.get("p")).toMatchObject({ low: 5, high: 9 }));
+});
