@@ -1,7 +1,7 @@
 /** Volumes: samples of a quantity in the whole box at a stored time, and functions on volumes. */
-import { askNumbers, type Numbers, type Question, type Wanted } from "./ask.js";
+import { askNumbers, type Numbers, type Question, Refusal, type Wanted } from "./ask.js";
 import { type Axis, cellOf, coordinateOf, type Dataset, isStaggered, nodeOf, type Vec3, wrapped } from "./dataset.js";
-import { asFlowMap, durationOf, PATH_SAMPLES } from "./flow-map.js";
+import { asFlowMap, durationOf, hasFlowMaps, PATH_SAMPLES } from "./flow-map.js";
 import { memoized } from "./memoized.js";
 
 /** Samples of a box at nodes, x fastest; missing ones are NaN. */
@@ -138,6 +138,7 @@ export function wantedVolume(
     return points;
   };
   const load = async (signal: AbortSignal): Promise<Volume> => {
+    if (isPaths && !hasFlowMaps(dataset)) throw new Refusal(0, "Flow maps need a periodic box of even nodes.");
     const data = new Float32Array(nx * ny * nz);
     let unit: string | null = null;
     const slabs = slabsOf(nz, Math.max(2, Math.floor(SLAB / (nx * ny))), !isStored && !axes[2].periodic);
