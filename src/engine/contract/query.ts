@@ -21,7 +21,6 @@ import type { DraftView } from "../../storage/tools/report.js";
 import type { TextWorkers } from "../../text/text-task.js";
 import type { ReducedParts } from "./reduced-parts.js";
 
-/** A box of nodes of one frame of a field. */
 export interface FrameBox {
   readonly field: FieldName;
   readonly frame: number;
@@ -330,7 +329,6 @@ export interface StartControl {
   readonly background?: boolean;
   /** Whether this process evaluates the whole query, even in a cluster. */
   readonly alone?: boolean;
-  /** Number of points, if known: they get one slab. */
   readonly points?: number;
   /** The part of a search or a cutout to evaluate; absent: the whole. */
   readonly box?: RegionBox | null;

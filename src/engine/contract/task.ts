@@ -109,9 +109,7 @@ export interface SortTask extends Omit<ReadingTask, "waited"> {
   readonly kind: "sort";
   readonly points: readonly Slab[];
   readonly count: number;
-  /** Index of the first point in the query. */
   readonly first: number;
-  /** Displacement of the grid. */
   readonly shift: Triple;
   readonly bricking: Bricking;
   readonly shape: SweepShape;
@@ -127,7 +125,6 @@ export interface SortTask extends Omit<ReadingTask, "waited"> {
 export interface ScanTask {
   readonly kind: "scan";
   readonly folders: readonly string[];
-  /** The separate folder of descriptors. */
   readonly descriptors?: string | null;
   /** States found by an earlier scan, by location. */
   readonly known: ReadonlyMap<string, string>;

@@ -7,7 +7,7 @@ import type { Emit, Pause, Sampler } from "./sampler.js";
 export interface BatchContext {
   readonly task: Omit<BatchTask, "dataset">;
   readonly operation: Operation;
-  readonly open: OpenDataset;
+  readonly opened: OpenDataset;
   readonly sampler: Sampler;
   /** As `throwIfCancelled`. */
   readonly checkCancel: () => false;

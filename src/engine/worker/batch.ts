@@ -35,13 +35,13 @@ const ONE_FRAME = { frames: [0], weights: [1] } as const;
  */
 export function evaluateBatch(
   task: Omit<BatchTask, "dataset">,
-  open: OpenDataset,
+  opened: OpenDataset,
   sampler: Sampler,
   mustPause: Pause,
 ): Progress | null {
-  const operation = rowFor(operationOf(task.query.operation), task.fields, open.dataset);
+  const operation = rowFor(operationOf(task.query.operation), task.fields, opened.dataset);
   const checkCancel = () => throwIfCancelled(task.cancel);
-  const context: BatchContext = { task, operation, open, sampler, checkCancel, mustPause };
+  const context: BatchContext = { task, operation, opened: opened, sampler, checkCancel, mustPause };
   const hasOwnPositions = operation.family === "track" && task.progress !== undefined;
   if (!hasOwnPositions) loadPositions(context, task.query.time ?? task.query.StartTime ?? 0);
   return EVALUATE[operation.family as keyof typeof EVALUATE](context);
@@ -56,25 +56,32 @@ const EVALUATE = {
 } as const satisfies Partial<Record<Family, (context: BatchContext) => Progress | null>>;
 
 /** Reads the bricks of a waiting batch into the cache until `pause` reports that other queries need the thread. */
-export function readAhead(task: Message<AheadTask>, open: OpenDataset, sampler: Sampler, pause: () => boolean): null {
-  loadPositions({ task, open, sampler }, task.query.time ?? 0);
-  if (areStaggered(open, task.fields)) return null;
-  const isOver = (): boolean => Atomics.load(task.cancel, 0) !== 0 || pause();
-  sampler.readAhead(samplingOf(task, open), task.count, isOver);
+export function readAhead(
+  task: Message<AheadTask>,
+  opened: OpenDataset,
+  sampler: Sampler,
+  mustPause: () => boolean,
+): null {
+  loadPositions({ task, opened: opened, sampler }, task.query.time ?? 0);
+  if (areStaggered(opened, task.fields)) return null;
+  const mustStop = (): boolean => Atomics.load(task.cancel, 0) !== 0 || mustPause();
+  sampler.readAhead(samplingOf(task, opened), task.count, mustStop);
   return null;
 }
 
 /** The sampling of a batch of interpolated or differentiated fields. */
-function samplingOf(task: Omit<AheadTask | BatchTask, "dataset">, open: OpenDataset): Sampling {
+function samplingOf(task: Omit<AheadTask | BatchTask, "dataset">, opened: OpenDataset): Sampling {
   const { query, fields, outIndices, combined, first, count } = task;
-  const { axes, time } = open.dataset;
+  const { axes, time } = opened.dataset;
   const frames = framesOf(time, query);
-  const stored = fields.map((field) => open.source(field));
-  const sweep = combined && { ...combined, isResumed: task.progress !== undefined };
-  const sources = sweep ? stored.map((one, i) => new CombinedField(axes, one, frames, sweep, i)) : stored;
+  const stored = fields.map((field) => opened.source(field));
+  const combinedBricks = combined && { ...combined, isResumed: task.progress !== undefined };
+  const sources = combinedBricks
+    ? stored.map((one, i) => new CombinedField(axes, one, frames, combinedBricks, i))
+    : stored;
   const weights = query.weights && weightsOf(query.weights, frames.frames.length, { outIndices, first, count });
-  const { kernel } = rowFor(operationOf(query.operation), fields, open.dataset);
-  const scheme = open.scheme(kernel, query.spatialInterpolation ?? "None");
+  const { kernel } = rowFor(operationOf(query.operation), fields, opened.dataset);
+  const scheme = opened.scheme(kernel, query.spatialInterpolation ?? "None");
   const sampling = { axes, scheme, sources, combination: combined ? ONE_FRAME : frames, sorted: outIndices !== null };
   return weights === undefined ? sampling : { ...sampling, weights };
 }
@@ -93,19 +100,19 @@ function weightsOf(
 }
 
 function evaluatePoints(context: BatchContext): Progress | null {
-  const { task, operation, open, sampler, checkCancel, mustPause } = context;
+  const { task, operation, opened, sampler, checkCancel, mustPause } = context;
   const { count, outIndices, out, query, fields } = task;
   const scatter = scatterInto(out, RECORDS[operation.result].length, outIndices);
   const emit = operation.postProcess === undefined ? scatter : toInvariants(scatter);
-  if (areStaggered(open, fields)) {
-    const frames = framesOf(open.dataset.time, query);
+  if (areStaggered(opened, fields)) {
+    const frames = framesOf(opened.dataset.time, query);
     const weights = query.weights && weightsOf(query.weights, frames.frames.length, task);
     // Components are sampled one after the other, so that the batch cannot pause within its points.
     const sample = sampleComponents(context, fields, operation.kernel, query.spatialInterpolation ?? "None");
     sample({ combination: frames, ...(weights === undefined ? {} : { weights }) }, count, emit);
     return null;
   }
-  const done = sampler.sample(samplingOf(task, open), count, emit, checkCancel, task.progress?.done, mustPause);
+  const done = sampler.sample(samplingOf(task, opened), count, emit, checkCancel, task.progress?.done, mustPause);
   return done === count ? null : { done };
 }
 
@@ -119,10 +126,10 @@ function toInvariants(next: Emit): Emit {
 
 /** Evaluates the force: like any other field if it is stored, else in closed form. */
 function evaluateForce(context: BatchContext): Progress | null {
-  const { task, open, sampler, checkCancel, mustPause } = context;
+  const { task, opened, sampler, checkCancel, mustPause } = context;
   const { query, count, out } = task;
-  const { axes, time } = open.dataset;
-  const forcing = closedForceOf(open.dataset.forcing);
+  const { axes, time } = opened.dataset;
+  const forcing = closedForceOf(opened.dataset.forcing);
   if (forcing === null) return evaluatePoints(context);
   const frames = forcing.kind === "modes" && forcing.frames > 1 ? framesOf(time, query) : ONE_FRAME;
   const values = new Float64Array(3 * Math.min(count, FORCE_POINTS));
@@ -148,9 +155,9 @@ interface FilteredPart {
 
 /** Evaluates box filters point by point, because the result of a single point may be large. */
 function evaluateFilter(context: BatchContext): Progress | null {
-  const { task, sampler, checkCancel, mustPause, open, operation } = context;
+  const { task, sampler, checkCancel, mustPause, opened, operation } = context;
   const { count, first, out } = task;
-  const frames = framesOf(open.dataset.time, task.query);
+  const frames = framesOf(opened.dataset.time, task.query);
   const parts = filteredParts(context);
   const components = RECORDS[operation.result].length;
   const from = task.progress?.done ?? 0;
@@ -183,8 +190,8 @@ const FILTERS_OF_COMPONENTS: ReadonlyMap<string, string> = new Map([
   ["boxVelocityGradient", "boxPressureGradient"],
 ]);
 
-function filteredParts({ task, operation, open, sampler }: BatchContext): readonly FilteredPart[] {
-  const { dataset } = open;
+function filteredParts({ task, operation, opened, sampler }: BatchContext): readonly FilteredPart[] {
+  const { dataset } = opened;
   const [field] = task.fields as [FieldName];
   const names = partsOfField(dataset, field);
   // The SGS stress multiplies components, so it needs all of them at once.
@@ -196,7 +203,7 @@ function filteredParts({ task, operation, open, sampler }: BatchContext): readon
     const filter = boxFilter(componentKernel ?? operation.kernel, task.query, { name: dataset.name, axes });
     const numbers = filter.components * filter.itemsPerPoint;
     const values = groups.length === 1 ? sampler.recordsOfPoint(numbers) : new Float64Array(numbers);
-    const readers = group.map((part) => sampler.reader(open.source(part)));
+    const readers = group.map((part) => sampler.reader(opened.source(part)));
     return { filter, readers, offset: c * filter.components, values };
   });
 }
@@ -215,12 +222,12 @@ function boxFilter(
 function loadPositions(
   {
     task,
-    open,
+    opened,
     sampler,
-  }: Pick<BatchContext, "open" | "sampler"> & { readonly task: Omit<AheadTask | BatchTask, "dataset"> },
+  }: Pick<BatchContext, "opened" | "sampler"> & { readonly task: Omit<AheadTask | BatchTask, "dataset"> },
   time: number,
 ): void {
-  const { axes, frameVelocity } = open.dataset;
+  const { axes, frameVelocity } = opened.dataset;
   fillPositions(task.points, sampler.positions, frameShift(frameVelocity, time));
   const outside = firstOutside(axes, sampler.positions, task.count);
   if (outside >= 0) throw outsideError(axes, sampler.positions, outside, task.first + outside);

@@ -281,10 +281,10 @@ export class BrickGroup {
   }
 
   /**
-   * Reads the bricks of the first `count` points into the cache until `isOver`. It does nothing for stores, from which
+   * Reads the bricks of the first `count` points into the cache until `mustStop`. It does nothing for stores, from which
    * a batch fetches all its bricks at once, nor if the cache is too small for all frames.
    */
-  readAhead(sampled: SampledFields, count: number, isOver: () => boolean): void {
+  readAhead(sampled: SampledFields, count: number, mustStop: () => boolean): void {
     const { sources, combination } = sampled;
     if (this.isFrameByFrame || sources.some((source) => (source.combined?.stored ?? source).fetched !== undefined))
       return;
@@ -294,7 +294,7 @@ export class BrickGroup {
         const { list, length } = this.#fields[i];
         for (const brick of list.subarray(0, length))
           for (const frame of combination.frames)
-            if (!isOver())
+            if (!mustStop())
               this.#readMissing(source, frame, brick, () =>
                 source.combined?.madeWith(brick, this.#points.positions, 0, count - 1),
               );
@@ -345,7 +345,6 @@ export class BrickGroup {
     return [room, ...making];
   }
 
-  /** Adds the bricks of `count` points to the group. */
   #cover({ scheme, sources }: SampledFields, first: number, count: number): void {
     for (const [i, { bricking }] of sources.entries()) {
       const space = this.#fields[i];

@@ -3,7 +3,6 @@ import type { Bricking } from "../../kernels/types.js";
 import type { FrameBricks } from "../../storage/bricks/brick-reader.js";
 
 export interface BrickSource {
-  /** Number of the field in the brick cache. */
   readonly source: number;
   readonly components: number;
   readonly bricking: Bricking;

@@ -33,20 +33,20 @@ export class FrameTransforms {
   }
 
   /** Runs a task: null, or the sums of its modes. Throws what `NodeColumns.evaluate` throws. */
-  run(task: Message<TransformTask>, open: OpenDataset, sampler: Sampler): SpectrumSums | Float64Array | null {
+  run(task: Message<TransformTask>, opened: OpenDataset, sampler: Sampler): SpectrumSums | Float64Array | null {
     this.#planes ??= this.#make();
     switch (task.stage) {
       case "forward":
       case "planes":
-        return this.#forward(task, this.#planes, open, sampler);
+        return this.#forward(task, this.#planes, opened, sampler);
       case "sum":
         return this.#sum(task.plan, task, this.#planes);
       case "derive":
-        return this.#derive(task, this.#planes, open);
+        return this.#derive(task, this.#planes, opened);
       case "back":
-        return this.#back(task, this.#planes, open);
+        return this.#back(task, this.#planes, opened);
       case "at":
-        return interpolate(task, open);
+        return interpolate(task, opened);
     }
   }
 
@@ -54,7 +54,7 @@ export class FrameTransforms {
   #forward(
     task: Message<TransformTask> & { readonly stage: "forward" | "planes" },
     planes: PlaneTransforms,
-    open: OpenDataset,
+    opened: OpenDataset,
     sampler: Sampler,
   ): SpectrumSums | null {
     const { plan, from, count, scratch, time, frame, blend, derived = null, cancel } = task;
@@ -64,7 +64,7 @@ export class FrameTransforms {
     const rooms = plan.columns.map((_, c) => planes.plane(c));
     const sums = task.stage === "planes" ? new SpectrumRows(task.plan) : null;
     const region = { frame, first: [0, 0, from], count: [nx, ny, count] } as const;
-    this.#columns.evaluate({ ...plan, region, time, blend, derived, cancel }, open, sampler, (c, y, z, values) => {
+    this.#columns.evaluate({ ...plan, region, time, blend, derived, cancel }, opened, sampler, (c, y, z, values) => {
       const room = rooms[c];
       if (y === 0) room.fill(0);
       for (let row = 0; row * nx < values.length; row++)
@@ -76,7 +76,7 @@ export class FrameTransforms {
       // Missing values would spread to all nodes or to those within the filter; they are in the modes of wavenumber 0.
       if (!areFinite(room, 2 * half, plan.transformed[0] ? 1 : nx, plan.transformed[1] ? 1 : ny)) {
         const what = "terms" in plan ? "Spectra and correlations" : "Filters and spectral derivatives";
-        const text = `${what} need all nodes, and some of "${open.dataset.name}" have no value.`;
+        const text = `${what} need all nodes, and some of "${opened.dataset.name}" have no value.`;
         throw new RequestError("Unsupported", text);
       }
       if (sums === null) writeScratch(scratch, (c * nz + from + z) * room.length, room);

@@ -78,9 +78,9 @@ export class NodeColumns {
    * Evaluates columns: reads the nodes of their fields once, including those within reach of differences.
    * @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil, CancelledError
    */
-  evaluate(request: ColumnsAtNodes, open: OpenDataset, sampler: Sampler, place: PlaceRows): void {
+  evaluate(request: ColumnsAtNodes, opened: OpenDataset, sampler: Sampler, place: PlaceRows): void {
     this.#used = 0;
-    this.#evaluateAt(request, open, sampler, place);
+    this.#evaluateAt(request, opened, sampler, place);
   }
 
   /** Lends memory for at least `length` numbers. */
@@ -95,7 +95,7 @@ export class NodeColumns {
   /** Evaluates columns, or the components of a nested expression. */
   #evaluateAt(
     request: ColumnsAtNodes,
-    open: OpenDataset,
+    opened: OpenDataset,
     sampler: Sampler,
     place: PlaceRows,
     inner?: Expression,
@@ -105,13 +105,13 @@ export class NodeColumns {
     const all = new Set(columns.flatMap(({ inputs }) => inputs));
     const keys = derived === null ? all : new Set([...all].filter((key) => derived.plan.inputs[key] === undefined));
     const differs = [...keys].some((key) => HIGHEST[partsOfInput(key)?.kind ?? "value"] !== undefined);
-    const derivatives = differs ? this.#derivativesOf(open, order) : null;
-    const stored = this.#fieldReader(keys, request, open, sampler, derivatives);
-    const expressions = this.#expressionsAround(keys, request, open, sampler, derivatives);
+    const derivatives = differs ? this.#derivativesOf(opened, order) : null;
+    const stored = this.#fieldReader(keys, request, opened, sampler, derivatives);
+    const expressions = this.#expressionsAround(keys, request, opened, sampler, derivatives);
     const component = (parts: InputParts, c: number): Surroundings =>
       parts.expression === null ? stored(parts.field, c) : (expressions.get(fieldAround(parts))?.[c] as Surroundings);
     const means = (parts: InputParts) => meanAt(names.means?.[parts.expression ?? ""], region.frame, parts);
-    const inputs = nodeInputs(component, derivatives, means, request, open);
+    const inputs = nodeInputs(component, derivatives, means, request, opened);
     const [nx, ny, nz] = region.count;
     const rows = Math.max(1, Math.floor(BLOCK_NODES / nx));
     for (let z = 0; z < nz; z++) {
@@ -142,7 +142,7 @@ export class NodeColumns {
   #expressionsAround(
     keys: ReadonlySet<InputKey>,
     request: ColumnsAtNodes,
-    open: OpenDataset,
+    opened: OpenDataset,
     sampler: Sampler,
     derivatives: NodeDerivatives | null,
   ): ReadonlyMap<string, readonly Surroundings[]> {
@@ -162,7 +162,7 @@ export class NodeColumns {
       const around =
         highest > 0 ? (derivatives as NodeDerivatives).surroundings(request.region, highest) : { low, span };
       const other = otherDataset(parts);
-      const there = other === undefined ? open : (open.others.get(other) as OpenDataset);
+      const there = other === undefined ? opened : (opened.others.get(other) as OpenDataset);
       const names = request.names.others?.[other ?? ""] ?? request.names;
       const [expression] = this.#compile([parts.expression as string], names, compileExpression);
       const components = SIZES[expression.shape];
@@ -176,8 +176,8 @@ export class NodeColumns {
         ...around,
       }));
       const used = this.#used;
-      for (const [frame, weight] of framesAround(parts, request.region.frame, open.dataset, there.dataset)) {
-        const isElsewhen = there === open && frame !== request.region.frame;
+      for (const [frame, weight] of framesAround(parts, request.region.frame, opened.dataset, there.dataset)) {
+        const isElsewhen = there === opened && frame !== request.region.frame;
         if (isElsewhen && expression.reads.some((key) => request.derived?.plan.inputs[key] !== undefined))
           throw new RequestError(
             "Unsupported",
@@ -185,7 +185,7 @@ export class NodeColumns {
           );
         const inside =
           parts.kind === "shift"
-            ? shiftedBox(parts, around, open.dataset.axes)
+            ? shiftedBox(parts, around, opened.dataset.axes)
             : { low: around.low, span: around.span, at: [0, 0, 0] as const };
         if (inside.span.some((n) => n < 1)) continue;
         const region = { first: inside.low as Triple, count: inside.span as Triple, frame };
@@ -208,11 +208,11 @@ export class NodeColumns {
     return new Map(evaluated);
   }
 
-  #derivativesOf(open: OpenDataset, order: ReductionPlan["order"]): NodeDerivatives {
-    const known = this.#derivatives.get(open) ?? new Map<number, NodeDerivatives>();
-    this.#derivatives.set(open, known);
-    const text = `The grid of "${open.dataset.name}" is too small for None_Fd${order}.`;
-    const make = () => new NodeDerivatives(open.dataset.axes, order);
+  #derivativesOf(opened: OpenDataset, order: ReductionPlan["order"]): NodeDerivatives {
+    const known = this.#derivatives.get(opened) ?? new Map<number, NodeDerivatives>();
+    this.#derivatives.set(opened, known);
+    const text = `The grid of "${opened.dataset.name}" is too small for None_Fd${order}.`;
+    const make = () => new NodeDerivatives(opened.dataset.axes, order);
     const made = known.get(order) ?? makeForGrid(text, "derivatives", make);
     known.set(order, made);
     return made;
@@ -222,7 +222,7 @@ export class NodeColumns {
   #fieldReader(
     keys: ReadonlySet<InputKey>,
     { region, blend }: ColumnsAtNodes,
-    open: OpenDataset,
+    opened: OpenDataset,
     sampler: Sampler,
     derivatives: NodeDerivatives | null,
   ): (field: FieldName, c: number) => Surroundings {
@@ -243,12 +243,12 @@ export class NodeColumns {
       const length = around.span[0] * around.span[1] * around.span[2];
       const nodes = this.#room(length);
       const { frames, weights } = blend ?? { frames: [region.frame], weights: [1] };
-      gatherComponent(open, sampler, field, c, frames[0], around, nodes);
+      gatherComponent(opened, sampler, field, c, frames[0], around, nodes);
       if (frames.length > 1) {
         const one = new Float64Array(length);
         for (let i = 0; i < length; i++) nodes[i] *= weights[0];
         for (let f = 1; f < frames.length; f++) {
-          gatherComponent(open, sampler, field, c, frames[f], around, one);
+          gatherComponent(opened, sampler, field, c, frames[f], around, one);
           for (let i = 0; i < length; i++) nodes[i] += weights[f] * one[i];
         }
         for (let i = 0; i < length; i++) nodes[i] = Math.fround(nodes[i]);
@@ -274,7 +274,7 @@ export class NodeColumns {
 
 /** Reads a component of a field at the nodes of a box of a frame. */
 function gatherComponent(
-  open: OpenDataset,
+  opened: OpenDataset,
   sampler: Sampler,
   field: FieldName,
   c: number,
@@ -282,10 +282,10 @@ function gatherComponent(
   { low, span }: Pick<Surroundings, "low" | "span">,
   out: Float64Array,
 ): void {
-  const { axes, forcing } = open.dataset;
+  const { axes, forcing } = opened.dataset;
   const force = field === "force" ? closedForceOf(forcing) : null;
   if (force === null) {
-    gatherBox(sampler.reader(open.source(field)), axes, frame, low, span, out, c);
+    gatherBox(sampler.reader(opened.source(field)), axes, frame, low, span, out, c);
     return;
   }
   const all = new Float32Array(3 * out.length);
@@ -375,17 +375,17 @@ function nodeInputs(
   derivatives: NodeDerivatives | null,
   means: (parts: InputParts) => MeanOfFrame,
   { derived = null, time, ahead = [0, 0, 0] }: ColumnsAtNodes,
-  open: OpenDataset,
+  opened: OpenDataset,
 ) {
   return (key: InputKey, c: number, box: DifferencedNodes, scratch: () => Float64Array): Float64Array => {
     if (key === "t") return scratch().fill(time);
     if (key === "x" || key === "y" || key === "z")
-      return coordinatesOf("xyz".indexOf(key), box, open.dataset.axes, ahead, scratch());
+      return coordinatesOf("xyz".indexOf(key), box, opened.dataset.axes, ahead, scratch());
     const components = derived?.plan.inputs[key];
     if (components !== undefined) return derivedValues(derived as DerivedFields, components[c], box, scratch());
     const parts = partsOfInput(key) as InputParts;
     const { kind } = parts;
-    if (kind === "mean") return meanValues(means(parts), c, box, open.dataset.axes, scratch());
+    if (kind === "mean") return meanValues(means(parts), c, box, opened.dataset.axes, scratch());
     const field = (index: number) => read(parts, index);
     if (kind === "value" || kind === "rate" || kind === "frame" || kind === "shift")
       return boxValues(field(c), box, scratch);

@@ -37,16 +37,16 @@ function groupByTile(axes: Axes, edges: Triple, positions: Float64Array, count: 
 }
 
 /** The filter of a batch. Throws RequestError when the cube of a point leaves the domain. */
-function boxFilter({ task, operation, open, sampler }: BatchContext, fields: readonly FieldName[]): NodeFilter {
+function boxFilter({ task, operation, opened, sampler }: BatchContext, fields: readonly FieldName[]): NodeFilter {
   const { query, count, first, outIndices } = task;
-  const axes = axesOfField(open.dataset, fields[0] as FieldName);
+  const axes = axesOfField(opened.dataset, fields[0] as FieldName);
   const { filterwidth = 0, spacing = 0 } = query;
   const step = axes[0].spacing;
   const filter = createNodeFilter(
     operation.kernel as FilterQuantity,
     axes,
     filterNodes(filterwidth, step),
-    fields.map((field) => componentsOf(open.dataset, field)),
+    fields.map((field) => componentsOf(opened.dataset, field)),
     Math.round(spacing / step),
     sampler.sumsScratch,
   );
@@ -62,9 +62,9 @@ function boxFilter({ task, operation, open, sampler }: BatchContext, fields: rea
 
 /** Evaluates means over cubes of nodes around the nearest node, at the nearest frame, and their products. */
 export function evaluateBoxes(context: BatchContext): Progress | null {
-  const { task, open } = context;
+  const { task, opened } = context;
   const [field = ""] = task.fields;
-  const parts = partsOfField(open.dataset, field);
+  const parts = partsOfField(opened.dataset, field);
   if (parts.length === 1) return evaluateFields(context, task.fields, 0);
   // Components on nodes of their own are filtered one by one, without time slices.
   const { progress: _, ...whole } = task;
@@ -75,13 +75,13 @@ export function evaluateBoxes(context: BatchContext): Progress | null {
 
 /** Filters fields, and writes the values from a component of the records on. */
 function evaluateFields(context: BatchContext, fields: readonly FieldName[], component: number): Progress | null {
-  const { task, operation, open, sampler, checkCancel, mustPause } = context;
+  const { task, operation, opened, sampler, checkCancel, mustPause } = context;
   const { query, count, out, outIndices } = task;
-  const { time } = open.dataset;
-  const axes = axesOfField(open.dataset, fields[0] as FieldName);
+  const { time } = opened.dataset;
+  const axes = axesOfField(opened.dataset, fields[0] as FieldName);
   const filter = boxFilter(context, fields);
   const { components } = filter;
-  const readers = fields.map((field) => sampler.reader(open.source(field)));
+  const readers = fields.map((field) => sampler.reader(opened.source(field)));
   const [frame = 0] = frameWeights(time, query.time as number, "None").frames;
   const width = RECORDS[operation.result].length;
   const { indices, ends } = groupByTile(axes, filter.edges, sampler.positions, count);

@@ -40,7 +40,7 @@ function thresholdQuantity(criterion: "norm" | "vorticity" | "q", size: 1 | 3, m
  */
 export function searchNodes(
   task: Message<SearchTask>,
-  open: OpenDataset,
+  opened: OpenDataset,
   sampler: Sampler,
   reductions: NodeReductions,
 ): Hits {
@@ -51,14 +51,14 @@ export function searchNodes(
   if (typeof criterion === "object") {
     // The method None names no order.
     const order = (Number(method.slice(-1)) || 4) as DifferenceOrder;
-    const columns = { columns: [criterion.expression], order, names: namesFor(open.dataset) };
-    const request = { ...columns, region, time: frameTime(open.dataset.time, frame), cancel };
-    const [values] = reductions.evaluate(request, open, sampler);
+    const columns = { columns: [criterion.expression], order, names: namesFor(opened.dataset) };
+    const request = { ...columns, region, time: frameTime(opened.dataset.time, frame), cancel };
+    const [values] = reductions.evaluate(request, opened, sampler);
     addHits(hits, values, region, threshold);
   } else {
-    const reader = sampler.reader(open.source(field));
-    const quantity = thresholdQuantity(criterion, componentsOf(open.dataset, field), method);
-    thresholdSearchOf(open, field, quantity).search(reader, frame, first, count, threshold, hits, checkCancel);
+    const reader = sampler.reader(opened.source(field));
+    const quantity = thresholdQuantity(criterion, componentsOf(opened.dataset, field), method);
+    thresholdSearchOf(opened, field, quantity).search(reader, frame, first, count, threshold, hits, checkCancel);
   }
   if (hits.unknown > 0) {
     // Without a number: this is one part of the box, and parts depend on the number of workers.
@@ -104,7 +104,7 @@ type PlaneFiller = (k: number, planes: number, out: Float32Array) => void;
  */
 export function cutNodes(
   task: Message<CutoutTask>,
-  open: OpenDataset,
+  opened: OpenDataset,
   sampler: Sampler,
   pause: () => boolean,
   reductions: NodeReductions,
@@ -115,16 +115,16 @@ export function cutNodes(
   const from = progress?.done ?? 0;
   const planesPerStep =
     width === 1 && quantity === undefined ? 1 : Math.max(1, Math.floor(FILTERED_NODES / (count[0] * count[1])));
-  const size = count[0] * count[1] * (quantity?.columns.length ?? componentsOf(open.dataset, field));
-  const closedForce = field === "force" ? closedForceOf(open.dataset.forcing) : null;
+  const size = count[0] * count[1] * (quantity?.columns.length ?? componentsOf(opened.dataset, field));
+  const closedForce = field === "force" ? closedForceOf(opened.dataset.forcing) : null;
   const fill =
     quantity !== undefined
-      ? quantityFiller(task, quantity, open, sampler, reductions)
+      ? quantityFiller(task, quantity, opened, sampler, reductions)
       : closedForce !== null
-        ? forceFiller(open, closedForce, region)
+        ? forceFiller(opened, closedForce, region)
         : width === 1
-          ? nodeFiller(open, sampler, region)
-          : meanFiller(open, sampler, region, checkCancel);
+          ? nodeFiller(opened, sampler, region)
+          : meanFiller(opened, sampler, region, checkCancel);
   for (let k = from; k < count[2]; k += planesPerStep) {
     checkCancel();
     if (k > from && pause()) return { done: k };
@@ -135,10 +135,10 @@ export function cutNodes(
 }
 
 /** Copies stored nodes. Rows are read whole; planes and rows that a stride skips are not read. */
-function nodeFiller(open: OpenDataset, sampler: Sampler, region: NodeRegion): PlaneFiller {
+function nodeFiller(opened: OpenDataset, sampler: Sampler, region: NodeRegion): PlaneFiller {
   const { first, count, stride, frame, field } = region;
-  const reader = sampler.reader(open.source(field));
-  const axes = axesOfField(open.dataset, field);
+  const reader = sampler.reader(opened.source(field));
+  const axes = axesOfField(opened.dataset, field);
   const span = (count[0] - 1) * stride[0] + 1;
   const rows = stride[1] === 1 ? count[1] : 1;
   const scratch = stride[0] === 1 ? null : new Float32Array(span * rows * reader.components);
@@ -185,17 +185,17 @@ function forceFiller({ dataset }: OpenDataset, force: ClosedForce, region: NodeR
 function quantityFiller(
   { region, derived = null, cancel }: Message<CutoutTask>,
   quantity: QuantityQuery,
-  open: OpenDataset,
+  opened: OpenDataset,
   sampler: Sampler,
   reductions: NodeReductions,
 ): PlaneFiller {
   const { first, count, stride, frame } = region;
-  const time = frameTime(open.dataset.time, frame);
+  const time = frameTime(opened.dataset.time, frame);
   return (k, planes, out) => {
     const at = [first[0], first[1], first[2] + k * stride[2]] as const;
     const box = [count[0], count[1], planes] as const;
     const nodes = { frame, first: at, count: box, stride };
-    const values = reductions.evaluate({ ...quantity, region: nodes, time, derived, cancel }, open, sampler);
+    const values = reductions.evaluate({ ...quantity, region: nodes, time, derived, cancel }, opened, sampler);
     values.forEach((column, c) => {
       for (let i = 0; i < column.length; i++) out[values.length * i + c] = column[i];
     });
@@ -203,10 +203,10 @@ function quantityFiller(
 }
 
 /** Takes means over the cubes around nodes. */
-function meanFiller(open: OpenDataset, sampler: Sampler, region: NodeRegion, checkCancel: () => false): PlaneFiller {
+function meanFiller(opened: OpenDataset, sampler: Sampler, region: NodeRegion, checkCancel: () => false): PlaneFiller {
   const { first, count, stride, width, frame, field } = region;
-  const { axes } = open.dataset;
-  const reader = sampler.reader(open.source(field));
+  const { axes } = opened.dataset;
+  const reader = sampler.reader(opened.source(field));
   const sums = createNodeSums(axes, width, [reader.components], [], sampler.sumsScratch);
   const half = (width - 1) / 2;
   const start = (a: 0 | 1 | 2, i: number): number => wrap(first[a] + i * stride[a] - half, axes[a].nodes);

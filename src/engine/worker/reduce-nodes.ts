@@ -26,7 +26,7 @@ export class NodeReductions {
   /** Reduces a part. Throws what `NodeColumns.evaluate` throws. */
   reduce(
     { plan, region, box, derived = null, fill, cancel }: Message<ReduceTask>,
-    open: OpenDataset,
+    opened: OpenDataset,
     sampler: Sampler,
   ): PartStates {
     if (fill !== undefined) {
@@ -34,27 +34,27 @@ export class NodeReductions {
       const columns = plan.columns.map((_, c) => this.#column(c, nodes).fill(fill));
       return reducePart(plan, box, columns);
     }
-    const ahead = nodesAhead(plan, box, open.dataset.axes, region.first);
+    const ahead = nodesAhead(plan, box, opened.dataset.axes, region.first);
     const request = { ...plan, region, time: plan.times[box.frame], ahead, derived, cancel };
     const [first] = plan.reductions;
     if (first.kind === "around") {
       const evaluate = (columns: readonly string[], count: Triple) =>
-        this.evaluate({ ...request, columns, region: { ...region, count } }, open, sampler);
+        this.evaluate({ ...request, columns, region: { ...region, count } }, opened, sampler);
       return [sumsAround(plan, first, box, region.stride, evaluate)];
     }
-    return reducePart(plan, box, this.evaluate(request, open, sampler), this.#tables);
+    return reducePart(plan, box, this.evaluate(request, opened, sampler), this.#tables);
   }
 
   /** Evaluates columns, x fastest. The arrays are overwritten by the next evaluation. Throws as `reduce` does. */
-  evaluate(request: StridedColumns, open: OpenDataset, sampler: Sampler): readonly Float64Array[] {
+  evaluate(request: StridedColumns, opened: OpenDataset, sampler: Sampler): readonly Float64Array[] {
     const { count, stride = [1, 1, 1] } = request.region;
     const [nx, ny, nz] = count;
     const values = request.columns.map((_, c) => this.#column(c, nx * ny * nz));
     if (stride.every((step) => step === 1))
-      this.#columns.evaluate(request, open, sampler, (c, y, z, rows) => {
+      this.#columns.evaluate(request, opened, sampler, (c, y, z, rows) => {
         values[c].set(rows, (z * ny + y) * nx);
       });
-    else this.#evaluateBoxes(request, stride, open, sampler, values);
+    else this.#evaluateBoxes(request, stride, opened, sampler, values);
     return values;
   }
 
@@ -62,7 +62,7 @@ export class NodeReductions {
   #evaluateBoxes(
     { region, ...request }: StridedColumns,
     [sx, sy, sz]: Triple,
-    open: OpenDataset,
+    opened: OpenDataset,
     sampler: Sampler,
     values: readonly Float64Array[],
   ): void {
@@ -74,7 +74,7 @@ export class NodeReductions {
       for (let y = 0; y < ny; y += deepY) {
         const at = [first[0], first[1] + y * sy, first[2] + z * sz] as const;
         const nodes = { frame, first: at, count: [span, deepY, deepZ] } as const;
-        this.#columns.evaluate({ ...request, region: nodes }, open, sampler, (c, dy, dz, rows) => {
+        this.#columns.evaluate({ ...request, region: nodes }, opened, sampler, (c, dy, dz, rows) => {
           const to = ((z + dz) * ny + y + dy) * nx;
           for (let row = 0; row * span < rows.length; row++)
             for (let x = 0; x < nx; x++) values[c][to + row * nx + x] = rows[row * span + x * sx];

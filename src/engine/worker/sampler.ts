@@ -87,7 +87,7 @@ export class Sampler {
    *
    * @param checkCancel called between groups; throws to end the batch
    * @param from number of points, in the order of evaluation, that earlier calls have evaluated
-   * @param pause called between groups, and with true while bricks are on their way; true ends the call
+   * @param mustPause called between groups, and with true while bricks are on their way; true ends the call
    * @returns the next `from`
    */
   sample(
@@ -96,13 +96,13 @@ export class Sampler {
     emit: Emit,
     checkCancel: () => void,
     from = 0,
-    pause: Pause = (waits) => this.#neverPause(waits === true, sampling),
+    mustPause: Pause = (waits) => this.#neverPause(waits === true, sampling),
   ): number {
     this.#points.arrange(sampling, sampling.sources[0].bricking, count);
     this.#group.begin(sampling);
     this.#group.dropPassedBricks(sampling);
     try {
-      return this.#sampleGroups(sampling, count, emit, checkCancel, from, pause);
+      return this.#sampleGroups(sampling, count, emit, checkCancel, from, mustPause);
     } finally {
       this.#group.end(sampling);
     }
@@ -114,20 +114,20 @@ export class Sampler {
     emit: Emit,
     checkCancel: () => void,
     from: number,
-    pause: Pause,
+    mustPause: Pause,
   ): number {
     const group = this.#group;
     let first = from;
     while (first < count) {
       checkCancel();
-      if (first > from && pause()) return first;
+      if (first > from && mustPause()) return first;
       let size = 0;
       try {
         size = group.choose(sampling, first, Math.min(count - first, this.#mostPoints(sampling)));
         // Bricks of a store may take long: until they arrive, other tasks run and the query can be cancelled.
         while (!group.isFetched(sampling)) {
           checkCancel();
-          if (pause(true)) return first;
+          if (mustPause(true)) return first;
         }
         group.addBricksMadeTogether(sampling);
         const since = performance.now();
@@ -144,10 +144,10 @@ export class Sampler {
   }
 
   /** Reads the bricks that the first `count` of `positions` need into the cache, as `BrickGroup.readAhead` says. */
-  readAhead(sampling: Sampling, count: number, isOver: () => boolean): void {
+  readAhead(sampling: Sampling, count: number, mustStop: () => boolean): void {
     this.#points.arrange(sampling, sampling.sources[0].bricking, count);
     this.#group.begin(sampling);
-    this.#group.readAhead(sampling, count, isOver);
+    this.#group.readAhead(sampling, count, mustStop);
   }
 
   /** Points that take `GROUP_MS`; as many as fit if frames are combined one after the other. */

@@ -21,15 +21,15 @@ interface SampledPart extends Pick<Sampling, "axes" | "scheme" | "sources"> {
 }
 
 /** The parts of fields, in the order of the record of a kernel. */
-function partsFor(open: OpenDataset, fields: readonly FieldName[], kernel: string, method: string): SampledPart[] {
+function partsFor(opened: OpenDataset, fields: readonly FieldName[], kernel: string, method: string): SampledPart[] {
   const { quantity } = POINT_KERNELS.get(kernel) as { readonly quantity: PointQuantity };
   let offset = 0;
   return fields.flatMap((field) =>
-    partsOfField(open.dataset, field).map((part) => {
-      const source = open.source(part);
+    partsOfField(opened.dataset, field).map((part) => {
+      const source = opened.source(part);
       const width = source.components * RESULTS[quantity];
-      const scheme = open.scheme(KERNELS[quantity][source.components === 3 ? 0 : 1], method, part);
-      const sampled = { axes: axesOfField(open.dataset, part), scheme, sources: [source], offset, width };
+      const scheme = opened.scheme(KERNELS[quantity][source.components === 3 ? 0 : 1], method, part);
+      const sampled = { axes: axesOfField(opened.dataset, part), scheme, sources: [source], offset, width };
       offset += width;
       return sampled;
     }),
@@ -43,22 +43,22 @@ export function areStaggered({ dataset }: OpenDataset, fields: readonly FieldNam
 
 /** Makes a function that samples a kernel at the positions of the sampler, whatever the nodes of its fields. */
 export function sampleComponents(
-  { open, sampler, checkCancel }: Pick<BatchContext, "open" | "sampler" | "checkCancel">,
+  { opened, sampler, checkCancel }: Pick<BatchContext, "opened" | "sampler" | "checkCancel">,
   fields: readonly FieldName[],
   kernel: string,
   method: string,
 ): (at: Pick<Sampling, "combination" | "weights" | "moving">, count: number, emit: Emit) => void {
-  if (!areStaggered(open, fields)) {
+  if (!areStaggered(opened, fields)) {
     const whole = {
-      axes: open.dataset.axes,
-      scheme: open.scheme(kernel, method),
-      sources: fields.map((one) => open.source(one)),
+      axes: opened.dataset.axes,
+      scheme: opened.scheme(kernel, method),
+      sources: fields.map((one) => opened.source(one)),
     };
     return (at, count, emit) => {
       sampler.sample({ ...whole, sorted: false, ...at }, count, emit, checkCancel);
     };
   }
-  const parts = partsFor(open, fields, kernel, method);
+  const parts = partsFor(opened, fields, kernel, method);
   const components = parts.reduce((sum, { width }) => sum + width, 0);
   return (at, count, emit) => {
     const records = new Float64Array(components * count);

@@ -29,7 +29,7 @@ const TOLERANCE = 1e-6;
 
 /** Takes the steps of a batch and fills `task.out` with its records. */
 export function trackParticles(context: BatchContext): Progress | null {
-  const { task, open } = context;
+  const { task, opened } = context;
   const { query, count, steps, step, last, progress } = task;
   const pause = counted(context);
   const { all, positions, state, exits } = particlesOf(context);
@@ -38,8 +38,8 @@ export function trackParticles(context: BatchContext): Progress | null {
   const records = recorder(context, outlet?.exits ?? null, taken);
   if (progress === undefined) records.start(positions);
   const path = {
-    axes: open.dataset.axes,
-    frameVelocity: open.dataset.frameVelocity,
+    axes: opened.dataset.axes,
+    frameVelocity: opened.dataset.frameVelocity,
     start: query.StartTime as number,
     ...{ step, steps, last, pause },
     ...(outlet === null ? {} : { outlet }),
@@ -68,9 +68,9 @@ function counted({ task: { stepBudget }, mustPause }: BatchContext): NonNullable
 }
 
 /** The state of the particles, copied: a step that waits for a store may be abandoned. */
-function particlesOf({ task, open }: BatchContext): Record<"all" | "positions" | "state" | "exits", Float64Array> {
+function particlesOf({ task, opened }: BatchContext): Record<"all" | "positions" | "state" | "exits", Float64Array> {
   const { query, count, progress, particles } = task;
-  const { positionNumbers, integratorNumbers, exitNumbers } = particleNumbers(query, open.dataset);
+  const { positionNumbers, integratorNumbers, exitNumbers } = particleNumbers(query, opened.dataset);
   const all = new Float64Array(count * (positionNumbers + integratorNumbers + exitNumbers));
   const positions = all.subarray(0, positionNumbers * count);
   const parts = {
@@ -94,7 +94,7 @@ function advance(
   positions: Float64Array,
   state: Float64Array,
 ): number {
-  const { task, open, operation } = context;
+  const { task, opened, operation } = context;
   const { query, count, progress, velocities } = task;
   const { Tp, integrator = "heun", tolerance, flowMap, spatialInterpolation: method = "None" } = query;
   const sample = sampleAtTime(context, operation.kernel, method, 3);
@@ -109,16 +109,16 @@ function advance(
     const rates = gradient === null ? sample : flowMapRates(sample, gradient, count);
     return TRACERS[integrator]({ ...path, sample: rates }, positions, count);
   }
-  const spacing = Math.min(...open.dataset.axes.map((axis) => axis.spacing));
+  const spacing = Math.min(...opened.dataset.axes.map((axis) => axis.spacing));
   const adaptive = { ...path, sample: timedSample(context), tolerance: tolerance ?? TOLERANCE * spacing };
   return advectDopri5(adaptive, positions, count, state, progress !== undefined);
 }
 
 /** The open faces of the dataset, if it has any, and what happens to particles that leave through them. */
-function outletOf({ task, open }: BatchContext, exits: Float64Array): Outlet | null {
-  const { axes } = open.dataset;
+function outletOf({ task, opened }: BatchContext, exits: Float64Array): Outlet | null {
+  const { axes } = opened.dataset;
   const { query, first } = task;
-  const walls = wallsOf(query, open.dataset);
+  const walls = wallsOf(query, opened.dataset);
   if (!isOpen(axes, walls)) return null;
   const fail: Outlet["leave"] = (particle, axis, step): never => {
     const time = Number(step.time.toPrecision(7));
@@ -127,7 +127,7 @@ function outletOf({ task, open }: BatchContext, exits: Float64Array): Outlet | n
     throw new RequestError(
       "OutOfRange",
       `Particle ${first + particle} leaves the domain in step ${step.number}, after time ${time}: the faces ${name} = ${ends.join(" and ")} ` +
-        `are open, not walls. Ask paths (of /api, or fieldprobe paths) with open_faces=stop ` +
+        `are opened, not walls. Ask paths (of /api, or fieldprobe paths) with open_faces=stop ` +
         `for the place and time of the exit.`,
       { member: `points[${first + particle}].${name}` },
     );
@@ -141,11 +141,11 @@ function outletOf({ task, open }: BatchContext, exits: Float64Array): Outlet | n
 
 /** Random displacements of variance 2 kappa |dt| along each axis, then reflection at walls. */
 function diffusionOf(
-  { task, open }: BatchContext,
+  { task, opened }: BatchContext,
   { diffusivity, seed }: NonNullable<Query["diffusion"]>,
 ): NonNullable<PathParameters["scatter"]> {
-  const { axes } = open.dataset;
-  const walls = wallsOf(task.query, open.dataset);
+  const { axes } = opened.dataset;
+  const walls = wallsOf(task.query, opened.dataset);
   const numbers = new Float64Array(3 * task.count);
   fillPositions(task.velocities, numbers, STILL);
   const words = new Uint32Array(4);
@@ -161,11 +161,11 @@ function diffusionOf(
 
 /** Samples the velocity or its gradient, of so many components, at one time. */
 function sampleAtTime(context: BatchContext, kernel: string, method: string, components: 3 | 9): VelocitySampler {
-  const { sampler, open, task } = context;
+  const { sampler, opened, task } = context;
   const sample = sampleComponents(context, VELOCITY, kernel, method);
   return (positions, particles, t, out) => {
     sampler.positions.set(positions.subarray(0, 3 * particles));
-    const frames = frameWeights(open.dataset.time, task.query.frozen ? (task.query.StartTime as number) : t, "PCHIP");
+    const frames = frameWeights(opened.dataset.time, task.query.frozen ? (task.query.StartTime as number) : t, "PCHIP");
     sample({ combination: frames, moving: task }, particles, scatterInto(out, components, null));
   };
 }
@@ -190,7 +190,7 @@ function writeFlowMap({ task }: BatchContext, state: Float64Array, exits: Float6
 function timedSample(context: BatchContext): TimedSampler {
   const { operation, task } = context;
   const sample = sampleComponents(context, VELOCITY, operation.kernel, task.query.spatialInterpolation ?? "None");
-  const { time } = context.open.dataset;
+  const { time } = context.opened.dataset;
   const { positions: room } = context.sampler;
   const find = framesFinder(time, task.count, "PCHIP", false);
   return (positions, particles, times, velocities) => {
