@@ -308,7 +308,7 @@ export class Cluster implements Sharing {
     const { peers, ownerRanks } = this.#ownershipFor(divided);
     const lent: Uint8Array<SharedArrayBuffer>[] = [];
     const lend = (bytes: number): Uint8Array<SharedArrayBuffer> => {
-      const block = this.#buffers.take(bytes);
+      const block = this.#buffers.lend(bytes);
       lent.push(block);
       return block;
     };
@@ -328,7 +328,7 @@ export class Cluster implements Sharing {
       });
       return await this.#evaluateAll(divided, pieces);
     } finally {
-      for (const block of lent) this.#buffers.give(block);
+      for (const block of lent) this.#buffers.giveBack(block);
     }
   }
 
@@ -483,13 +483,13 @@ export class Cluster implements Sharing {
       const { head, bytes } = answer;
       if (head.failure !== null) throw reviveError(head.failure);
       if (size !== null && bytes !== 4 * size) throw new PeerError(`${peer.notice.name} answers with something else`);
-      const into = this.#buffers.take(bytes);
+      const into = this.#buffers.lend(bytes);
       try {
         await exchange.receive(answer, (some, at) => into.set(some, at), signal);
         signal.throwIfAborted();
         return piece.merge([new Float32Array(into.buffer, into.byteOffset, bytes / 4)]);
       } finally {
-        this.#buffers.give(into);
+        this.#buffers.giveBack(into);
       }
     } catch (error) {
       if (signal.aborted || !(isProcessFailure(error) || error instanceof LimitError))

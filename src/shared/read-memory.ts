@@ -37,7 +37,7 @@ export class ReadMemory {
   }
 
   /** Takes memory with arbitrary contents, and holds it once. */
-  take(bytes: number): Shared {
+  allocate(bytes: number): Shared {
     if (!(bytes >= MIN_BYTES && bytes + HEAD_BYTES <= MAX_ONE_BYTES))
       return new Uint8Array(new SharedArrayBuffer(bytes));
     const size = roundedUp(bytes + HEAD_BYTES);

@@ -124,7 +124,7 @@ class Ahead {
   }
 
   #takeMemory(): Uint8Array<SharedArrayBuffer> | null {
-    const memory = this.#textThreads.take(this.#room + 12 * this.#mostItems);
+    const memory = this.#textThreads.lend(this.#room + 12 * this.#mostItems);
     if (memory !== null || this.#room === FIRST_BYTES) return memory;
     this.#room = FIRST_BYTES;
     return this.#takeMemory();
@@ -195,11 +195,11 @@ class Ahead {
 
   #drop(chunk: Chunk): void {
     this.#chunks.shift();
-    this.#textThreads.give(chunk.memory);
+    this.#textThreads.giveBack(chunk.memory);
   }
 
   #release(): void {
-    if (this.#memory !== null) this.#textThreads.give(this.#memory);
-    for (const { done, memory } of this.#chunks) void done.then(() => this.#textThreads.give(memory));
+    if (this.#memory !== null) this.#textThreads.giveBack(this.#memory);
+    for (const { done, memory } of this.#chunks) void done.then(() => this.#textThreads.giveBack(memory));
   }
 }

@@ -48,8 +48,8 @@ export interface CompressTask {
 export interface TextWorkers {
   readonly parallelism: number;
   /** Lends shared memory; null if none is left: then the caller does the work. */
-  take(bytes: number): Uint8Array<SharedArrayBuffer> | null;
-  give(memory: Uint8Array<SharedArrayBuffer>): void;
+  lend(bytes: number): Uint8Array<SharedArrayBuffer> | null;
+  giveBack(memory: Uint8Array<SharedArrayBuffer>): void;
   /** Reads points. Rejects if no thread could; none works on the task any more. */
   read(task: Omit<ReadTask, "kind">): Promise<TriplesRead>;
   write(task: Omit<WriteTask, "kind">): Promise<number>;

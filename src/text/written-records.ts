@@ -69,14 +69,14 @@ function* cut(values: readonly Float32Array[], most: number): Generator<Float32A
 }
 
 function begin(values: readonly Float32Array[], form: RecordForm, textThreads: TextWorkers): RecordChunk {
-  const memory = textThreads.take(CHUNK_BYTES);
+  const memory = textThreads.lend(CHUNK_BYTES);
   if (memory === null) return { values, text: null };
   const bytes = textThreads.write({ values, ...form, out: memory }).catch(() => null);
   return { values, text: { memory, bytes } };
 }
 
 function giveBack({ text }: RecordChunk, textThreads: TextWorkers): void {
-  void text?.bytes.then(() => textThreads.give(text.memory));
+  void text?.bytes.then(() => textThreads.giveBack(text.memory));
 }
 
 export function* writeHere(values: readonly Float32Array[], form: RecordForm): Generator<Buffer, undefined> {

@@ -71,8 +71,8 @@ describe.skipIf(NO_NATS)("a query that one of two processes fails at", () => {
   it("is answered by the one that was asked where the limits of the other one are lower", async () => {
     const [asked] = await open([{}, { QUERY_POINTS: "2" }]);
     const [one] = engines as [Engine];
-    const taken = vi.spyOn(BufferPool.prototype, "take");
-    const given = vi.spyOn(BufferPool.prototype, "give");
+    const taken = vi.spyOn(BufferPool.prototype, "lend");
+    const given = vi.spyOn(BufferPool.prototype, "giveBack");
     const answer = await runQuery(one, QUERY, points);
     expect(asked?.status().pieces).toMatchObject({ asked: 1, refused: 1 });
     const lent = taken.mock.results.map(({ value }) => (value as Uint8Array).byteOffset);
@@ -81,8 +81,8 @@ describe.skipIf(NO_NATS)("a query that one of two processes fails at", () => {
     for (const spy of [taken, given]) spy.mockRestore();
     expect(answer).toEqual(await runQuery(one, QUERY, points, [], { alone: true }));
     // The system gives no memory for the second block of the division: the first is given back.
-    const { take } = BufferPool.prototype;
-    const none = vi.spyOn(BufferPool.prototype, "take").mockImplementation(function (this: BufferPool, bytes) {
+    const { lend: take } = BufferPool.prototype;
+    const none = vi.spyOn(BufferPool.prototype, "lend").mockImplementation(function (this: BufferPool, bytes) {
       if (bytes === 4 * 100) throw new RangeError("no memory");
       return take.call(this, bytes);
     });

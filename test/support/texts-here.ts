@@ -27,12 +27,12 @@ export function textsHere(lost: (task: number) => boolean = () => false, memory 
   return {
     state,
     parallelism: 2,
-    take(bytes) {
+    lend(bytes) {
       if (state.lent >= memory) return null;
       state.lent++;
       return new Uint8Array(new SharedArrayBuffer(bytes));
     },
-    give() {
+    giveBack() {
       state.lent--;
     },
     read: (task) => perform(() => textModule().read(task.bytes, task, task.out)),

@@ -37,7 +37,7 @@ export class BufferPool {
   }
 
   /** Lends a block. Throws RangeError when the system gives no more memory. */
-  take(bytes: number): Uint8Array<SharedArrayBuffer> {
+  lend(bytes: number): Uint8Array<SharedArrayBuffer> {
     const size = GRAIN * Math.ceil(Math.max(1, bytes) / GRAIN);
     let [block = null, memory] = [null as Uint8Array<SharedArrayBuffer> | null, 0];
     while (block === null) {
@@ -49,18 +49,18 @@ export class BufferPool {
   }
 
   floats(count: number): Float32Array<SharedArrayBuffer> {
-    const { buffer, byteOffset } = this.take(4 * count);
+    const { buffer, byteOffset } = this.lend(4 * count);
     return new Float32Array(buffer, byteOffset, count);
   }
 
   /** The same for numbers of eight bytes. */
   doubles(count: number): Float64Array<SharedArrayBuffer> {
-    const { buffer, byteOffset } = this.take(8 * count);
+    const { buffer, byteOffset } = this.lend(8 * count);
     return new Float64Array(buffer, byteOffset, count);
   }
 
   /** Takes a block back, by an array that begins where it does. It must no longer be read. */
-  give({ buffer, byteOffset }: Pick<ArrayBufferView, "buffer" | "byteOffset">): void {
+  giveBack({ buffer, byteOffset }: Pick<ArrayBufferView, "buffer" | "byteOffset">): void {
     const bytes = this.#memories.find((memory) => memory.buffer === buffer)?.takeBack(byteOffset) ?? 0;
     if (bytes === 0) throw new Error("A block was given back that is not lent.");
     this.#lentBytes -= bytes;

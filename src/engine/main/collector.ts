@@ -50,8 +50,8 @@ export class Collector implements TripleSink {
   release(): void {
     if (this.#released) return;
     this.#released = true;
-    for (const { triples } of this.slabs) this.#buffers.give(triples);
-    if (this.#slab) this.#buffers.give(this.#slab);
+    for (const { triples } of this.slabs) this.#buffers.giveBack(triples);
+    if (this.#slab) this.#buffers.giveBack(this.#slab);
     this.slabs.length = 0;
     this.#slab = null;
   }

@@ -168,8 +168,8 @@ class FieldEngine implements Engine {
 
   lend(bytes: number): LentMemory {
     const { buffers } = this.#context;
-    const block = buffers.take(bytes);
-    return { bytes: block, giveBack: () => buffers.give(block) };
+    const block = buffers.lend(bytes);
+    return { bytes: block, giveBack: () => buffers.giveBack(block) };
   }
 
   status(): ReturnType<Engine["status"]> {

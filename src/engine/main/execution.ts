@@ -297,7 +297,7 @@ export class Execution implements Evaluation {
     try {
       await this.#life.run<null>({ ...task, particles }, () => this.#failure === null);
     } finally {
-      buffers.give(particles);
+      buffers.giveBack(particles);
     }
   }
 

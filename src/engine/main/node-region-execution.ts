@@ -93,7 +93,7 @@ export class RegionExecution implements Evaluation {
       release: () => {
         this.points.release();
         this.velocities.release();
-        for (const part of this.#lent) context.buffers.give(part);
+        for (const part of this.#lent) context.buffers.giveBack(part);
         this.#lent.clear();
         for (const release of this.#releases) release();
       },
@@ -357,7 +357,7 @@ export class RegionExecution implements Evaluation {
     for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
       const values = await this.#life.timed(Promise.race([this.#failed, part]));
       yield values;
-      if (this.#lent.delete(values)) this.#context.buffers.give(values);
+      if (this.#lent.delete(values)) this.#context.buffers.giveBack(values);
       if (next < total) waiting.push(start(next++));
     }
   }

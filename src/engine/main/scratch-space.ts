@@ -36,7 +36,7 @@ export class ScratchSpace {
     this.#inMemory += bytes;
     const release = once(() => {
       this.#inMemory -= bytes;
-      this.#buffers.give(values);
+      this.#buffers.giveBack(values);
     });
     return { scratch: { kind: "memory", values }, release };
   }

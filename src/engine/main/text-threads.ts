@@ -30,8 +30,8 @@ export class TextThreads {
     const run = <T>(task: Task) => pool.run<T>(task, { share });
     return {
       parallelism: pool.parallelism,
-      take: (bytes) => this.take(bytes),
-      give: (block) => this.give(block),
+      lend: (bytes) => this.take(bytes),
+      giveBack: (block) => this.give(block),
       read: (task) => run({ kind: "read", ...task }),
       write: (task) => run({ kind: "write", ...task }),
       compress: (bytes, level) => run({ kind: "compress", bytes, level }),
@@ -41,13 +41,13 @@ export class TextThreads {
   take(bytes: number): Uint8Array<SharedArrayBuffer> | null {
     const most = this.#most + (bytes <= SMALL_BYTES ? SMALL_LENT_BYTES : 0);
     if (this.#lent + bytes > most) return null;
-    const block = this.#buffers.take(bytes);
+    const block = this.#buffers.lend(bytes);
     this.#lent += bytes;
     return block;
   }
 
   give(block: Uint8Array<SharedArrayBuffer>): void {
     this.#lent -= block.byteLength;
-    this.#buffers.give(block);
+    this.#buffers.giveBack(block);
   }
 }

@@ -115,7 +115,7 @@ export async function readPart(
     const [offset, length] = placeIn(status.size, part);
     if (offset + length > status.size) throw new DataError(`${path} ends after ${status.size} bytes`);
     if (length > mostBytes) throw new DataError(`${path} has ${length} bytes, more than ${mostBytes}`);
-    const bytes = ReadMemory.ofThread().take(length);
+    const bytes = ReadMemory.ofThread().allocate(length);
     const { bytesRead } = await file.read(bytes, 0, length, offset);
     if (bytesRead < length) throw new DataError(`${path} ends after ${offset + bytesRead} bytes`);
     return bytes;

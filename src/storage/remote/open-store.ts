@@ -95,7 +95,7 @@ export class OpenStore implements OpenVersion {
     // Bytes that were only fetched are in shared memory: reading threads change nothing but missing values.
     if (whole instanceof Kind && (whole.buffer as unknown) instanceof SharedArrayBuffer) return whole;
     const total = box.count.reduce((product, length) => product * length, 1);
-    const { buffer, byteOffset } = ReadMemory.ofThread().take(total * Kind.BYTES_PER_ELEMENT);
+    const { buffer, byteOffset } = ReadMemory.ofThread().allocate(total * Kind.BYTES_PER_ELEMENT);
     const out = new Kind(buffer as unknown as ArrayBuffer, byteOffset, total);
     if (whole !== null) {
       out.set(whole as never);
@@ -158,7 +158,7 @@ function slicesOf({ offset, count }: BoxRequest) {
 /** Half-precision numbers from their bits, in C order. Source: IEEE 754-2019, section 3.4. */
 function halves(read: unknown): Float32Array {
   const { data, shape, stride } = read as { data: Uint16Array; shape: number[]; stride: number[] };
-  const { buffer, byteOffset } = ReadMemory.ofThread().take(4 * data.length);
+  const { buffer, byteOffset } = ReadMemory.ofThread().allocate(4 * data.length);
   const out = new Float32Array(buffer as unknown as ArrayBuffer, byteOffset, data.length);
   ops.assign(ndarray(out, shape), ndarray(data as unknown as Float32Array<ArrayBuffer>, shape, stride));
   for (let i = 0; i < out.length; i++) {
@@ -323,7 +323,7 @@ function partOf(shard: Uint8Array, range: RangeQuery, key: string): Uint8Array |
 function noted(bytes: Uint8Array | undefined, read: object | undefined, alignment: number): Uint8Array | undefined {
   if (bytes === undefined) return undefined;
   const isAligned = bytes.byteOffset % alignment === 0;
-  const noted = isAligned ? bytes : ReadMemory.ofThread().take(bytes.length);
+  const noted = isAligned ? bytes : ReadMemory.ofThread().allocate(bytes.length);
   if (!isAligned) {
     copyToShared(bytes, noted, 0);
     ReadMemory.ofThread().giveBack(bytes);

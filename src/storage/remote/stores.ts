@@ -309,7 +309,7 @@ function rangeCache(): ChunkCache<Uint8Array> {
 
 function inSharedMemory(bytes: Uint8Array): Uint8Array {
   if (bytes.buffer instanceof SharedArrayBuffer) return bytes;
-  const shared = ReadMemory.ofThread().take(bytes.length);
+  const shared = ReadMemory.ofThread().allocate(bytes.length);
   copyToShared(bytes, shared, 0);
   return shared;
 }

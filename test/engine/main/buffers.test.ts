@@ -13,22 +13,22 @@ const BYTES = [12 * POINTS, 12 * POINTS, 4 * POINTS, 12 * POINTS];
 describe("buffer pool", () => {
   it("makes no new memory for one query of a million points after another", () => {
     const pool = new BufferPool();
-    const first = BYTES.map((bytes) => pool.take(bytes));
+    const first = BYTES.map((bytes) => pool.lend(bytes));
     const [{ buffer }] = first as [Uint8Array];
     const before = buffer.byteLength;
-    for (const block of first) pool.give(block);
+    for (const block of first) pool.giveBack(block);
     // Of other sizes and in another order too: blocks are not kept by size.
-    for (const bytes of [11 * POINTS, ...BYTES.toReversed().slice(1), 1]) pool.take(bytes);
+    for (const bytes of [11 * POINTS, ...BYTES.toReversed().slice(1), 1]) pool.lend(bytes);
     expect(buffer.byteLength).toBe(before);
   });
 
   it("grows by no more than is lent at a time", () => {
     const pool = new BufferPool();
-    const lent = Array.from({ length: 13 }, () => pool.take(8 * MIB));
+    const lent = Array.from({ length: 13 }, () => pool.lend(8 * MIB));
     expect(lent[0]?.buffer.byteLength).toBe(13 * 8 * MIB);
     // Every second gap is too small for more; the last adjoins the end, and is used.
-    for (const index of [1, 3, 12]) pool.give(lent[index] as Uint8Array);
-    pool.take(10 * MIB);
+    for (const index of [1, 3, 12]) pool.giveBack(lent[index] as Uint8Array);
+    pool.lend(10 * MIB);
     expect(lent[0]?.buffer.byteLength).toBe((12 * 8 + 10) * MIB);
   });
 
@@ -41,19 +41,19 @@ describe("buffer pool", () => {
         const giveBack = (index: number): void => {
           for (const { block, mark } of lent.splice(index, 1)) {
             expect(block.every((byte) => byte === mark)).toBe(true);
-            pool.give(block);
+            pool.giveBack(block);
           }
         };
         for (const [mark, { bytes, back }] of steps.entries()) {
-          const block = pool.take(bytes).fill(mark);
+          const block = pool.lend(bytes).fill(mark);
           lent.push({ block, mark });
           if (back !== null) giveBack(back % lent.length);
         }
         while (lent.length > 0) giveBack(0);
         expect(pool.lentBytes).toBe(0);
-        const { buffer } = pool.take(1);
+        const { buffer } = pool.lend(1);
         const grown = buffer.byteLength;
-        pool.take(grown - 4096);
+        pool.lend(grown - 4096);
         expect(buffer.byteLength).toBe(grown);
       }),
     );
@@ -61,9 +61,9 @@ describe("buffer pool", () => {
 
   it("refuses a block that is not lent", () => {
     const pool = new BufferPool();
-    const block = pool.take(12);
-    pool.give(block);
-    expect(() => pool.give(block)).toThrow("not lent");
+    const block = pool.lend(12);
+    pool.giveBack(block);
+    expect(() => pool.giveBack(block)).toThrow("not lent");
     expect(pool.lentBytes).toBe(0);
   });
 

@@ -466,7 +466,7 @@ describe("a result that may come in parts", () => {
     evaluation.abort();
     release();
     // The part that was read last is another's memory by now.
-    const others = buffers.take(2 * 2 ** 20);
+    const others = buffers.lend(2 * 2 ** 20);
     await expect(parts.next()).rejects.toBeInstanceOf(CancelledError);
     expect(buffers.lentBytes).toBe(others.length);
     expect(waiting).toEqual([]);

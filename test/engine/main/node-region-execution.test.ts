@@ -280,12 +280,12 @@ describe("a cutout", () => {
     await parts.next();
     cutout.abort();
     release();
-    const other = buffers.take(1);
+    const other = buffers.lend(1);
     const before = begun();
     await expect(parts.next()).rejects.toBeInstanceOf(CancelledError);
     await settled();
     expect([begun(), buffers.lentBytes]).toEqual([before, 4096]);
-    buffers.give(other);
+    buffers.giveBack(other);
   });
 
   it("gives all parts back when one fails", async () => {

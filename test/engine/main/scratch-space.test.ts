@@ -66,7 +66,7 @@ it("is a file if it is more than a block of memory can have, whatever all may ha
 
 it("counts nothing of memory that the system does not give", () => {
   const buffers = new BufferPool();
-  const take = vi.spyOn(buffers, "take").mockImplementationOnce(() => {
+  const take = vi.spyOn(buffers, "lend").mockImplementationOnce(() => {
     throw new RangeError("no memory");
   });
   const space = open({ "analysis.memoryBytes": 8000 }, buffers);

@@ -26,7 +26,7 @@ it("lends small parts when no more large ones are lent, and all again when they 
 it("counts nothing of memory that the system does not give", () => {
   const buffers = new BufferPool();
   const textThreads = new TextThreads({ parallelism: 2 } as ThreadPool, buffers);
-  vi.spyOn(buffers, "take").mockImplementationOnce(() => {
+  vi.spyOn(buffers, "lend").mockImplementationOnce(() => {
     throw new RangeError("no memory");
   });
   expect(() => textThreads.take(20 * MIB)).toThrow("no memory");

@@ -155,10 +155,10 @@ describe("answers whose text is still being made", () => {
     const written = new Promise<number>((_, reject) => {
       open = () => reject(new Error("no thread"));
     });
-    const give = (): void => undefined;
-    const take = (bytes: number) => new Uint8Array(new SharedArrayBuffer(bytes));
+    const giveBack = (): void => undefined;
+    const lend = (bytes: number) => new Uint8Array(new SharedArrayBuffer(bytes));
     const refuse = () => Promise.reject(new Error());
-    const texts = { parallelism: 1, take, give, read: refuse, write: () => written, compress: refuse };
+    const texts = { parallelism: 1, lend, giveBack, read: refuse, write: () => written, compress: refuse };
     service.engine.textThreads = texts;
     const first = call(service, "1.1", LARGE);
     await expect.poll(() => metric("waiting_answer_bytes")).toBe(12 * 120_000);

@@ -16,7 +16,7 @@ export function planByArrival(context: PlanContext): Plan {
   let taken = 0;
   /** Returns the buffer of a part, once: a reader that left may still request the next part. */
   const drop = (part: number): void => {
-    if (values[part].length > 0) context.buffers.give(values[part]);
+    if (values[part].length > 0) context.buffers.giveBack(values[part]);
     values[part] = new Float32Array(0);
   };
   return {

@@ -18,6 +18,6 @@ export function planByPeers(context: PlanContext, sharing: Sharing): Plan {
       return { kind: "divided", whole, run: (control) => sharing.evaluate(checked, work, control) };
     },
     isFinished: () => begun,
-    release: () => buffers.give(out),
+    release: () => buffers.giveBack(out),
   };
 }

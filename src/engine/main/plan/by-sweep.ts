@@ -219,18 +219,18 @@ class SweepPlan implements Plan {
 
   release(): void {
     this.#giveSection();
-    this.#context.buffers.give(this.#out);
+    this.#context.buffers.giveBack(this.#out);
   }
 
   /** Takes memory that is given back with the section. */
   #borrow(bytes: number): Uint8Array<SharedArrayBuffer> {
-    const block = this.#context.buffers.take(bytes);
+    const block = this.#context.buffers.lend(bytes);
     this.#lent.push(block);
     return block;
   }
 
   #giveSection(): void {
-    for (const block of this.#lent.splice(0)) this.#context.buffers.give(block);
+    for (const block of this.#lent.splice(0)) this.#context.buffers.giveBack(block);
   }
 
   /** Begins the section from point `first` on, with the sort of its points. */

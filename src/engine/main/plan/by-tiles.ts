@@ -26,6 +26,6 @@ export function planByTiles(context: PlanContext): Plan {
       return { ...batch, part, work: batch.work / parts };
     },
     isFinished: () => taken === sections * parts,
-    release: () => buffers.give(out),
+    release: () => buffers.giveBack(out),
   };
 }

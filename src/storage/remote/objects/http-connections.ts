@@ -98,7 +98,7 @@ class CollectedAnswer implements Dispatcher.DispatchHandler {
     }
     const announced = headers["content-length"];
     if (announced === undefined) return;
-    this.#body = ReadMemory.ofThread().take(Math.min(Number(announced), this.#most));
+    this.#body = ReadMemory.ofThread().allocate(Math.min(Number(announced), this.#most));
   }
 
   onResponseData(controller: Dispatcher.DispatchController, part: Buffer): void {
