@@ -30,15 +30,15 @@ export class TextThreads {
     const run = <T>(task: Task) => pool.run<T>(task, { share });
     return {
       parallelism: pool.parallelism,
-      lend: (bytes) => this.take(bytes),
-      giveBack: (block) => this.give(block),
+      lend: (bytes) => this.lend(bytes),
+      giveBack: (block) => this.giveBack(block),
       read: (task) => run({ kind: "read", ...task }),
       write: (task) => run({ kind: "write", ...task }),
       compress: (bytes, level) => run({ kind: "compress", bytes, level }),
     };
   }
 
-  take(bytes: number): Uint8Array<SharedArrayBuffer> | null {
+  lend(bytes: number): Uint8Array<SharedArrayBuffer> | null {
     const most = this.#most + (bytes <= SMALL_BYTES ? SMALL_LENT_BYTES : 0);
     if (this.#lent + bytes > most) return null;
     const block = this.#buffers.lend(bytes);
@@ -46,7 +46,7 @@ export class TextThreads {
     return block;
   }
 
-  give(block: Uint8Array<SharedArrayBuffer>): void {
+  giveBack(block: Uint8Array<SharedArrayBuffer>): void {
     this.#lent -= block.byteLength;
     this.#buffers.giveBack(block);
   }

@@ -8,7 +8,7 @@ const MIB = 2 ** 20;
 
 function lendAll(textThreads: TextThreads, bytes: number): Uint8Array<SharedArrayBuffer>[] {
   const lent: Uint8Array<SharedArrayBuffer>[] = [];
-  for (let memory = textThreads.take(bytes); memory !== null; memory = textThreads.take(bytes)) lent.push(memory);
+  for (let memory = textThreads.lend(bytes); memory !== null; memory = textThreads.lend(bytes)) lent.push(memory);
   return lent;
 }
 
@@ -19,7 +19,7 @@ it("lends small parts when no more large ones are lent, and all again when they 
     expect(large).toHaveLength(6);
     const small = lendAll(textThreads, MIB / 4);
     expect(small).toHaveLength(64);
-    for (const memory of [...large, ...small]) textThreads.give(memory);
+    for (const memory of [...large, ...small]) textThreads.giveBack(memory);
   }
 });
 
@@ -29,6 +29,6 @@ it("counts nothing of memory that the system does not give", () => {
   vi.spyOn(buffers, "lend").mockImplementationOnce(() => {
     throw new RangeError("no memory");
   });
-  expect(() => textThreads.take(20 * MIB)).toThrow("no memory");
-  expect(textThreads.take(20 * MIB)).not.toBeNull();
+  expect(() => textThreads.lend(20 * MIB)).toThrow("no memory");
+  expect(textThreads.lend(20 * MIB)).not.toBeNull();
 });
