@@ -165,8 +165,7 @@ export async function lineSpectrum(context: Context, question: MemberValues, kin
   const { plan, energies, co, quad, realisations, about } = await sumModes(texts, along, analysis);
   const waves = wavesOf(plan);
   const at = placesOf(plan, analysis.nodes);
-  const single = waves.length === 1;
-  const names = waves.map(({ axis }) => (single ? "k" : `k_${LETTERS[axis]}`));
+  const names = waves.map(({ axis }) => (waves.length === 1 ? "k" : `k_${LETTERS[axis]}`));
   const coordinates = { ...Object.fromEntries(at), ...Object.fromEntries(waves.map(({ k }, i) => [names[i], k])) };
   const lengths = [...at.map(([, list]) => list.length), ...waves.map(({ k }) => k.length)];
   const factors = factorsOf(question, waves, plan);
@@ -175,7 +174,7 @@ export async function lineSpectrum(context: Context, question: MemberValues, kin
   const [a, b] = energies;
   const members =
     co !== undefined && quad !== undefined
-      ? pairMembers([a, b, co, quad], () => realisations === 1, list, plain)
+      ? pairMembers([a, b, co, quad], factors.length, () => realisations === 1, list, plain)
       : { E: list(energies.reduce((sum, own) => sum.map((one, i) => one + own[i]))) };
   const each = energies.length === 3 ? energies.map((one, c) => [`E_${LETTERS[c]}`, list(one)]) : [];
   const result = { of: texts.join(", "), coordinates, ...members, ...Object.fromEntries(each) };

@@ -38,21 +38,29 @@ export function pairText(question: MemberValues, dataset: Dataset): Readonly<Rec
   return question.cross === undefined ? { what: [whatText(onlyWhat(question, dataset))] } : {};
 }
 
+/** Energies below this part of the largest of their modes are rounding, as at wavenumber 0 where a mean was subtracted. */
+const ROUNDING = 1e-24;
+
 /**
- * The members of a pair, of its lists E_aa, E_bb, re and im by group and mode: coherence is null for one realisation.
- * `scaled` and `plain` nest a list, with the factors of its modes and without them.
+ * The members of a pair, of its lists E_aa, E_bb, re and im by group and mode: phase and coherence are null where an
+ * energy is rounding, coherence for one realisation. `scaled` and `plain` nest a list, with factors of modes and without.
  */
 export function pairMembers(
   [a, b, re, im]: readonly [Float64Array, Float64Array, Float64Array, Float64Array],
+  modes: number,
   isSingle: (i: number) => boolean,
   scaled: (values: Float64Array) => unknown,
   plain: (values: Float64Array) => unknown,
 ): Readonly<Record<string, unknown>> {
-  const coherence = (i: number): number => (isSingle(i) ? Number.NaN : (re[i] ** 2 + im[i] ** 2) / (a[i] * b[i]));
+  const floors = [a, b].map((all) =>
+    all.map((_, i) => ROUNDING * (i % modes > 0 ? 0 : all.subarray(i, i + modes).reduce((x, y) => Math.max(x, y)))),
+  );
+  const isKnown = (i: number) => [a, b].every((all, n) => all[i] > floors[n][i - (i % modes)]);
+  const squares = re.map((one, i) => one ** 2 + im[i] ** 2);
   return {
     ...{ E_aa: scaled(a), E_bb: scaled(b), re: scaled(re), im: scaled(im) },
-    phase: plain(re.map((one, i) => Math.atan2(im[i], one))),
-    coherence: plain(re.map((_, i) => coherence(i))),
+    phase: plain(re.map((one, i) => (isKnown(i) ? Math.atan2(im[i], one) : Number.NaN))),
+    coherence: plain(squares.map((one, i) => (isKnown(i) && !isSingle(i) ? one / (a[i] * b[i]) : Number.NaN))),
   };
 }
 
