@@ -77,9 +77,9 @@ describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}
       await question("channel", "spectrum", { ...members, what: undefined, cross: "u.x,u.y" })
     ).results;
     expect(phase[3][2]).toBe(Math.atan2(im[3][2], re[3][2]));
-    const left = { kind: "line", cross: "u.x,u.y", over: ["x", "t"], frame: [1, 2], remove: "frame" };
-    const { coherence } = (await question("channel", "spectrum", left)).results[0];
-    expect(coherence.flat().map(([none]: number[]) => none)).toEqual(coherence.flat().fill(null));
+    const still = { kind: "frequency", cross: "u.x,u.y", over: ["z"], frame: [0, 1, 2, 3], window: "none" };
+    const { coherence } = (await question("periodic", "spectrum", still)).results[0];
+    expect(coherence.flat().map(([one]: number[]) => one)).toEqual(coherence.flat().fill(null));
     const waves = await question("channel", "spectrum", { ...members, normalise: "wavelength" });
     const premultiplied = sums.results[0].E.map((list: number[]) => list.map((e, k) => k * e));
     expectNear(waves.results[0].E, premultiplied, "k E/dk, dk = 1");
