@@ -24,7 +24,7 @@ function contextOf(name: OperationName, y: (random: number) => number): BatchCon
   return {
     task: { query, fields: ["velocity"], count: COUNT, first: 40, out, outIndices: null },
     operation,
-    open: { dataset: { axes: AXES, time, fields: { velocity: { components: 3 } } }, source: () => null },
+    opened: { dataset: { axes: AXES, time, fields: { velocity: { components: 3 } } }, source: () => null },
     sampler: { positions, reader: () => readerOf(field) },
     checkCancel: () => undefined,
     mustPause: () => false,

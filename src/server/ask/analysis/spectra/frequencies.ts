@@ -167,7 +167,7 @@ function frequencyMembers(
   const groups = shape.slice(0, axis === null ? -1 : -2);
   const each = (value: (state: Frequencies) => unknown): unknown => nested(states.map(value), groups);
   const energies = isPair
-    ? pairMembers([total, more[0], means(2), means(3)], bins, isSingle, scaled, plain)
+    ? pairMembers([total, more[0], means(2), means(3)], isSingle, scaled, plain)
     : { E: scaled(total.map((one, i) => more.reduce((sum, own) => sum + own[i], one))) };
   return {
     coordinates: { ...places, ...(axis === null ? {} : { k }), [options.line === undefined ? "omega" : "k"]: omega },

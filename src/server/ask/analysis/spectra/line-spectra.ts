@@ -15,7 +15,7 @@ import { type Analysis, analysisOf, momentsOf, type Tabled, tabled } from "../an
 import { meansIn, numbersIn, withMeans } from "../means.js";
 import { aboutTexts, checkNumbers, coordinatesOf } from "../reductions.js";
 import { paddedModes } from "./frequencies.js";
-import { fluctuationsOf, pairMembers, pairOf, pairText, shapesOf, usualAxis } from "./spectral-quantities.js";
+import { fluctuationsOf, measured, pairMembers, pairOf, pairText, shapesOf, usualAxis } from "./spectral-quantities.js";
 
 /** Directions to average over: as the question states, or all but open axes. */
 function averagedOver({ question, dataset }: Analysis): readonly Direction[] {
@@ -174,7 +174,7 @@ export async function lineSpectrum(context: Context, question: MemberValues, kin
   const [a, b] = energies;
   const members =
     co !== undefined && quad !== undefined
-      ? pairMembers([a, b, co, quad], factors.length, () => realisations === 1, list, plain)
+      ? pairMembers([a, b, co, quad], () => realisations === 1, list, plain)
       : { E: list(energies.reduce((sum, own) => sum.map((one, i) => one + own[i]))) };
   const each = energies.length === 3 ? energies.map((one, c) => [`E_${LETTERS[c]}`, list(one)]) : [];
   const result = { of: texts.join(", "), coordinates, ...members, ...Object.fromEntries(each) };
@@ -232,12 +232,12 @@ export async function correlation(context: Context, question: MemberValues): Pro
   const R = circular.map((one, i) => one * share(i % padded)).filter(hasPairs);
   const cells = R.length / groups;
   const sumIn = (one: Float64Array, g: number) => one.subarray(g * bins, (g + 1) * bins).reduce((sum, e) => sum + e, 0);
-  const rootsOf = (one: Float64Array) => Array.from({ length: groups }, (_, g) => Math.sqrt(share(0) * sumIn(one, g)));
-  const [sa, sb] = [rootsOf(own), rootsOf(other)];
+  const squares = [own, other].map((one) => Float64Array.from({ length: groups }, (_, g) => share(0) * sumIn(one, g)));
+  const [sa, sb] = squares.map((one) => [...one].map(Math.sqrt));
+  const [isA, isB] = squares.map(measured);
   const rho = R.map((one, i) => {
     const g = Math.floor(i / cells);
-    const scale = sa[g] * sb[g];
-    return scale > 0 ? one / scale : Number.NaN;
+    return isA(g) && isB(g) ? one / (sa[g] * sb[g]) : Number.NaN;
   });
   const at = placesOf(plan, analysis.nodes);
   const separations = slowestFirst(plan).map((axis): [string, number[]] => {

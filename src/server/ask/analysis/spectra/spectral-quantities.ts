@@ -38,8 +38,12 @@ export function pairText(question: MemberValues, dataset: Dataset): Readonly<Rec
   return question.cross === undefined ? { what: [whatText(onlyWhat(question, dataset))] } : {};
 }
 
-/** Energies below this part of the largest of their modes are rounding, as at wavenumber 0 where a mean was subtracted. */
+/** Energies below this part of the largest are rounding: where a mean was subtracted, or where a quantity is 0. */
 const ROUNDING = 1e-24;
+export const measured = (energies: Float64Array): ((i: number) => boolean) => {
+  const least = ROUNDING * energies.reduce((one, other) => Math.max(one, other), 0);
+  return (i) => energies[i] > least;
+};
 
 /**
  * The members of a pair, of its lists E_aa, E_bb, re and im by group and mode: phase and coherence are null where an
@@ -47,20 +51,16 @@ const ROUNDING = 1e-24;
  */
 export function pairMembers(
   [a, b, re, im]: readonly [Float64Array, Float64Array, Float64Array, Float64Array],
-  modes: number,
   isSingle: (i: number) => boolean,
   scaled: (values: Float64Array) => unknown,
   plain: (values: Float64Array) => unknown,
 ): Readonly<Record<string, unknown>> {
-  const floors = [a, b].map((all) =>
-    all.map((_, i) => ROUNDING * (i % modes > 0 ? 0 : all.subarray(i, i + modes).reduce((x, y) => Math.max(x, y)))),
-  );
-  const isKnown = (i: number) => [a, b].every((all, n) => all[i] > floors[n][i - (i % modes)]);
+  const [isA, isB] = [measured(a), measured(b)];
   const squares = re.map((one, i) => one ** 2 + im[i] ** 2);
   return {
     ...{ E_aa: scaled(a), E_bb: scaled(b), re: scaled(re), im: scaled(im) },
-    phase: plain(re.map((one, i) => (isKnown(i) ? Math.atan2(im[i], one) : Number.NaN))),
-    coherence: plain(squares.map((one, i) => (isKnown(i) && !isSingle(i) ? one / (a[i] * b[i]) : Number.NaN))),
+    phase: plain(re.map((one, i) => (isA(i) && isB(i) ? Math.atan2(im[i], one) : Number.NaN))),
+    coherence: plain(squares.map((one, i) => (isA(i) && isB(i) && !isSingle(i) ? one / (a[i] * b[i]) : Number.NaN))),
   };
 }
 
