@@ -57,6 +57,7 @@ describe.skipIf(reason !== "")(`finds${reason}`, () => {
     expect(column[0]).toEqual([254, 248, 190]);
     expect(Math.max(...(column[1] as number[]))).toBeLessThan(190);
     await page.click('.sheet header button[aria-label="Close"]');
+    await page.waitForSelector(".sheet", { state: "detached" });
     await page.focus(".stage");
     await page.keyboard.press("2");
     await settled(page);

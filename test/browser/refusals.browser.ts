@@ -78,6 +78,7 @@ describe.skipIf(reason !== "")(`refusals${reason}`, () => {
     const caption = await page.textContent(".sheet section p");
     expect(caption).toContain("A (ux, Lag8, t 1, isotropic32) and B (ux, Lag8, t 1, lopsided)");
     await page.click('.sheet header button[aria-label="Close"]');
+    await page.waitForSelector(".sheet", { state: "detached" });
     // The last time of lopsided is 2.
     for (let i = 0; i < 6; i++) {
       await page.focus(".stage");
