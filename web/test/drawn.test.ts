@@ -272,7 +272,7 @@ it("has no range of a time without values, and one of the next time", async () =
       ? { rows: [[1, 1, 1, null]] }
       : filled(members, Number(members.frame) === 0 ? Number.NaN : 5).map((one, i) => one + (i % 5)),
   );
-  show(setOf("lost", [0, 1]), { show: "slice:z", time: 0 });
+  show(setOf("blank", [0, 1]), { show: "slice:z", time: 0 });
   await vi.waitFor(() => expect(model.volumeOf(model.dataset.peek() as Dataset, "p", 0)).not.toBeNull());
   expect([...model.view.peek().ranges]).toEqual([]);
   model.change({ time: 1 });
