@@ -198,9 +198,7 @@ export function statisticsPanel(set: Dataset): TemplateResult {
         ? html`<section>${textField(
             "Quantity of statistics",
             whatOf(),
-            (text) => {
-              chosenQuantity.value = text === rested.peek().what ? null : text;
-            },
+            (text) => into(chosenQuantity)(text === rested.peek().what ? null : text),
             "quantities",
           )}<datalist id="quantities">${offered.map(({ what, title }) => html`<option value=${what}>${title}</option>`)}</datalist></section>`
         : nothing

@@ -226,14 +226,7 @@ export function dyePart(set: Dataset): TemplateResult | typeof nothing {
   const failed = entries.find(({ error }) => error !== null)?.error;
   return html`<section><h2>Dye</h2><div class="chips">
       <button aria-pressed=${tool.value === "dye" ? "true" : "false"} @click=${setting(tool, tool.value === "dye" ? "cross" : "dye")}>Draw with dye</button>
-      ${
-        dye.value === null
-          ? nothing
-          : html`<button @click=${() => {
-              dye.value = null;
-              stroke.value = null;
-            }}>Wash away</button>`
-      }</div>
+      ${dye.value === null ? nothing : html`<button @click=${setting(dye, null)}>Wash away</button>`}</div>
     <p class="quiet">Drag in a plane: ${TRACERS} tracers go with the flow, orange forwards and blue backwards in time.</p>
     ${failed == null ? nothing : html`<p class="error">${failed.message}</p>`}
     ${entries.some(({ isPending }) => isPending) ? html`<p class="quiet" role="status">Following ${TRACERS} tracers</p>` : nothing}</section>`;

@@ -80,10 +80,7 @@ function surfacePart(set: Dataset): TemplateResult {
   <p class="quiet">Part of the volume inside</p>
   <div class="chips" role="group" aria-label="Part of the volume inside">${[0.01, 0.02, 0.05, 0.1, 0.2].map(
     (part) =>
-      html`<button @click=${() => {
-        if (volume === null) return;
-        change({ surface: { what, value: levelEnclosing(volume, part, set) } });
-      }}>${plainNumber(part * 100)} %</button>`,
+      html`<button @click=${() => volume !== null && change({ surface: { what, value: levelEnclosing(volume, part, set) } })}>${plainNumber(part * 100)} %</button>`,
   )}</div></section>`;
 }
 

@@ -25,7 +25,7 @@ const radius = signal(0.1);
 const from = signal<"crosshair" | "box" | "points">("crosshair");
 const pasted = signal("");
 const INTEGRATORS = ["dopri5", "rk4", "heun"] as const;
-const integrator = signal<(typeof INTEGRATORS)[number]>("dopri5");
+const integrator = signal<string>("dopri5");
 const isBackwards = signal(false);
 const problem = signal<string | null>(null);
 const released = choice<Question | null>(null);
@@ -122,9 +122,7 @@ export function particlesPanel(set: Dataset): TemplateResult {
         ? nothing
         : html`<span>Radius, of the box</span>${numberField("Radius", radius.value, (value) => into(radius)(Math.max(0, value)))}`
     }
-    <span>Integrator</span>${select("Integrator", integrators, integrator.value, (name) => {
-      integrator.value = name as (typeof INTEGRATORS)[number];
-    })}</div>
+    <span>Integrator</span>${select("Integrator", integrators, integrator.value, into(integrator))}</div>
     <div class="chips">${toggle("Backwards in time", isBackwards)}</div></section>
     <div class="chips"><button class="primary" @click=${() => release(set)}>Release</button>
       ${question === null ? nothing : html`<button @click=${setting(released, null)}>Clear</button>`}</div>

@@ -68,9 +68,7 @@ export function dataPart(planes: readonly (readonly [string, Question])[]): Temp
           html`<span>${name}, first:end of ${set.axes[a].nodes}</span>${textField(
             `Nodes along ${name}`,
             nodesText(set, a),
-            (text) => {
-              typed.value = { ...typed.peek(), [name]: text ?? undefined };
-            },
+            (text) => into(typed)({ ...typed.peek(), [name]: text ?? undefined }),
           )}`,
       )}</div>
       <p class="quiet">${total}</p>${links(NODE_FORMS, box)}</section>
