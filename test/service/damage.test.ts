@@ -91,7 +91,7 @@ describe("a dataset whose files have changed and are refused", () => {
   const { dataset, ...members } = request("refused", centre);
   const ask = () => askOf(service, { dataset, call: "values", ...operationQuestion("GetVelocity", members) });
 
-  it("is 503 until they are mended, and a fault of the server", async () => {
+  it("is 503 until they are mended, a fault of the server, and has its page", async () => {
     const whole = readFileSync(path);
     expect((await ask()).status).toBe(200);
     truncateSync(path, whole.length >> 1);
@@ -102,7 +102,8 @@ describe("a dataset whose files have changed and are refused", () => {
       code: "DataError",
       detail: expect.stringMatching(/^refused is not served now: its files have changed and are refused/),
     });
-    expect(answer.headers.get("retry-after")).toBe("30");
+    const page = await fetch(`${service.url}/view/refused`);
+    expect([answer.headers.get("retry-after"), page.status]).toEqual(["30", 200]);
     await expect(soap.GetVelocity(request("refused", centre))).rejects.toMatchObject({ code: "DataError" });
     writeFileSync(path, whole);
     await service.reload();

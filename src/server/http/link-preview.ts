@@ -1,4 +1,5 @@
 /** Title and picture for previews of links to the page: the plane that the link shows, by `grid` as PNG. */
+import { orElse } from "../../shared/errors.js";
 import { timesOf } from "./describe.js";
 import type { Service } from "./service.js";
 
@@ -16,15 +17,14 @@ function numberOr(text: string | null, fallback: number): number {
   return Number.isFinite(value) ? value : fallback;
 }
 
-/** Elements for the head of the page; empty for unknown datasets and for datasets that are not open to all. */
+/** Elements for the head of the page; empty for unknown or refused datasets, and for those that are not open to all. */
 export function previewOf({ config, engine, baseUrl }: Service, name: string, search: string): string {
-  const dataset = engine.find(name);
+  const dataset = orElse(() => engine.find(name), undefined);
   if (dataset === undefined || (config.tokens !== null && config.anonymous !== true)) return "";
   const query = new URLSearchParams(search);
-  const hasVelocity = dataset.fields.velocity !== undefined;
   const hasDerivatives = dataset.axes.every(({ nodes }) => nodes >= MIN_DERIVATIVE_NODES);
   const ofVelocity = hasDerivatives ? "norm(omega)" : "norm(u)";
-  const defaultWhat = hasVelocity ? ofVelocity : (Object.keys(dataset.fields)[0] ?? "");
+  const defaultWhat = dataset.fields.velocity ? ofVelocity : (Object.keys(dataset.fields)[0] ?? "");
   const what = (query.get("what") ?? defaultWhat).slice(0, MAX_TEXT);
   const normal = /^slice:([xy])$/.exec(query.get("view.show") ?? "")?.[1] ?? "z";
   const { origin, spacing, nodes, coordinates } = dataset.axes["xyz".indexOf(normal) as 0];
