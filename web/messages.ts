@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { setting } from "./controls.js";
 import { noGraphics } from "./stage-state.js";
-import { reachable, replaced, setToken } from "./state/ask.js";
+import { delay, replaced, setToken } from "./state/ask.js";
 import { plainNumber } from "./state/format.js";
 import { refusals, store } from "./state/shown.js";
 import { dataset, ignoredLinkMembers, needsToken, openAddress, problem, view } from "./state/view.js";
@@ -24,8 +24,7 @@ export function trouble(): TemplateResult | typeof nothing {
   const now = view.value;
   if (needsToken.value) return tokenForm();
   if (problem.value !== null) return html`<div class="trouble" role="alert">${problem.value}</div>`;
-  if (!reachable.value)
-    return html`<div class="trouble" role="status">The service cannot be reached. Trying again.</div>`;
+  if (delay.value !== null) return html`<div class="trouble" role="status">Trying again: ${delay.value}</div>`;
   if (replaced.value !== "") return html`<div class="trouble" role="alert">${replaced.value}</div>`;
   const refused = refusals(set, now);
   if (refused.length > 0 || ignoredLinkMembers.value !== "")

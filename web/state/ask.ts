@@ -42,7 +42,14 @@ const RETRIES = 6;
 const FIRST_WAIT_MS = 400;
 const LONGEST_WAIT_MS = 30_000;
 
-export const reachable = signal(true);
+const waiting = new Map<symbol, string>();
+/** Why a request waits until it is sent again: the reason of the first that waits, or null. */
+export const delay = signal<string | null>(null);
+function setDelay(request: symbol, reason: string | null): void {
+  if (reason === null) waiting.delete(request);
+  else waiting.set(request, reason);
+  delay.value = waiting.values().next().value ?? null;
+}
 
 let token = "";
 export function setToken(text: string): void {
@@ -53,11 +60,8 @@ export const hasToken = (): boolean => token !== "";
 
 export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    });
+    setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
 }
 
@@ -67,24 +71,27 @@ const never = new AbortController().signal;
 
 /** Sends a request; retries while the service is unreachable or busy. Throws Refusal. */
 export async function send(path: string, init: RequestInit = {}, signal = never): Promise<Response> {
-  for (let attempt = 0; ; attempt++) {
-    const headers = new Headers(init.headers);
-    if (token !== "") headers.set("authorization", `Bearer ${token}`);
-    const response = await fetch(new URL(path, rootOf()), { ...init, headers, signal }).catch((error: unknown) => {
-      if (signal.aborted) throw error;
-      return null;
-    });
-    reachable.value = response !== null;
-    if (response?.ok && response.headers.get("content-type")?.startsWith("text/html")) throw new Refusal(0, FOREIGN);
-    if (response?.ok) return response;
-    const passing = response === null || response.status === 429 || response.status === 503;
-    if (passing && (response === null || attempt < RETRIES)) {
+  const request = Symbol(path);
+  try {
+    for (let attempt = 0; ; attempt++) {
+      const headers = new Headers(init.headers);
+      if (token !== "") headers.set("authorization", `Bearer ${token}`);
+      const response = await fetch(new URL(path, rootOf()), { ...init, headers, signal }).catch((error: unknown) => {
+        if (signal.aborted) throw error;
+        return null;
+      });
+      if (response?.ok && response.headers.get("content-type")?.startsWith("text/html")) throw new Refusal(0, FOREIGN);
+      if (response?.ok) return response;
+      const problem = (await response?.json().catch(() => ({}))) as { detail?: string } | undefined;
+      const detail = problem?.detail ?? response?.statusText ?? "The service cannot be reached.";
+      const isBusy = response?.status === 429 || response?.status === 503;
+      if (response !== null && !(isBusy && attempt < RETRIES)) throw new Refusal(response.status, detail);
+      setDelay(request, detail);
       const after = Number(response?.headers.get("retry-after") ?? 0) * 1000;
       await pause(Math.min(LONGEST_WAIT_MS, Math.max(after, FIRST_WAIT_MS * 2 ** attempt)), signal);
-      continue;
     }
-    const problem = (await response?.json().catch(() => ({}))) as { detail?: string };
-    throw new Refusal(response?.status ?? 0, problem.detail ?? response?.statusText ?? "");
+  } finally {
+    setDelay(request, null);
   }
 }
 

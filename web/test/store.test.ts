@@ -1,6 +1,7 @@
 /** The store of answers. */
 import { expect, it, vi } from "vitest";
-import { Refusal, Store } from "../state/ask.js";
+import { delay, Refusal, Store, send } from "../state/ask.js";
+import "./page.js";
 
 it("asks again, at one word, for all answers that were refused alike", async () => {
   const store = new Store(1000);
@@ -27,4 +28,27 @@ it("asks again, at one word, for all answers that were refused alike", async () 
   store.retry("a");
   expect(store.isBusy).toBe(false);
   expect(store.entry("unknown").error?.status).toBe(400);
+});
+
+it("says at once why requests wait, until all of them are answered or left", async () => {
+  vi.useFakeTimers();
+  const lost = { detail: "rep is not served now: its files have changed" };
+  const answers = [Response.json(lost, { status: 503, headers: { "retry-after": "30" } }), Response.json({})];
+  vi.stubGlobal("fetch", async ({ pathname }: URL) => {
+    if (pathname === "/a") return answers.shift();
+    throw new TypeError("Failed to fetch");
+  });
+  const one = send("a");
+  const left = new AbortController();
+  await vi.waitFor(() => expect(delay.value).toBe(lost.detail));
+  const other = send("b", {}, left.signal);
+  await vi.advanceTimersByTimeAsync(29_900);
+  expect(delay.value).toBe(lost.detail);
+  await vi.advanceTimersByTimeAsync(200);
+  expect((await one).ok).toBe(true);
+  expect(delay.value).toBe("The service cannot be reached.");
+  left.abort(new Error("left"));
+  await expect(other).rejects.toThrow("left");
+  expect(delay.value).toBe(null);
+  vi.useRealTimers();
 });
