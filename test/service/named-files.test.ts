@@ -9,7 +9,7 @@ import { confirmToServe } from "../../src/cli/commands/inspect.js";
 import { writeField, writeHdf5 } from "../support/cubes.js";
 import { startProgram } from "../support/program.js";
 import { timed as field, writeTables } from "../support/questionable-files.js";
-import { fieldprobe } from "../support/run-command.js";
+import { fieldprobe, stdoutOf } from "../support/run-command.js";
 import { age, folderIn, scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
@@ -46,17 +46,9 @@ async function served(...words: readonly string[]): Promise<{ sets: (readonly [s
   return { sets, log: program.log() };
 }
 
-async function valuesOf(file: string, ...flags: readonly string[]): Promise<string> {
-  const words = ["values", file, "u", "--points", "1,1.25,1", "--method", "Lag4", ...flags];
-  const { status, stdout, stderr } = await fieldprobe(...words);
-  if (status !== 0) throw new Error(stderr);
-  return stdout;
-}
-
-async function confirm(...words: readonly string[]): Promise<void> {
-  const { status, stderr } = await fieldprobe("inspect", ...words, "--yes");
-  if (status !== 0) throw new Error(stderr);
-}
+const valuesOf = (file: string, ...flags: readonly string[]) =>
+  stdoutOf("values", file, "u", "--points", "1,1.25,1", "--method", "Lag4", ...flags);
+const confirm = (...words: readonly string[]) => stdoutOf("inspect", ...words, "--yes");
 
 describe("a file that combines the files of its ranks", () => {
   it(

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { fieldprobe } from "./run-command.js";
+import { stdoutOf } from "./run-command.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export const SHOWN = "http://127.0.0.1:8080";
@@ -51,10 +51,8 @@ async function printed(words: readonly string[], input: string): Promise<string>
   const folder = mkdtempSync(join(tmpdir(), "fieldprobe-test-"));
   const file = join(folder, "input.csv");
   writeFileSync(file, input);
-  const { status, stdout, stderr } = await fieldprobe(...words.map((word) => (word === "-" ? file : word)));
-  rmSync(folder, { recursive: true });
-  if (status !== 0) throw new Error(`fieldprobe ${words.join(" ")} ended with ${status}: ${stderr}`);
-  return stdout;
+  const text = stdoutOf(...words.map((word) => (word === "-" ? file : word)));
+  return text.finally(() => rmSync(folder, { recursive: true }));
 }
 
 /** Does what curl does with a URL, `-H`, `-s`, `-G`, `--data` and `--data-urlencode`: the tests need nothing but Node. */

@@ -28,3 +28,10 @@ export async function fieldprobe(...words: readonly string[]): Promise<Outcome> 
     for (const spy of spies) spy.mockRestore();
   }
 }
+
+/** The standard output of a command that does not fail. */
+export async function stdoutOf(...words: readonly string[]): Promise<string> {
+  const { status, stdout, stderr } = await fieldprobe(...words);
+  if (status !== 0) throw new Error(`fieldprobe ${words.join(" ")} ended with ${status}: ${stderr}`);
+  return stdout;
+}

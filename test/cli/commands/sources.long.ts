@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { fill, nodeValue, stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
 import { readArray } from "../../support/read-zarr.js";
-import { fieldprobe } from "../../support/run-command.js";
+import { fieldprobe, stdoutOf } from "../../support/run-command.js";
 import { useS3Bucket } from "../../support/s3-server.js";
 import { scratchFolder } from "../../support/scratch.js";
 
@@ -20,16 +20,9 @@ const server = useObjectServer();
 // The thread that reads stores keeps the variables of its start.
 const bucket = useS3Bucket(join(folder, "s3"));
 
-/** The standard output of a command that does not fail. */
-async function run(...words: readonly string[]): Promise<string> {
-  const { status, stdout, stderr } = await fieldprobe(...words);
-  if (status !== 0) throw new Error(stderr);
-  return stdout;
-}
-
 const query = (data: string) => {
   const asked = ["--time", "0", "--method", "Lag4", "--points", "p.csv"];
-  return run("values", "flow", "p", "--data", data, ...asked);
+  return stdoutOf("values", "flow", "p", "--data", data, ...asked);
 };
 
 let known: Promise<string> | null = null;
@@ -83,8 +76,8 @@ describe("commands on an HDF5 file at an address", () => {
   });
 
   it("explain the file, and describe it for a folder", async () => {
-    expect(await run("inspect", address)).toMatch(/flow\.h5: fieldprobe, dataset name flow/);
-    await run("inspect", address, "--yes", "--descriptors", "described");
+    expect(await stdoutOf("inspect", address)).toMatch(/flow\.h5: fieldprobe, dataset name flow/);
+    await stdoutOf("inspect", address, "--yes", "--descriptors", "described");
     const { fields } = JSON.parse(readFileSync(join(folder, "described", "flow.json"), "utf8"));
     expect(fields.pressure.file).toBe(address);
   });
@@ -106,7 +99,7 @@ describe("commands on a bucket", () => {
   it("lead from a folder in it to a first query, and to a store beside it", async () => {
     const expected = await local();
     expect(await query("s3://cubes/runs")).toBe(expected);
-    expect(await run("convert", "s3://cubes/runs/flow.h5", "s3://cubes/out/flow.zarr")).toMatch(
+    expect(await stdoutOf("convert", "s3://cubes/runs/flow.h5", "s3://cubes/out/flow.zarr")).toMatch(
       /flow in s3:.* 1 object,/,
     );
     expect(await query("s3://cubes/out/flow.zarr")).toBe(expected);
@@ -119,7 +112,7 @@ describe("commands on a bucket", () => {
   });
 
   it("show all datasets of a prefix, also if there is one, and what keeps one from being read", async () => {
-    expect(await run("inspect", "s3://cubes/runs/")).toMatch(/^flow\.h5: fieldprobe, dataset name flow$/m);
+    expect(await stdoutOf("inspect", "s3://cubes/runs/")).toMatch(/^flow\.h5: fieldprobe, dataset name flow$/m);
     const failed = await fieldprobe("inspect", "s3://cubes/bad");
     expect(failed.stdout).toMatch(/^flow\.h5: fieldprobe, dataset name flow$/m);
     expect(failed.stderr).toMatch(/^fieldprobe: [^\n]*cut\.h5[^\n]* \(exit code 1\)\n$/);
@@ -155,19 +148,21 @@ describe("commands on a bucket", () => {
     expect(await fieldprobe(...typed.split(" "))).toMatchObject({ status: 0, stderr: `wrote ${confirmation}\n` });
     for (const place of [source, "s3://cubes/bare"]) expect(await query(place)).toBe(await local());
     // A local file that is named alone, and has the same name, is not in its way.
-    expect(await run("values", near, "p", "--time", "0", "--method", "Lag4", "--points", "p.csv")).toBe(await local());
+    expect(await stdoutOf("values", near, "p", "--time", "0", "--method", "Lag4", "--points", "p.csv")).toBe(
+      await local(),
+    );
     vi.stubEnv("FIELDPROBE_STATE", join(folder, "no-state"));
     expect((await fieldprobe("values", source, "p", "--points", "p.csv")).stderr).toContain(
       `needs a look: fieldprobe inspect ${source}`,
     );
     const words = ["values", source, "p", "--time", "0", "--method", "Lag4", "--points", "p.csv"];
-    expect(await run(...words, ...answers, "--yes")).toBe(await local());
+    expect(await stdoutOf(...words, ...answers, "--yes")).toBe(await local());
     expect(existsSync(join(folder, "no-state", "descriptors"))).toBe(false);
   });
 
   it("cut a box out of a file, in a bucket and on a web server, byte by byte that of the local file", async () => {
     const cutOut = async (source: string) => {
-      await run("nodes", source, "p", "--i", "1:7", "--k", "2:9", "--time", "0", "--out", cut);
+      await stdoutOf("nodes", source, "p", "--i", "1:7", "--k", "2:9", "--time", "0", "--out", cut);
       return readFileSync(cut);
     };
     const local = await cutOut(join("near", "flow.h5"));
@@ -218,7 +213,7 @@ describe("a conversion that the system lets write no further", () => {
     );
     expect(existsSync(join(target, "zarr.json"))).toBe(false);
     expect(readdirSync(target, { recursive: true, encoding: "utf8" }).join()).not.toMatch(/partial/);
-    await run("convert", join("near", "flow.h5"), target, "--chunk", "4");
+    await stdoutOf("convert", join("near", "flow.h5"), target, "--chunk", "4");
     const { shape, values } = readArray(target, "pressure");
     expect(values).toEqual(fill(["t", "z", "y", "x"], shape, nodeValue));
   });

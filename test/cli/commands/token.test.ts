@@ -20,7 +20,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { watchTokens } from "../../../src/server/http/auth.js";
 import { LIMITS } from "../../../src/shared/config.js";
-import { fieldprobe } from "../../support/run-command.js";
+import { fieldprobe, stdoutOf } from "../../support/run-command.js";
 import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const folder = scratchFolder();
@@ -30,11 +30,7 @@ const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url)
 beforeAll(() => void vi.stubEnv("FIELDPROBE_TOKENS", file));
 afterAll(() => void vi.unstubAllEnvs());
 const fails = (...words: string[]) => fieldprobe("token", ...words);
-async function run(...words: string[]): Promise<string> {
-  const { status, stdout, stderr } = await fails(...words);
-  if (status !== 0) throw new Error(stderr);
-  return stdout;
-}
+const run = (...words: string[]) => stdoutOf("token", ...words);
 
 it("R108: adds, lists and disables tokens; the file holds digests only", async () => {
   const token = (await run("add", "lab")).trim();

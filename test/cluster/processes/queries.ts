@@ -8,6 +8,7 @@ import {
   spatialOf,
 } from "../../../src/shared/operations.js";
 import type { Dataset, Triple } from "../../../src/storage/dataset/dataset.js";
+import { FIELDS } from "../../support/later.js";
 import { generator, writeTriples } from "../../support/run-query.js";
 
 export const QUERY = {
@@ -30,12 +31,6 @@ const cornersIn = ({ axes: [x, y, z] }: Dataset) => {
   const ends = { x_end: x.nodes - 5, y_end: y.nodes, z_end: z.nodes - 3 };
   return { x_start: 3, y_start: 2, z_start: 5, ...ends };
 };
-/** Fields of the filters over boxes of nodes, where it is not the velocity. */
-const FIELDS_OF: Readonly<Record<string, string>> = {
-  GetBoxFilterSGStensor: "ub",
-  GetBoxFilterSGSvector: "up",
-  GetBoxFilterSGSscalar: "pp",
-};
 
 type Common = Pick<Query, "operation" | "dataset">;
 
@@ -55,7 +50,7 @@ const QUERIES: Partial<Record<Family, (common: Common, row: OperationRow, datase
   },
   box: (common, { name }, { axes }) => {
     const { spacing } = axes[0];
-    const wide = { ...common, time: f(0.11), field: FIELDS_OF[name] ?? "u", filterwidth: f(7 * spacing) };
+    const wide = { ...common, time: f(0.11), field: FIELDS[name] ?? "u", filterwidth: f(7 * spacing) };
     return [
       { title: name, query: name.endsWith("Gradient") ? { ...wide, spacing: f(2 * spacing) } : wide, points: 800 },
     ];
