@@ -135,7 +135,8 @@ class FieldEngine implements Engine {
   levelWeights = weightsOf;
 
   async makeLevels(dataset: Dataset, quantities: readonly RequestedLevels[], control: MakeControl): Promise<LevelSet> {
-    await makeLevels(this, dataset, this.#config.state, quantities, this.#pool.parallelism, control);
+    // One box more than there are workers: all of them read while a box is added.
+    await makeLevels(this, dataset, this.#config.state, quantities, this.#pool.parallelism + 1, control);
     return this.levels(dataset) as LevelSet;
   }
 

@@ -10,7 +10,7 @@ import { arrayDocument, documentBytes, PLAIN_CODECS, rootDocument } from "../zar
 import { withoutSum } from "../zarr/codecs.js";
 import { crc32c } from "../zarr/crc32c.js";
 import { ShardCodec } from "../zarr/shard.js";
-import { BINS, type BoxKernels } from "./box-kernels.js";
+import type { BoxKernels } from "./box-kernels.js";
 import { coarsestLevel, levelAxis, nodesOf, shapeOf, type Widths } from "./level-axes.js";
 import { ATTRIBUTE, type Claim, claimIn, extremaKey, histogramsKey, type LevelQuantity, ROOT } from "./level-store.js";
 import { boxesOf, chunkOf, FrameLevels, kernelsOf, type LevelShard, SHARD_CHUNKS, shardOf } from "./level-sums.js";
@@ -79,7 +79,7 @@ export class LevelWriter {
   /**
    * Makes a frame of a quantity in one pass.
    * @param read fills nodes of a box, [z][y][x][component]
-   * @param ahead boxes read at a time, the same in each call
+   * @param ahead boxes in memory at a time, the same in each call
    * @param progress called with the fraction done after each box
    */
   async write(
@@ -94,10 +94,12 @@ export class LevelWriter {
     const memories = this.#kernels.boxes;
     const sums = new FrameLevels(axes, this.#widths, quantity.components, this.#kernels);
     const codec = await ShardCodec.open({ compression: "none", chunksPerShard: SHARD_CHUNKS ** 3 });
-    const written: string[] = [];
-    const put = (key: string, bytes: Uint8Array): Promise<void> => {
-      written.push(key);
-      return this.#target.write(key, bytes);
+    // Objects are flushed one after another while further boxes are read.
+    let flushed = Promise.resolve();
+    const put = async (key: string, bytes: Uint8Array): Promise<void> => {
+      await this.#target.write(key, bytes);
+      flushed = flushed.then(() => this.#target.flush([key]));
+      flushed.catch(() => undefined);
     };
     const putShards = async (shards: Iterable<LevelShard>): Promise<void> => {
       for (const { level, at, bytes, chunkBytes, places, of } of shards) {
@@ -125,9 +127,8 @@ export class LevelWriter {
     const { extrema, histograms } = sums.finish();
     await put(extremaKey(quantity, frame), await codec.chunk(extrema.values));
     // The histograms mark the frame as complete, even after a power failure.
-    await this.#target.flush(written);
-    const all = new Float64Array(histograms.length * (2 + BINS));
-    for (const [c, { edges, weights }] of histograms.entries()) all.set([...edges, ...weights], c * (2 + BINS));
+    await flushed;
+    const all = Float64Array.from(histograms.flatMap(({ edges, weights }) => [...edges, ...weights]));
     await put(histogramsKey(quantity, frame), await codec.chunk(new Float32Array(all.buffer)));
   }
 
