@@ -12,7 +12,7 @@ import { ridePart } from "./ride.js";
 import { trails } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Rows } from "./state/ask.js";
-import { type Dataset, hasVelocity, roundedOn, shortestOf, timeText, wrapped } from "./state/dataset.js";
+import { type Dataset, hasVelocity, isOnAxis, roundedOn, shortestOf, timeText, wrapped } from "./state/dataset.js";
 import { shortNumber } from "./state/format.js";
 import { pointsIn } from "./state/points.js";
 import { store } from "./state/shown.js";
@@ -30,7 +30,7 @@ const isBackwards = signal(false);
 const problem = signal<string | null>(null);
 const released = choice<Question | null>(null);
 
-/** Points in a ball about a position, always the same. */
+/** Points in a ball about the crosshair, always the same, less those outside of the grid. */
 function ball(set: Dataset): number[][] {
   const size = radius.peek() * Math.min(...set.axes.flatMap(({ length, nodes }) => (nodes > 1 ? [length] : [])));
   const at = cross.peek();
@@ -39,9 +39,10 @@ function ball(set: Dataset): number[][] {
     const angle = i * Math.PI * (3 - Math.sqrt(5));
     const r = size * Math.cbrt(((i * 7919) % count.peek()) / count.peek() + 0.5 / count.peek());
     const flat = Math.sqrt(1 - z * z);
-    const place = [at[0] + r * flat * Math.cos(angle), at[1] + r * flat * Math.sin(angle), at[2] + r * z];
-    return place.map((one, a) => roundedOn(set.axes[a], wrapped(set.axes[a], one)));
-  });
+    return [at[0] + r * flat * Math.cos(angle), at[1] + r * flat * Math.sin(angle), at[2] + r * z];
+  })
+    .filter((place) => place.every((one, a) => set.axes[a].nodes === 1 || isOnAxis(set.axes[a], one)))
+    .map((place) => place.map((one, a) => roundedOn(set.axes[a], wrapped(set.axes[a], one))));
 }
 
 function release(set: Dataset): void {

@@ -337,6 +337,19 @@ it.each([
   expect(want?.shared?.[0]?.question).toMatchObject({ time: "0:20", integrator, step, every });
 });
 
+it("releases no particle around the crosshair outside of walls", () => {
+  const set = setOf("corner", [0, 1]);
+  const axes = set.axes.map((axis) => ({ ...axis, first: 1, periodic: false })) as never;
+  show({ ...set, axes }, {});
+  buttonsOf(particlesPanel({ ...set, axes })).get("Release")?.();
+  const [want] = model.panelWants.peek().get("paths") ?? [];
+  const points = want?.shared?.[0]?.question.points as readonly (readonly number[])[];
+  expect(points.length).toBeGreaterThan(10);
+  expect(points.length).toBeLessThan(50);
+  // The first of them is beside the crosshair along x alone.
+  expect(points.flat().filter((one) => one <= 1)).toEqual([1]);
+});
+
 it("rides a particle through uneven times in records that the shortest interval tells apart", () => {
   const set = setOf("uneven", [0, 0.1, 0.2, 1, 5, 5.05, 20]);
   show(set, {});
