@@ -1,6 +1,6 @@
 /** Plays the stored times, and steps through them. */
 import { signal } from "@preact/signals-core";
-import { frameOf, shortestOf } from "./state/dataset.js";
+import { type Dataset, frameOf, shortestOf } from "./state/dataset.js";
 import { isLoadedOrFailed, planesOf } from "./state/shown.js";
 import { change, dataset, isPlaying, saveLink, selectionOf, view } from "./state/view.js";
 
@@ -12,8 +12,7 @@ function playOn(): void {
   const set = dataset.peek();
   const now = view.peek();
   if (set === null || !isPlaying.peek()) return;
-  const frame = frameOf(now.time, set);
-  const next = (frame + 1) % set.times.length;
+  const next = frameOf(storedBeside(set, now.time, 1), set);
   const needed = [
     ...(planesOf(now).length > 0 ? [now.what as string] : []),
     ...(now.show === "four" || now.show === "3d" ? [now.surface.what, now.colour] : []),
@@ -36,11 +35,16 @@ export function togglePlay(): void {
   else saveLink("time");
 }
 
-/** Shows the stored time before or after the one shown, from the ends the other end. */
-export function stepTime(by: number): void {
-  const { times } = dataset.peek() ?? { times: [] };
-  const now = view.peek().time ?? times[0];
+/** The stored time before or after one, from the ends the other end. */
+function storedBeside({ times }: Dataset, time: number | null, by: number): number {
+  const now = time ?? times[0];
   const slack = 1e-6 * shortestOf(times);
   const [after, before] = [times.findIndex((t) => t > now + slack), times.findLastIndex((t) => t < now - slack)];
-  if (times.length > 1) change({ time: times.at(by > 0 ? Math.max(0, after) : before) as number }, "time");
+  return times.at(by > 0 ? Math.max(0, after) : before) as number;
+}
+
+/** Shows the stored time before or after the one shown. */
+export function stepTime(by: number): void {
+  const set = dataset.peek();
+  if (set !== null && set.times.length > 1) change({ time: storedBeside(set, view.peek().time, by) }, "time");
 }
