@@ -31,7 +31,7 @@ export const structureFunctions: CardKind = {
     const isMean = axes.length * lengthsOf(all[0]).length === all[0].length;
     const seconds = all.flat().flatMap(({ longitudinal, transverse }) => [longitudinal[2] ?? 0, transverse[2] ?? 0]);
     const top = Math.max(...seconds);
-    let leftOut = 0;
+    let [leftOut, negative] = [0, 0];
     for (const [i, [, , label]] of answers.entries())
       for (const axis of isMean ? [null] : axes) {
         const some = all[i].filter((one) => axis === null || one.axis === axis);
@@ -44,6 +44,7 @@ export const structureFunctions: CardKind = {
           const points = lengthsOf(some).map((r): [number, number] => [r, mean(r)]);
           const real = points.filter(([r, value]) => !(Math.abs(value) < ROUNDING * scale(r)));
           leftOut += points.length - real.length;
+          negative += real.filter(([, value]) => value < 0).length;
           curves.push({ label: label + suffix, points: real });
         };
         const [second, third] = [meanOf("longitudinal", 2), meanOf("longitudinal", 3)];
@@ -59,7 +60,10 @@ export const structureFunctions: CardKind = {
     return {
       title: `Structure functions, ${of}`,
       chart: { x: { label: "separation r", isLog: true }, y: { label: "moments of increments", isLog: true }, curves },
-      rows: leftOut === 0 ? [] : [["Left out as rounding, below 10⁻¹² of their terms", String(leftOut)]],
+      rows: [
+        ...(leftOut === 0 ? [] : [["Left out as rounding, below 10⁻¹² of their terms", String(leftOut)] as const]),
+        ...(negative === 0 ? [] : [["Left out below 0, on a logarithmic axis", String(negative)] as const]),
+      ],
     };
   },
 };
