@@ -4,17 +4,14 @@ import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:
 import { dirname } from "node:path";
 import { deserialize, serialize } from "node:v8";
 import { makeFolder } from "../../shared/system.js";
-import type { CandidateOutcome } from "../dataset/scan.js";
+import type { Candidate, CandidateOutcome } from "../dataset/scan.js";
 
 const MAX_BYTES = 128 * 1024 * 1024;
 const DIGEST_BYTES = 32;
 /** Least age of the last change: some file systems have a resolution of two seconds. */
 const SETTLED_MS = 3_000;
 
-interface Entry {
-  readonly state: string;
-  readonly outcome: CandidateOutcome;
-}
+type Entry = Pick<Candidate, "state" | "outcome">;
 
 export class ScanIndex {
   readonly #path: string;

@@ -198,11 +198,11 @@ export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: A
       const [place] = table === undefined || table.isEdges ? [] : tableNodes(contents, table);
       const origin = place === undefined ? clues.origin : { value: place, where: table?.path as string };
       const centres = place === undefined ? clues.centres : null;
-      return [axis, singleNodeAxis(axis, { ...clues, origin, centres }, contents, findings)];
+      return [axis, singleNodeAxis({ axis, fileClues: { ...clues, origin, centres }, contents, findings })];
     }
     if (table === undefined) {
       askCurved(contents, field, axis, findings);
-      return [axis, axisOf(axis, nodes, clues, contents, findings)];
+      return [axis, axisOf({ axis, nodes, fileClues: clues, contents, findings })];
     }
     const where = table.isEdges ? `${table.path}, the middles of its cells` : table.path;
     const isPlain = table.along === null && !table.isEdges && contents.dataset(table.path) !== null;
@@ -219,7 +219,7 @@ export function axesOf(shared: SharedEvidence, field: OrientedDataset, tables: A
     const edges = cellFacesOf(shared, table, clues, axis);
     const { walls } = clues;
     const tableClues = { ...NO_CLUES, coordinates: { value, where }, periodic, walls, edges, contradictions };
-    return [axis, axisOf(axis, nodes, tableClues, contents, findings)];
+    return [axis, axisOf({ axis, nodes, fileClues: tableClues, contents, findings })];
   });
   checkUnits(shared, field, tables);
   return Object.fromEntries(axes) as DescriptorInput["axes"];

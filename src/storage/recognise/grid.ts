@@ -295,14 +295,8 @@ function checkStoredCoordinates(
 }
 
 /** An axis of a descriptor, from what a file states and the user answers; questions and reasons go to `findings`. */
-export function axisOf(
-  axis: AxisName,
-  nodes: number,
-  fileClues: AxisClues,
-  contents: Contents,
-  findings: Findings,
-): AxisInput {
-  const context = { axis, nodes, fileClues, contents, findings };
+export function axisOf(context: AxisContext): AxisInput {
+  const { axis, contents, findings } = context;
   const clues = locateNodes(context, applyAnswers(context));
   const { coordinates, periodic } = clues;
   if (periodic?.value === true && contents.answers.walls?.includes(axis) === true)
@@ -375,12 +369,7 @@ export function edgesWithin(
 }
 
 /** An axis of one node. Periodic: the field is constant along it; else only the node has values. */
-export function singleNodeAxis(
-  axis: AxisName,
-  fileClues: AxisClues,
-  contents: Contents,
-  findings: Findings,
-): AxisInput {
+export function singleNodeAxis({ axis, fileClues, contents, findings }: Omit<AxisContext, "nodes">): AxisInput {
   const context = { axis, nodes: 1, fileClues: { ...fileClues, coordinates: null }, contents, findings };
   const answered = applyAnswers(context);
   const isPlaced = answered.origin === null || answered.periodic?.value === true;

@@ -244,7 +244,7 @@ function axisOfCutout(
     periodic: { value: isPeriodic, where: share },
     walls: { value: false, where: share },
   };
-  return axisOf(axis, nodes, { ...NO_CLUES, ...clues }, contents, findings);
+  return axisOf({ axis, nodes, fileClues: { ...NO_CLUES, ...clues }, contents, findings });
 }
 
 function axisOfTable(
@@ -268,7 +268,7 @@ function axisOfTable(
         ? null
         : { value: walls, where: "the nodes of the database, which has walls at its first and last" },
   };
-  return axisOf(axis, nodes, clues, contents, findings);
+  return axisOf({ axis, nodes, fileClues: clues, contents, findings });
 }
 
 /** Times from the step of the database; else from `/time`, which cutouts of this project have. */

@@ -107,7 +107,8 @@ function describe(row: ProducerRow, contents: Contents) {
     const stated = row.axis(contents, axis, { nodes: length(axis), path: first.lead }, findings);
     if ("axis" in stated) return { ghost: 0, ...stated };
     const { ghost = 0, nodes, ...clues } = stated;
-    const described = axisOf(axis, length(axis) - 2 * ghost, { ...NO_CLUES, ...clues }, contents, findings);
+    const fileClues = { ...NO_CLUES, ...clues };
+    const described = axisOf({ axis, nodes: length(axis) - 2 * ghost, fileClues, contents, findings });
     return { ghost, ...(nodes === undefined ? {} : { nodes }), axis: described };
   });
   const isUnanswered = [answers.spacing, answers.length, answers.origin].every((answer) => answer === undefined);

@@ -59,7 +59,8 @@ export const VTKHDF: ProducerRow = {
       origin: { value: start, where: `Origin${half === 0 ? "" : " and half a Spacing"}` },
       edges: half === 0 ? null : { value: [start - half * step, start + (count - half) * step], where: "WholeExtent" },
     } satisfies Partial<AxisClues>;
-    return nodes === 1 ? { axis: singleNodeAxis(axis, { ...NO_CLUES, ...clues }, contents, findings) } : clues;
+    const fileClues = { ...NO_CLUES, ...clues };
+    return nodes === 1 ? { axis: singleNodeAxis({ axis, fileClues, contents, findings }) } : clues;
   },
   // A file without steps may state its time as data of the field.
   times: (contents) => {

@@ -1,6 +1,6 @@
 /** Writes the objects of a store, each atomically, to a folder or below a prefix in a bucket. */
 import { createHash } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isBucket } from "../../../shared/addresses.js";
 import { BusyError, DataError } from "../../../shared/errors.js";
@@ -65,14 +65,8 @@ class FolderTarget implements ObjectTarget {
     // No chunk has a name that begins with a dot.
     const partial = join(dirname(path), ".partial");
     try {
-      const file = await open(partial, "w");
-      try {
-        await file.writeFile(bytes);
-        // The name of a document marks it as complete.
-        if (key.endsWith(".json")) await file.sync();
-      } finally {
-        await file.close();
-      }
+      // The name of a document marks it as complete.
+      await writeFile(partial, bytes, { flush: key.endsWith(".json") });
       await rename(partial, path);
     } catch (error) {
       await rm(partial, { force: true });
