@@ -345,7 +345,8 @@ function inSeries(field: FieldInput, pattern: (file: string) => string, series: 
 
 function shapeOf({ producer, written: { axes, fields } }: Recognised): Record<string, string> {
   const parts = (value: unknown, key: string): [string, string][] => {
-    if (/(^|\.)(file|firstStep)$/.test(key)) return [];
+    // Units are compared as what they mean.
+    if (/(^|\.)(file|firstStep|unit)$/.test(key)) return [];
     if (typeof value !== "object" || value === null) return [[key, `${value}`.replace(/\{step:0\d+d\}/, "{step}")]];
     return Object.entries(value).flatMap(([name, part]) => parts(part, key === "" ? name : `${key}.${name}`));
   };

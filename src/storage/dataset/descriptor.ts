@@ -301,12 +301,16 @@ function consistency(descriptor: Descriptor): string[] {
   for (const [name, unit = ""] of Object.entries(descriptor.units))
     if (contradictionOf(descriptor.fields[name]?.unit ?? "", unit))
       problems.push(`$.fields.${name}.unit: $.units says ${unit}`);
-  const { length = "", velocity = "", time: unit = "" } = unitsOf(descriptor);
-  const fitting = unit === "" ? TIMES : [unit];
-  const known = factorBetween(velocity, "m s-1") ?? (unit && (factorBetween(length, "m") ?? factorBetween(unit, "s")));
-  if (known && length && isNoVelocity(velocity, length, fitting))
-    problems.push(`$.units: ${velocity} is not ${length} over ${fitting.join(" or ")}: state units that fit, or none`);
-  return problems;
+  const problem = unitsProblem(unitsOf(descriptor));
+  return problem === null ? problems : [...problems, problem];
+}
+
+/** Why units do not fit each other; null if they do. */
+export function unitsProblem({ length = "", velocity = "", time = "" }: Record<string, string | undefined>) {
+  const fitting = time === "" ? TIMES : [time];
+  const known = factorBetween(velocity, "m s-1") ?? (time && (factorBetween(length, "m") ?? factorBetween(time, "s")));
+  if (!known || !length || !isNoVelocity(velocity, length, fitting)) return null;
+  return `$.units: ${velocity} is not ${length} over ${fitting.join(" or ")}: state units that fit, or none`;
 }
 
 /** The units of a descriptor, by what they measure. */

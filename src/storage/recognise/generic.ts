@@ -2,7 +2,8 @@
 import { DataError } from "../../shared/errors.js";
 import { FIELDS, type KnownField } from "../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js";
-import type { DescriptorInput } from "../dataset/descriptor.js";
+import { type DescriptorInput, unitsProblem } from "../dataset/descriptor.js";
+import { unitOf } from "../dataset/units.js";
 import type { Dimension } from "./assign.js";
 import { areEqual, axesOf, candidateTables, checkSteps, chooseTables, isSameGrid, requireSameTables } from "./axes.js";
 import { groupsAbove, groupsAround, labelsOf, parentOf, tableNodes, tablesIn } from "./evidence.js";
@@ -63,18 +64,23 @@ export function describeFields(
   const { located, nodesAt } = locateFields(shared, fields, oriented);
   const fieldOf = ({ field, datasets }: OrientedField) => ({
     ...storageOf(contents, fields, datasets, nodesAt),
-    ...(Object.hasOwn(FIELDS, field) ? {} : unitAndTitleOf(contents, datasets[0]?.path as string)),
+    ...unitAndTitleOf(contents, field, datasets[0]?.path as string),
   });
   const axes = axesOf(shared, first, tablesOf);
   checkSteps(shared, fields, lead, first);
-  const timed = { ...shared, ...unitsOfTime(shared, first, tablesOf) };
+  const { length, ...scales } = unitsOfTime(shared, first, tablesOf);
+  const time = timeOf({ ...shared, ...scales }, first, fields, framesOf(first, fields));
+  const units = Object.fromEntries(
+    Object.entries({ length, time: findings.timeUnit }).filter(([, unit]) => unit && unitOf(unit)),
+  );
+  const plan = {
+    ...{ title: contents.name, axes, time },
+    fields: Object.fromEntries(located.map((entry) => [entry.field, fieldOf(entry)])) as DescriptorInput["fields"],
+  };
+  // Units that do not fit are a red line, or an answer holds against them.
+  const isFitting = unitsProblem({ velocity: plan.fields.velocity?.unit, ...units }) === null;
   return {
-    plan: {
-      title: contents.name,
-      axes,
-      time: timeOf(timed, first, fields, framesOf(first, fields)),
-      fields: Object.fromEntries(located.map((entry) => [entry.field, fieldOf(entry)])) as DescriptorInput["fields"],
-    },
+    plan: isFitting && Object.keys(units).length > 0 ? { ...plan, units } : plan,
     findings,
     defined: format.attributes,
   };
@@ -201,8 +207,10 @@ function orientNamed(
   });
 }
 
-function unitAndTitleOf(contents: Contents, path: string): { unit?: string; long_name?: string } {
+/** The unit and the title of a field; of a dedicated one only the unit, if it is a known unit. */
+function unitAndTitleOf(contents: Contents, field: string, path: string): { unit?: string; long_name?: string } {
   const [unit, title] = [contents.units(path), contents.words(path, "long_name")];
+  if (Object.hasOwn(FIELDS, field)) return unit && unitOf(unit) ? { unit } : {};
   return { ...(unit ? { unit } : {}), ...(title ? { long_name: title } : {}) };
 }
 

@@ -28,6 +28,8 @@ export class Findings {
   readonly assumed: Question[] = [];
   /** The date and unit from which its times count, in the unit in which they are served; null if they name no date. */
   dated: DatedUnit | null = null;
+  /** The unit in which its times are served, as the file states it; empty if it states none. */
+  timeUnit = "";
   /** The table of the times, whose statements count as those of coordinates do; null if there is none. */
   timeTable: string | null = null;
 

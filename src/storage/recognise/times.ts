@@ -2,7 +2,7 @@
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
-import { factorBetween, unitOf } from "../dataset/units.js";
+import { factorBetween, TIMES, unitOf } from "../dataset/units.js";
 import { type AxisTables, areEqual, unitsOfLength } from "./axes.js";
 import { unitAt } from "./component-units.js";
 import { datedUnitOf } from "./dated-unit.js";
@@ -108,6 +108,7 @@ function convertTimes(
   const inSeconds = factorBetween(unit, "s");
   if (inSeconds !== null && second !== null) {
     const factor = inSeconds * second;
+    findings.timeUnit = TIMES.find((one) => Math.abs(second * (factorBetween(one, "s") as number) - 1) <= 1e-9) ?? "";
     if (Math.abs(factor - 1) <= 1e-9) return { value, where };
     const digits = Number(factor.toPrecision(9));
     const text = `${where} counts in "${unit}" and is multiplied by ${digits}, into the unit of length over velocity.`;
@@ -118,10 +119,11 @@ function convertTimes(
   const isOther = inSeconds === null ? unit !== "" && (isInUnits || FOREIGN_TIMES.test(unit)) : inSeconds !== 1;
   const claim = `${where} counts in "${unit}", which is served as it is: particles need times in the unit of the velocity.`;
   if (isOther && !isAnswered) findings.contradict("times", claim, TIMES_ANSWER);
+  if (!isOther && !isAnswered) findings.timeUnit = unit;
   return { value, where, units: unit };
 }
 
-/** A second in the unit of length over velocity, null if that is open; and whether any unit is known. */
+/** A second in the unit of length over velocity, null if that is open; whether any unit is known; that of lengths. */
 export function unitsOfTime(shared: SharedEvidence, field: OrientedDataset, tables: AxisTables) {
   const { spacing, length } = shared.contents.answers;
   const lengths = unitsOfLength(shared, field, tables);
@@ -131,7 +133,7 @@ export function unitsOfTime(shared: SharedEvidence, field: OrientedDataset, tabl
   const isWhole = AXIS_NAMES.every((axis) => nodesAlong(field, axis) === 1 || axes.has(axis));
   const [unit, other] = new Set(lengths.map(({ units }) => units));
   const isOpen = (spacing ?? length ?? other) !== undefined || !isWhole;
-  return { second: isOpen ? null : factorBetween(speed, `${unit} s-1`), isInUnits };
+  return { second: isOpen ? null : factorBetween(speed, `${unit} s-1`), isInUnits, length: isOpen ? undefined : unit };
 }
 
 /** The time that every group of a series states, in an attribute or a dataset of one number. */

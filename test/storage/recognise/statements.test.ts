@@ -123,8 +123,9 @@ describe("a unit", () => {
         file.create_attribute(said, value);
       more(file);
     });
-    const { time, questions = [] } = recognise(path)?.written ?? {};
-    return { time, lines: questions.map(({ question, red }) => `${red ? "! " : ""}${question}`) };
+    const { time, questions = [], units, fields } = (recognise(path) as Recognised).written;
+    const lines = questions.map(({ question, red }) => `${red ? "! " : ""}${question}`);
+    return { time, lines, units: { ...units, velocity: fields.velocity?.unit } };
   };
   const GRID = { dx: 0.25, dy: 0.25, dz: 0.25, x0: 0, y0: 0, z0: 0, time: 1500 };
   /** Numbers of the grid in datasets, all with an attribute, in the root or in a group. */
@@ -159,9 +160,15 @@ describe("a unit", () => {
     expect(lines.filter((line) => MM.test(line))).toHaveLength(1);
   });
 
-  it.each(["km/h", "km min-1", "km s-1"])("of lengths in km fits a velocity in %s", async (speed) => {
-    const { lines } = await linesOf(speed.replace(/\W/g, "-"), { ...GRID, length_units: "km" }, undefined, speed);
+  it.each([
+    ["km/h", "h"],
+    ["km min-1", "min"],
+    ["km s-1", "s"],
+  ])("of lengths in km fits a velocity in %s, with which it is kept", async (velocity, time) => {
+    const said = { ...GRID, length_units: "km", time_units: "s" };
+    const { lines, units } = await linesOf(velocity.replace(/\W/g, "-"), said, undefined, velocity);
     expect(lines.filter((line) => line.startsWith("!"))).toEqual([]);
+    expect(units).toEqual({ length: "km", time, velocity });
   });
 
   it.each<[string, object, RegExp, ((file: File) => void)?]>([
