@@ -30,7 +30,7 @@ export interface FrequencyOptions {
 export interface Frequencies extends LeftOut {
   readonly sums: Float64Array;
   readonly weight: number;
-  /** Nodes, or lines. */
+  /** Nodes or lines, as are those left out. */
   readonly count: number;
 }
 
@@ -174,9 +174,10 @@ export function frequenciesOf(
   for (let line = 0; line < lines; line++) {
     const start = Math.floor(line / stride) * stride * reach + (line % stride);
     let isWhole = true;
-    for (let i = 0; i < reach; i++) {
+    // A line is left out once, by its first node without a value.
+    for (let i = 0; isWhole && i < reach; i++) {
       for (let c = 0; c < columns.length; c++) gathered[i * each + c * apart] = columns[c][start + i * stride];
-      isWhole = isKnown(columns, start + i * stride, leftOut) && isWhole;
+      isWhole = isKnown(columns, start + i * stride, leftOut);
     }
     if (!isWhole) continue;
     const w = weights === null ? 1 : weights[start];

@@ -40,6 +40,15 @@ it("frequencies sum to the mean square without a window, of segments too", () =>
   expect(sums.reduce((sum, one) => sum + one, 0) / weight).toBeCloseTo(square, 12);
 });
 
+it.each([[0], [1]] as const)("lines along open axis %i are left out and counted as lines", (line) => {
+  const [times, ends] = [4, { length: 4, step: 4, axis: null, nodes: 1, isPair: false }];
+  const options: FrequencyOptions = { of: [0], line, times, window: "none", detrend: "none", ...ends };
+  const values = Float64Array.from({ length: 16 }, (_, i) => Math.sin(i));
+  for (const unknown of [5, line === 0 ? 7 : 13]) values[unknown] = Number.NaN;
+  values[2] = Number.POSITIVE_INFINITY;
+  expect(frequenciesOf(options, [values], null, [4, 4, 1])).toMatchObject({ count: 2, missing: 1, infinite: 1 });
+});
+
 describe("parities", () => {
   const names: Names = { viscosity: 1, units: null, fields: { velocity: 3, pressure: 1 }, refusesEarlier: true };
   const mirror: Symmetry = { axis: 1, signs: [1, -1, 1], middle: [0, 0.7, 0], odd: [] };
