@@ -336,7 +336,7 @@ export const MEMBERS = {
     description:
       "Axis of lines, or normal to planes; axes of modes, of correlations (one or two) and of structure functions.",
     defaultText:
-      "the first of several nodes, for spectra a periodic one; for planes the open axis; for modes all periodic axes; for structure functions all",
+      "the first of several nodes, for spectra a periodic one; for planes the open axis; for modes all periodic axes; for structure functions all of several nodes, with separations in nodes those that are evenly spaced",
     example: "y",
   },
   orders: {
@@ -423,7 +423,7 @@ export const MEMBERS = {
   events: {
     type: "events",
     description:
-      'What counts as an event, each with weight 1. centres: the centres of structures with at least as many nodes as least says. {"highest": q, "count": n, "apart": r}, or lowest: the n highest nodes of q, at least r apart; with where, only nodes where it holds.',
+      'What counts as an event, each with weight 1. centres: the centres of structures with at least as many nodes as least says. {"highest": q, "count": n, "apart": r}: the n highest nodes of q ("lowest": the n lowest), at least r apart; with where, only nodes where it holds.',
     defaultText: "the nodes where the condition holds",
     example: '{"highest":"Q","count":10,"apart":0.5}',
   },
@@ -732,7 +732,7 @@ export const CALLS = {
     ],
     required: ["points", "time"],
     formats: TABLE_FORMATS,
-    defaultText: { what: "u" },
+    defaultText: { what: "u", remove: "mean", range: "none" },
     example: { points: '{"pairs":10,"distance":0.2,"seed":1}', time: "0.4:0.6", step: "0.05" },
   },
   statistics: {
@@ -874,7 +874,7 @@ export const CALLS = {
     ],
     required: [],
     formats: TABLE_FORMATS,
-    defaultText: { separations: "1, 2, 4, … up to half the nodes" },
+    defaultText: { separations: "1, 2, 4, … up to half the nodes", remove: "mean", range: "none" },
     example: { time: "0.6", orders: "2,3", separations: "1,2,4,8" },
   },
   structures: {
@@ -927,6 +927,8 @@ export function choicesOf(name: MemberName, call: CallName): readonly string[] {
   }
   if (name === "integrator" && call === "flow_map") return ["rk4", "heun"];
   if (name === "units" && call !== "statistics") return ["check", "ignore"];
+  // Each time has a mean of its own where pairs of particles are followed; increments are without that of all frames.
+  if (name === "remove" && (call === "dispersion" || call === "structure_functions")) return ["mean", "none"];
   return memberOf(name).choices ?? [];
 }
 

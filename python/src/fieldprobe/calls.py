@@ -593,15 +593,14 @@ class Calls(Asking):
             open_faces: What a particle that leaves through an open face does: stop, or fail the question.
                 Default: stop.
             orders: Powers of increments, or of the separations of pairs. Default: 2, 3; for pairs 2.
-            remove: Subtract the mean, the mean of each frame, or nothing. One of mean, frame, none. Default:
-                mean; none for shells, planes, and lines of periodic boxes without over and cross.
+            remove: Subtract the mean, the mean of each frame, or nothing. One of mean, none. Default: mean.
             increments: Powers of Lagrangian increments of what, q(t0 + lag) - q(t0); for non-integer powers,
                 of their absolute values. Default: none.
             origins: Start times t0 of increments: the start, or all records. Default: start.
             bins: Number of bins for histograms over range: of increments, or in dispersion without these of
                 what at each time. Default: no histograms.
             range: Values of the first and the last colour; in dispersion and structure_functions, the outer
-                edges of the bins. Default: the range of the values in the plane.
+                edges of the bins. Default: none.
             level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
                 then count; in grid also auto, the coarsest level that is fine enough for the samples.
                 Default: 0.
@@ -783,7 +782,7 @@ class Calls(Asking):
             axis: Axis of lines, or normal to planes; axes of modes, of correlations (one or two) and of
                 structure functions. One or more of x, y, z. Default: the first of several nodes, for spectra
                 a periodic one; for planes the open axis; for modes all periodic axes; for structure functions
-                all.
+                all of several nodes, with separations in nodes those that are evenly spaced.
             cross: Two scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
             at: Fixed position of the first quantity of a pair along an axis that is not in over; the second
                 runs over all positions: <conj(A(y0)) B(y)>.
@@ -861,7 +860,7 @@ class Calls(Asking):
             axis: Axis of lines, or normal to planes; axes of modes, of correlations (one or two) and of
                 structure functions. One or more of x, y, z. Default: the first of several nodes, for spectra
                 a periodic one; for planes the open axis; for modes all periodic axes; for structure functions
-                all.
+                all of several nodes, with separations in nodes those that are evenly spaced.
             cross: Two scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
             at: Fixed position of the first quantity of a pair along an axis that is not in over; the second
                 runs over all positions: <conj(A(y0)) B(y)>.
@@ -953,9 +952,9 @@ class Calls(Asking):
                 fluctuations: rms(fluc(e))) are over the region; statistics leaves out, and counts, the nodes
                 that fail it.
             events: What counts as an event, each with weight 1. centres: the centres of structures with at
-                least as many nodes as least says. {"highest": q, "count": n, "apart": r}, or lowest: the n
-                highest nodes of q, at least r apart; with where, only nodes where it holds. Default: the
-                nodes where the condition holds.
+                least as many nodes as least says. {"highest": q, "count": n, "apart": r}: the n highest nodes
+                of q ("lowest": the n lowest), at least r apart; with where, only nodes where it holds.
+                Default: the nodes where the condition holds.
             least: Minimum number of nodes of a listed structure. Default: 1.
             lag: Nodes on each side of an event: one number, or one each for x, y and z. Default: 4; 0 along
                 stretched axes.
@@ -1053,18 +1052,17 @@ class Calls(Asking):
             axis: Axis of lines, or normal to planes; axes of modes, of correlations (one or two) and of
                 structure functions. One or more of x, y, z. Default: the first of several nodes, for spectra
                 a periodic one; for planes the open axis; for modes all periodic axes; for structure functions
-                all.
+                all of several nodes, with separations in nodes those that are evenly spaced.
             orders: Powers of increments, or of the separations of pairs. Default: 2, 3; for pairs 2.
             absolute: Powers p > 0 of absolute increments, integer or not: <|d|^p>, for a vector of the
                 longitudinal increment, with its local slope against <|d|^3>. Default: none.
             bins: Number of bins for histograms over range: of increments, or in dispersion without these of
                 what at each time. Default: no histograms.
             range: Values of the first and the last colour; in dispersion and structure_functions, the outer
-                edges of the bins. Default: the range of the values in the plane.
+                edges of the bins. Default: none.
             separations: Separations in nodes, as a list, or {lengths, pairs, seed} for pairs of random
                 points. Default: 1, 2, 4, … up to half the nodes.
-            remove: Subtract the mean, the mean of each frame, or nothing. One of mean, frame, none. Default:
-                mean; none for shells, planes, and lines of periodic boxes without over and cross.
+            remove: Subtract the mean, the mean of each frame, or nothing. One of mean, none. Default: mean.
             level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
                 then count; in grid also auto, the coarsest level that is fine enough for the samples.
                 Default: 0.

@@ -5,7 +5,7 @@ import { type Increments, incrementsOf, termsOf } from "../../../analysis/increm
 import type { Moments } from "../../../analysis/moments.js";
 import { nested } from "../../../analysis/nested.js";
 import { type AnyReduction, added, edgesOf, type GroupAnswer } from "../../../analysis/reductions.js";
-import { isStaggered } from "../../../engine/contract/dataset.js";
+import { type Axis, isStaggered } from "../../../engine/contract/dataset.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import { randomPoints } from "../points/random-points.js";
@@ -41,16 +41,18 @@ export async function structureFunctions(context: Context, question: MemberValue
   if (isInvalid) throw wrong("orders", "expected whole numbers from 1 to 16");
   if ((bins === undefined) !== (range === undefined)) throw wrong("bins", "histograms have bins and range");
   const histogram = bins === undefined || range === undefined ? undefined : { bins, range };
-  const axis = question.axis ?? LETTERS.filter((_, a) => dataset.axes[a as 0].coordinates === null);
   const isAtNodes = given === undefined || "nodes" in given;
+  const isUsable = ({ nodes, coordinates }: Axis) => nodes > 1 && (coordinates === null || !isAtNodes);
+  const usable = LETTERS.filter((_, a) => isUsable(dataset.axes[a as 0]));
+  const axis = question.axis ?? (usable.length > 0 ? usable : LETTERS);
   if (!isAtNodes && question.weights !== undefined) throw wrong("weights", "they are of nodes; pairs weigh 1 each");
   const plain = analysisOf(context, question, isAtNodes ? regionNodes : pointNodes);
   const { analysis, about } = isAtNodes ? await withMeans(plain, [what.text], LETTERS) : { analysis: plain, about: {} };
   const shortest = Math.min(...axis.map((one) => analysis.nodes.base.extent[LETTERS.indexOf(one)]));
   const doubled = Array.from({ length: 16 }, (_, n) => 2 ** n).filter((n) => n <= Math.max(1, shortest / 2));
   const separations = given ?? { nodes: doubled };
-  const powers = { orders, absolute, histogram };
-  const body = { ...about, ...(await increments(what.text, axis, powers, separations, analysis)) };
+  const found = await increments(what.text, axis, { orders, absolute, histogram }, separations, analysis);
+  const body = { ...about, ...found };
   return tabled(body, {
     ...{ what: [whatText(what)], ...analysis.time, axis, orders },
     separations: "nodes" in separations ? separations.nodes : separations,
@@ -133,9 +135,8 @@ async function overNodes(
   const merged = await reduce(nodes, { columns: columns.texts, reductions: [reduction, ...means] });
   const found = merged.states(0)[0] as Increments;
   const removed = means.map((_, c) => (merged.states(1 + c)[0] as Moments).mean);
-  const { spacing } = dataset.axes[axis];
   return separations.nodes.map((separation, s) => ({
-    ...{ axis: letter, nodes: separation, length: separation * spacing },
+    ...{ axis: letter, nodes: separation, length: separation * dataset.axes[axis].spacing },
     ...termsAt(found, s, of.length, along, removed),
   }));
 }
@@ -171,8 +172,7 @@ async function overPairs(
         const values = first.map((_, c) => Float64Array.from({ length: 2 * (to - from) }, ends(c)));
         const pair = { axis: 0, separations: [1], orders, absolute, histogram, periodic: false } as const;
         const one = incrementsOf(values, [2, to - from, 1], pair);
-        const known = sums[s];
-        sums[s] = known === undefined ? one : added(known, one);
+        sums[s] = s in sums ? added(sums[s], one) : one;
       };
       await slices.each(pairs, addSome, PAIRS_TOGETHER);
     }

@@ -112,6 +112,8 @@ describe("bad requests", () => {
     ["structure_functions", { separations: { lengths: [1], pairs: 0 } }, "separations.pairs: "],
     ["structure_functions", { separations: { sizes: [1] } }, "separations.sizes: expected lengths, pairs and seed."],
     ["structure_functions", { what: ["A"], separations: [1] }, "not of a tensor"],
+    ["structure_functions", { remove: "frame" }, "remove: expected one of mean, none, not"],
+    ["dispersion", { points: { random: 9 }, step: 0.1, remove: "frame" }, "remove: expected one of mean, none, not"],
     ["statistics", { points: { random: 3_000_000 }, reduce: [{ moments: "u.x" }] }, "000000 points would fit"],
   ])("%s %j", async (name, body, text) => {
     const { detail } = await post(name, body);
