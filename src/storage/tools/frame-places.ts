@@ -13,9 +13,8 @@ const LISTED = 6;
 
 type NodeRange = Readonly<Record<"first" | "last", Triple>>;
 
-interface ConstantCell extends NodeRange {
-  readonly value: string;
-}
+/** Nodes with what is found there: their one value, or how far away the nodes are that they repeat. */
+type Cell = NodeRange & { readonly value: string };
 
 export interface FramePlaces {
   /** Constant boxes, if the field varies. */
@@ -30,9 +29,9 @@ export class PlacesOfFrame {
   readonly #components: number;
   readonly #nodes: readonly number[];
   readonly #edge: number;
-  readonly #constant: ConstantCell[] = [];
+  readonly #constant: Cell[] = [];
   readonly #cells = new Map<number, NodeRange>();
-  readonly #repeated: { readonly cell: NodeRange; readonly as: NodeRange }[] = [];
+  readonly #repeated: Cell[] = [];
   #cellCount = 0;
   #notFinite: NodeRange | null = null;
   #varies = false;
@@ -82,17 +81,17 @@ export class PlacesOfFrame {
     const both = (hash >>> 0) * 2 ** 21 + (other >>> 11);
     this.#hash = (31 * (this.#hash % 2 ** 47) + both) % 2 ** 53;
     // A single node, such as the last one of 2^n + 1 along each axis, always has one value.
-    const isNode = sizeOf(range).every((nodes) => nodes === 1);
     if (!finite) this.#notFinite = this.#notFinite === null ? range : joined(this.#notFinite, range);
-    else if (isNode) return;
-    else if (same) this.#constant.push({ ...range, value: brick.subarray(start, start + components).join(", ") });
+    else if (nodesOf(range) === 1) return;
+    else if (same) this.#constant.push({ ...range, value: numbersText(brick.subarray(start, start + components)) });
     else this.#addHash(both, range);
   }
 
   #addHash(hash: number, cell: NodeRange): void {
     const as = this.#cells.get(hash);
     if (as === undefined) this.#cells.set(hash, cell);
-    else if (sizeOf(as).join() === sizeOf(cell).join()) this.#repeated.push({ cell, as });
+    else if (sizeOf(as).join() === sizeOf(cell).join())
+      this.#repeated.push({ ...cell, value: cell.first.map((at, axis) => at - as.first[axis]).join() });
   }
 
   found(): FramePlaces {
@@ -112,13 +111,11 @@ export class PlacesOfFrame {
   }
 
   #repeatedText(): string[] {
-    const runs = new Map<string, { cell: NodeRange; as: NodeRange }>();
-    for (const { cell, as } of this.#repeated) {
-      const key = cell.first.map((at, axis) => at - as.first[axis]).join();
-      const run = runs.get(key);
-      runs.set(key, run === undefined ? { cell, as } : { cell: joined(run.cell, cell), as: joined(run.as, as) });
-    }
-    return [...runs.values()].map(({ cell, as }) => `${textOf(cell)} repeat ${textOf(as)}`);
+    return boxesOf(this.#repeated).map((box) => {
+      const away = box.value.split(",").map(Number);
+      const earlier = (at: Triple) => at.map((node, axis) => node - away[axis]) as unknown as Triple;
+      return `${textOf(box)} repeat ${textOf({ first: earlier(box.first), last: earlier(box.last) })}`;
+    });
   }
 }
 
@@ -132,6 +129,7 @@ function rangeOf(first: Triple, from: Triple, to: Triple): NodeRange {
   return { first: at(from, 0) as unknown as Triple, last: at(to, 1) as unknown as Triple };
 }
 
+/** The smallest box around two. */
 function joined(a: NodeRange, b: NodeRange): NodeRange {
   return {
     first: a.first.map((at, axis) => Math.min(at, b.first[axis])) as unknown as Triple,
@@ -140,27 +138,28 @@ function joined(a: NodeRange, b: NodeRange): NodeRange {
 }
 
 const sizeOf = ({ first, last }: NodeRange): number[] => first.map((at, axis) => last[axis] - at + 1);
+const nodesOf = (range: NodeRange): number => sizeOf(range).reduce((product, nodes) => product * nodes, 1);
 
 function textOf({ first, last }: NodeRange): string {
   const ranges = [..."xyz"].map((axis, at) => `${axis} ${first[at]} to ${last[at]}`);
   return `nodes ${ranges.join(", ")}`;
 }
 
-function boxesOf(cells: readonly ConstantCell[]): ConstantCell[] {
-  const boxes: ConstantCell[] = [];
+const numbersText = (numbers: Float32Array) => Array.from(numbers, (one) => Number(one.toPrecision(7))).join(", ");
+
+/** Cells of one value that fill a box are joined to it. */
+function boxesOf(cells: readonly Cell[]): Cell[] {
+  const boxes: Cell[] = [];
   for (const cell of cells) {
     let box = cell;
     for (let at = boxes.length - 1; at >= 0; at--) {
-      const other = boxes[at] as ConstantCell;
-      if (other.value !== box.value || !touches(other, box)) continue;
-      box = { ...joined(other, box), value: box.value };
+      const other = boxes[at] as Cell;
+      const both = joined(other, box);
+      if (other.value !== box.value || nodesOf(both) !== nodesOf(other) + nodesOf(box)) continue;
+      box = { ...both, value: box.value };
       boxes.splice(at, 1);
     }
     boxes.push(box);
   }
   return boxes;
-}
-
-function touches(a: NodeRange, b: NodeRange): boolean {
-  return a.first.every((at, axis) => at <= b.last[axis] + 1 && b.first[axis] <= a.last[axis] + 1);
 }

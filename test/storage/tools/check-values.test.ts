@@ -43,6 +43,13 @@ describe("a frame", () => {
     expect(found.constant).toEqual([`nodes x 32 to 63, y 0 to 31, z 32 to 63 are all ${value}`]);
   });
 
+  it("tells blocks that touch at a corner apart", () => {
+    const isIn = (...at: number[]) => at.every((i) => i < 8) || at.every((i) => i >> 3 === 1);
+    const boxes = ["0 to 7", "8 to 15"].map((ends) => `nodes x ${ends}, y ${ends}, z ${ends} are all 0.1`);
+    expect(placesOf((x, y, z) => (isIn(x, y, z) ? 0.1 : own(x, y, z))).constant).toEqual(boxes);
+    expect(placesOf((x, y, z) => own(isIn(x, y, z) ? x + 16 : x, y, z)).others).toHaveLength(2);
+  });
+
   it("tells a block that repeats another", () => {
     const found = placesOf((x, y, z) => (x >= 48 && y < 16 && z < 16 ? own(x - 32, y, z) : own(x, y, z)));
     expect(found.others).toEqual([
