@@ -3,6 +3,7 @@
  * reference follow.
  */
 import { existsSync } from "node:fs";
+import { isIP } from "node:net";
 import { availableParallelism, totalmem } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -128,7 +129,11 @@ const listSchema = z.string().transform((items) =>
 /** The name of a time zone; offsets are not allowed. */
 const zoneSchema = textSchema.refine((name) => !/^[+-]/.test(name) && isTimeZone(name), "must be an IANA time zone");
 /** An address, a network, or a name of networks that the HTTP library knows. */
-const PROXY = /^(loopback|linklocal|uniquelocal|[0-9a-f.:]+(\/\d{1,3})?)$/i;
+function isProxy(text: string): boolean {
+  if (/^(loopback|linklocal|uniquelocal)$/.test(text)) return true;
+  const [, address = "", bits = "0"] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  return isIP(address) !== 0 && Number(bits) <= (isIP(address) === 4 ? 32 : 128);
+}
 const webAddressSchema = z.url({
   protocol: /^https?$/,
   error: "must be an address that begins with http:// or https://",
@@ -327,7 +332,7 @@ const SETTINGS = {
     "TRUST_PROXY",
     listSchema
       .refine(
-        (proxies) => proxies.length > 0 && proxies.every((proxy) => PROXY.test(proxy)),
+        (proxies) => proxies.length > 0 && proxies.every(isProxy),
         "must name addresses or networks, such as loopback or 10.0.0.0/8, separated by commas",
       )
       .transform((proxies) => proxies as readonly string[]),

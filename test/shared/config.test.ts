@@ -12,18 +12,17 @@ function problems(env: Record<string, string>, overrides: Record<string, string>
   return [];
 }
 
+const PROXIES = "must name addresses or networks, such as loopback or 10.0.0.0/8, separated by commas";
 it.each([
-  ["PORT", "abc", "must be a whole number from 0 to 65535, not abc"],
-  ["PORT", " ", "must be a whole number from 0 to 65535, not  "],
-  ["PORT", "0x50", "must be a whole number from 0 to 65535, not 0x50"],
+  ...["abc", " ", "0x50", "65536"].map((n) => ["PORT", n, `must be a whole number from 0 to 65535, not ${n}`]),
   ["TOKEN_CONCURRENT", "1e3", "must be a whole number of at least 0, not 1e3"],
-  ["PORT", "65536", "must be a whole number from 0 to 65535, not 65536"],
   ["WORKERS", "1.5", "must be a whole number from 1 to 64, not 1.5"],
   ["QUERY_POINTS", "0", "must be a whole number of at least 1, not 0"],
   ["QUERY_DEADLINE_MS", "2147483648", "must be a whole number from 1 to 2147483647, not 2147483648"],
   ["ANONYMOUS", "yes", "must be true, false, 1 or 0, not yes"],
   ["HTTP_GZIP", "always", "must be auto, on or off, not always"],
   ["BASE_URL", "fields.example.org", "must be an address that begins with http:// or https://, not fields.example.org"],
+  ...["10.0.0.0/33", "loopback, cafe", ","].map((text) => ["TRUST_PROXY", text, `${PROXIES}, not ${text}`]),
   ["EVENTS_NOW", "today", "must be an instant like 2026-10-20T12:00:00Z, not today"],
   [
     "DATA",
