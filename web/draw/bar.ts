@@ -32,10 +32,12 @@ function ticksIn({ low, high, scale }: Range): number[] {
   }
   const ticks = [low, high];
   const first = Math.ceil(Math.log10(scale === "log" ? low : Number(scale.split(":")[1]) * 2));
-  // A bar has room for some twenty powers of ten.
-  const step = Math.max(1, Math.ceil((Math.log10(high) - first) / 20));
-  for (let power = first; 10 ** power < 0.7 * high; power += step) ticks.push(10 ** power, -(10 ** power));
-  if (low < 0) ticks.push(0);
+  const top = Math.max(Math.abs(low), Math.abs(high));
+  // A bar has room for some twenty powers of ten, away from its ends.
+  const step = Math.max(1, Math.ceil((Math.log10(top) - first) / 20));
+  const isFree = (tick: number) => [low, high].every((end) => !(tick / end > 0.7 && tick / end < 1 / 0.7));
+  for (let power = first; 10 ** power < top; power += step) ticks.push(...[10 ** power, -(10 ** power)].filter(isFree));
+  if (low < 0 && high > 0) ticks.push(0);
   return ticks.filter((value) => value >= low && value <= high && (scale !== "log" || value > 0)).sort((a, b) => a - b);
 }
 

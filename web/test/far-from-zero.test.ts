@@ -96,6 +96,14 @@ it.each(["log", "symlog:1e-300", "symlog:0"] as const)("bars of 300 powers of te
   expect(ticks.length).toBeLessThan(50);
 });
 
+it.each([
+  [-100, 1, [-100, -10, -1, 0, 1]],
+  [-100, -1, [-100, -10, -1]],
+  [-8, 1000, [-8, -1, 0, 1, 10, 100, 1000]],
+])("bars with a symmetric logarithm have ticks of both signs: %d to %d", (low, high, ticks) => {
+  expect(barTicks({ low, high, scale: "symlog:0.5" }).map(({ tick }) => tick)).toEqual(ticks);
+});
+
 it("bars have their lowest colour for what has no logarithm, and none for what is missing", () => {
   const parts = [-1, 0, 0.1, 18, Number.NaN].map((value) => partOf({ low: 0.1, high: 18, scale: "log" }, value));
   expect(parts).toEqual([Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 1, Number.NaN]);
