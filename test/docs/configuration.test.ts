@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { ALL_SETTINGS, LIMIT_SETTINGS, loadConfig, type Setting } from "../../src/shared/config.js";
+import { ALL_SETTINGS, LIMIT_SETTINGS, type Setting } from "../../src/shared/config.js";
 import { withTables } from "../support/measured.js";
 
 const DOCUMENT = fileURLToPath(new URL("../../docs/configuration.md", import.meta.url));
@@ -23,16 +23,4 @@ it("lists every setting and limit with flag, default and meaning", async () => {
     ["limits", `| Name | Default | Bounds |\n|---|---|---|\n${limits.join("")}`],
   ]);
   await expect(withTables(readFileSync(DOCUMENT, "utf8"), tables)).toMatchFileSnapshot(DOCUMENT);
-});
-
-it("says in words only what depends on the machine, on another setting, or is nothing", () => {
-  const plain = ALL_SETTINGS.filter(({ defaultText }) => defaultText === null);
-  expect(plain.filter(({ defaultValue }) => defaultValue === null || typeof defaultValue === "function")).toEqual([]);
-  const { port, namespace, gzip, limits } = loadConfig({}, {});
-  expect([port, namespace, gzip, limits["http.connections"]]).toEqual([
-    8080,
-    "http://turbulence.pha.jhu.edu/",
-    "auto",
-    1024,
-  ]);
 });
