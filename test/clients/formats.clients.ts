@@ -4,14 +4,13 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { parquetReadObjects } from "hyparquet";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ask as askOf } from "../server/ask/ask.js";
-import { serveTestData } from "../support/service.js";
+import { useTestData } from "../support/service.js";
 import { missing, PYTHON, TOOLKITS } from "./packages.js";
 
 const run = promisify(execFile);
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 const reason = missing(TOOLKITS.formats);
 if (reason !== null) console.log(`formats are skipped: ${reason}`);
 

@@ -3,13 +3,12 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, it } from "vitest";
-import { serveTestData } from "../support/service.js";
+import { describe, expect, it } from "vitest";
+import { useTestData } from "../support/service.js";
 import { missing, PYTHON, TOOLKITS } from "./packages.js";
 
 const run = promisify(execFile);
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 const reason = missing(TOOLKITS.zarr);
 if (reason !== null) console.log(`the Zarr view is skipped: ${reason}`);
 

@@ -3,9 +3,9 @@
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { shellWords, withAnswers } from "../support/examples.js";
-import { serveTestData } from "../support/service.js";
+import { useTestData } from "../support/service.js";
 
 const DOCUMENTS = [
   ["README.md", 2],
@@ -31,8 +31,7 @@ describe("shell words", () => {
   });
 });
 
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 describe("examples", () => {
   it.each(DOCUMENTS)("%s shows real answers", { timeout: 120_000 }, async (document, count) => {

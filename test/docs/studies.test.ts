@@ -1,8 +1,8 @@
 /** The studies of docs/analysis.md answer what the text beside them says. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { afterAll, expect, it } from "vitest";
-import { serveTestData } from "../support/service.js";
+import { expect, it } from "vitest";
+import { useTestData } from "../support/service.js";
 
 const TEXT = readFileSync(fileURLToPath(new URL("../../docs/analysis.md", import.meta.url)), "utf8");
 /** The calls of the document: address below the datasets, and body. */
@@ -10,8 +10,7 @@ const CALLS = [...TEXT.matchAll(/^curl http:\/\/localhost:8080\/api\/datasets\/(
   ([, path = "", body = ""]) => ({ path, body }),
 );
 
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 async function study<T>(name: string, nth = 0): Promise<T> {
   const { path, body } = CALLS.filter((call) => call.path.endsWith(`/${name}`))[nth] as (typeof CALLS)[number];

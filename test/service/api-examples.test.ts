@@ -1,9 +1,8 @@
 /** The page of `/api` describes every address. */
-import { afterAll, expect, it } from "vitest";
-import { serveTestData } from "../support/service.js";
+import { expect, it } from "vitest";
+import { useTestData } from "../support/service.js";
 
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 type Methods = Record<string, { summary?: string }>;
 

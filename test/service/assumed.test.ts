@@ -1,11 +1,11 @@
 /** Answers that rest on accepted guesses say so in every interface: a header of HTTP, and a member of JSON. */
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
 import { ask } from "../server/ask/ask.js";
 import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { folderIn, scratchFolder } from "../support/scratch.js";
-import { serveTestData } from "../support/service.js";
+import { useTestData } from "../support/service.js";
 import { call, getVelocity, PATH } from "../support/soap-service.js";
 
 const SCRATCH = scratchFolder();
@@ -23,8 +23,7 @@ for (const name of ["guessed", "known"]) {
   const members = { time: { count: 1 }, fields, ...(name === "guessed" ? { assumed } : {}) };
   writeDescriptor(folder, descriptor(name, members));
 }
-const service = await serveTestData([SCRATCH]);
-afterAll(() => service.close());
+const service = await useTestData([SCRATCH]);
 
 const soap = (dataset: string) =>
   call({ url: service.url + PATH }, "1.1", getVelocity({ ...QUERY, time: "0", dataset }));

@@ -2,10 +2,10 @@
  * Paths whose steps meet a seam, a wall, an open face, a hole in the data and a gap between frames, by each integrator,
  * forward and backward, against their closed form.
  */
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type AnyAnswer, ask, jsonOf } from "../server/ask/ask.js";
 import { scratchFolder } from "../support/scratch.js";
-import { serveTestData } from "../support/service.js";
+import { useTestData } from "../support/service.js";
 import { writeStream } from "../support/stream.js";
 
 const SCRATCH = scratchFolder();
@@ -16,8 +16,7 @@ for (const [name, hole] of Object.entries({ stream: 9, holed: 1.75 })) {
   const velocityAt = (x: number) => (x > hole ? Array(3).fill(Number.NaN) : [x, -0.5, 1.3]);
   await writeStream(SCRATCH, velocityAt, TIMES.length, { name, time: { values: TIMES }, openFaces: "stop" });
 }
-const service = await serveTestData([SCRATCH]);
-afterAll(() => service.close());
+const service = await useTestData([SCRATCH]);
 
 async function track(
   dataset: string,

@@ -4,12 +4,12 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { operationValues, pathEnds } from "../support/operation-questions.js";
 import { fieldprobe } from "../support/run-command.js";
 import { folderIn, scratchFolder } from "../support/scratch.js";
-import { serveTestData } from "../support/service.js";
+import { useTestData } from "../support/service.js";
 import { call, getVelocity, PATH } from "../support/soap-service.js";
 
 const SCRATCH = scratchFolder();
@@ -33,8 +33,7 @@ for (const [name, origin, step] of ROWS) {
   writeDescriptor(folder, descriptor(name, { time, fields }));
 }
 writeFileSync(join(SCRATCH, "points.csv"), "1,1,1\n");
-const service = await serveTestData([SCRATCH]);
-afterAll(() => service.close());
+const service = await useTestData([SCRATCH]);
 
 const api = async (dataset: string, operation: string, members: object): Promise<number[]> =>
   (

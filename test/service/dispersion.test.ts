@@ -1,13 +1,12 @@
 /** Dispersion: against paths that are sent, and regular shapes at the start. */
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
 import { callOf } from "../../src/shared/calls.js";
 import type { AnyAnswer } from "../server/ask/ask.js";
 import { scatter } from "../support/accuracy.js";
-import { serveTestData } from "../support/service.js";
+import { serveTestData, useTestData } from "../support/service.js";
 
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 async function post(path: string, body: object, url = service.url): Promise<Response> {
   const headers = { "content-type": "application/json" };

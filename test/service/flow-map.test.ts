@@ -1,11 +1,10 @@
 /** Flow maps of the included flow: incompressible, against GetPosition and differences of neighbouring paths. */
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
 import { type AnyAnswer, ask as askOf } from "../server/ask/ask.js";
-import { serveTestData } from "../support/service.js";
+import { useTestData } from "../support/service.js";
 
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 async function post(path: string, body: object, accept = "application/json"): Promise<Response> {
   const headers = { "content-type": "application/json", accept };

@@ -1,11 +1,10 @@
 /** Operations of the later interface over a real socket: published anchors, and agreement with older operations. */
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { soapRecords } from "../support/operation-questions.js";
-import { serveTestData } from "../support/service.js";
+import { useTestData } from "../support/service.js";
 import { callOperation, ENVELOPES, NAMESPACE, type Version } from "../support/soap-service.js";
 
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 type Given = Readonly<Record<string, string | number>>;
 

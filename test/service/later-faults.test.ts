@@ -4,12 +4,12 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { digestToken } from "../../src/server/http/auth.js";
 import { writeCube } from "../../tools/generate/cube.js";
 import { writeChannel } from "../support/channel.js";
 import { scratchFolder } from "../support/scratch.js";
-import { serveTestData } from "../support/service.js";
+import { useTestData } from "../support/service.js";
 import { callOperation, VERSIONS, type Version } from "../support/soap-service.js";
 
 type Given = Readonly<Record<string, string | number>>;
@@ -37,8 +37,7 @@ const tokens = (Object.keys(TOKENS) as (keyof typeof TOKENS)[]).map((name) => ({
 }));
 const file = join(folder, "tokens.json");
 writeFileSync(file, JSON.stringify({ version: 1, tokens }));
-const service = await serveTestData([folder], { TOKENS: file });
-afterAll(() => service.close());
+const service = await useTestData([folder], { TOKENS: file });
 
 const send = (operation: string, given: Given, more: string, version: Version) =>
   callOperation(service, version, operation, "authToken" in given ? given : { authToken: TOKENS.free, ...given }, more);

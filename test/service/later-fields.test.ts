@@ -3,12 +3,12 @@
  * interface.
  */
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { membersIn, operationsIn, RECORDS, type WireMember } from "../../src/shared/operations.js";
 import { writeCube } from "../../tools/generate/cube.js";
 import { soapRecords } from "../support/operation-questions.js";
 import { scratchFolder } from "../support/scratch.js";
-import { serveTestData } from "../support/service.js";
+import { useTestData } from "../support/service.js";
 import { callOperation } from "../support/soap-service.js";
 
 const N = 32;
@@ -20,8 +20,7 @@ for (const kind of ["mhd", "mixing"] as const) {
   const nodes = [N, N, N] as const;
   await writeCube({ kind, nodes, steps: 4, chunk: null, filter: "none", seed: 0, ...place }, () => undefined);
 }
-const service = await serveTestData([folder]);
-afterAll(() => service.close());
+const service = await useTestData([folder]);
 
 const ask = async (dataset: string, operation: string, options: object, point: readonly number[]) =>
   (await soapRecords(service.url, dataset, operation, { ...options, points: [point] }))[0] as number[];

@@ -4,13 +4,13 @@
  */
 import { join } from "node:path";
 import type { Dataset } from "h5wasm/node";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
 import { writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { confirmFile } from "../support/open-confirmed.js";
 import { operationValues } from "../support/operation-questions.js";
 import { scratchFolder } from "../support/scratch.js";
-import { serveTestData } from "../support/service.js";
+import { useTestData } from "../support/service.js";
 
 const NODES = { x: 24, y: 20, z: 16 } as const;
 const STEP = { x: 0.25, y: 0.5, z: 0.125 } as const;
@@ -56,8 +56,7 @@ writeDescriptor(scalars, {
     },
   },
 });
-const service = await serveTestData([folder]);
-afterAll(() => service.close());
+const service = await useTestData([folder]);
 
 const POINTS = [
   [1.1, 2.3, 0.7],

@@ -1,9 +1,9 @@
 /** All operations over a real socket, both SOAP versions, against the engine in process. */
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Query } from "../../src/engine/contract/query.js";
 import { OLDER_OPERATIONS, type Operation, RECORDS, type WireMember } from "../../src/shared/operations.js";
 import { generator, runQuery } from "../support/run-query.js";
-import { serveTestData } from "../support/service.js";
+import { useTestData } from "../support/service.js";
 import { callOperation, VERSIONS } from "../support/soap-service.js";
 
 function memberValue(operation: Operation, { name }: WireMember): string | number {
@@ -31,8 +31,7 @@ function textOf(points: Float32Array): string {
   return text;
 }
 
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 describe("every operation over SOAP", () => {
   const cases = OLDER_OPERATIONS.flatMap((operation) =>

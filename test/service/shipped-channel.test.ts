@@ -1,11 +1,10 @@
 /** The force of the shipped channel is the one that balances its mean pressure gradient. */
 import { fileURLToPath } from "node:url";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { soapRecords } from "../support/operation-questions.js";
-import { serveTestData } from "../support/service.js";
+import { useTestData } from "../support/service.js";
 
-const service = await serveTestData([fileURLToPath(new URL("../../data/turbulent-channel", import.meta.url))]);
-afterAll(() => service.close());
+const service = await useTestData([fileURLToPath(new URL("../../data/turbulent-channel", import.meta.url))]);
 
 it("GetForce and cutouts of the force answer 1 along x at any point and time", async () => {
   const points = [

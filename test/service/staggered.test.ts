@@ -5,14 +5,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { File } from "h5wasm/node";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ask as askOf } from "../server/ask/ask.js";
 import { serveCopies } from "../support/copied-view.js";
 import { writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { operationValues, pathEnds, soapRecords } from "../support/operation-questions.js";
 import { generator } from "../support/run-query.js";
 import { folderIn, scratchFolder } from "../support/scratch.js";
-import { serveTestData } from "../support/service.js";
+import { useTestData } from "../support/service.js";
 import { SYMMETRIC } from "../support/symmetric.js";
 
 type Place = Readonly<Record<"x" | "y" | "z", number>>;
@@ -95,8 +95,7 @@ function writeWay(folder: string, way: Way, n: number): Promise<string> {
 
 const folder = scratchFolder();
 for (const way of Object.keys(WAYS) as Way[]) for (const n of SIZES) await writeWay(folder, way, n);
-const service = await serveTestData([folder]);
-afterAll(() => service.close());
+const service = await useTestData([folder]);
 
 /** Values at points are asked as questions, all else over SOAP. */
 function ask(dataset: string, operation: string, members: object): Promise<number[][]> {

@@ -1,10 +1,9 @@
 /** Conditions find the nodes that thresholds over SOAP and statistics of the same nodes find. */
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { soapRecords } from "../support/operation-questions.js";
-import { serveTestData } from "../support/service.js";
+import { useTestData } from "../support/service.js";
 
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 const NODES = 32 ** 3;
 

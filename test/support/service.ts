@@ -2,7 +2,7 @@
 import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Logger, pino } from "pino";
-import { afterEach } from "vitest";
+import { afterAll, afterEach } from "vitest";
 import { type RunningService, startService } from "../../src/main.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { eachScratchFolder } from "./scratch.js";
@@ -28,6 +28,13 @@ export function serveTestData(
     DATA: [SHIPPED_DATA, ...data].join(delimiter),
   };
   return startService(loadConfig({ ...base, ...settings }, {}), pino({ level: "warn" }), fieldsOnly);
+}
+
+/** Starts it for the tests of a file. */
+export async function useTestData(...settings: Parameters<typeof serveTestData>): Promise<RunningService> {
+  const service = await serveTestData(...settings);
+  afterAll(() => service.close());
+  return service;
 }
 
 /** Services with jobs, of which each test has one, with a state folder of its own. */

@@ -1,15 +1,14 @@
 /** `fieldprobe soap`: the numbers of the typed client, and mistakes in one line. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { connect } from "../../../src/client/index.js";
 import { ALL_OPERATIONS, dialectOf } from "../../../src/shared/operations.js";
 import { fieldprobe } from "../../support/run-command.js";
 import { scratchFolder } from "../../support/scratch.js";
-import { SHIPPED_DATA, serveTestData } from "../../support/service.js";
+import { SHIPPED_DATA, useTestData } from "../../support/service.js";
 
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 const points = join(scratchFolder(), "points.csv");
 writeFileSync(points, "1,2,3\n");

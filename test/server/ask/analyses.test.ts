@@ -1,10 +1,9 @@
 /** Tables and nodes by the calls of the table, against values that other programs have computed of the same data. */
-import { afterAll, describe, expect, it } from "vitest";
-import { serveTestData } from "../../support/service.js";
+import { describe, expect, it } from "vitest";
+import { useTestData } from "../../support/service.js";
 import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
 
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 const question = (call: string, members: Members): Promise<AnyAnswer> =>
   ask(service, { dataset: "isotropic32", call, time: 0.6, ...members }).then(jsonOf);

@@ -1,15 +1,14 @@
 /** Every call answers its example in every form, and its question gives the same bytes again. */
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { CallName, Format, MemberName } from "../../../src/shared/calls.js";
 import { CALL_NAMES, callOf, FORMATS, MEMBERS } from "../../../src/shared/calls.js";
 import { referenceText } from "../../support/asking-page.js";
-import { serveTestData } from "../../support/service.js";
+import { useTestData } from "../../support/service.js";
 import { ROOT } from "../../support/source-graph.js";
 import { type AnyAnswer, ask, get, jsonOf } from "./ask.js";
 
-const service = await serveTestData([join(ROOT, "data/turbulent-channel")]);
-afterAll(() => service.close());
+const service = await useTestData([join(ROOT, "data/turbulent-channel")]);
 
 /** What a form of one quantity needs instead of the example. */
 const ALONE: Readonly<Partial<Record<CallName, Readonly<Partial<Record<MemberName, string>>>>>> = {

@@ -1,11 +1,10 @@
 /** Particles with drag, inputs as points, and given groups, against the SOAP operations and calls against each other. */
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { connect } from "../../../src/client/index.js";
-import { serveTestData } from "../../support/service.js";
+import { useTestData } from "../../support/service.js";
 import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
 
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 const question = (call: string, members: Members): Promise<AnyAnswer> =>
   ask(service, { dataset: "isotropic32", call, ...members }).then(jsonOf);

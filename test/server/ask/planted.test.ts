@@ -1,9 +1,9 @@
 /** Planted flows with known answers: waves both ways, vortices at a seam and at a wall, and folded halves. */
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { descriptor, type Index, NODES, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
 import { folderIn, scratchFolder } from "../../support/scratch.js";
-import { serveTestData } from "../../support/service.js";
+import { useTestData } from "../../support/service.js";
 import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
 
 const SCRATCH = scratchFolder();
@@ -36,8 +36,7 @@ const heightOf = (y: number) => (y - (NODES.y - 1) / 2) / 10;
 const shear: Flow = ({ x, y }) => [10 * heightOf(y) + 0.3 + Math.cos(K * x), (1 + heightOf(y)) * Math.cos(K * x), 0];
 
 const folders = Object.entries({ waves, vortices, shear }).map(([name, flow]) => plant(name, flow));
-const service = await serveTestData(await Promise.all(folders));
-afterAll(() => service.close());
+const service = await useTestData(await Promise.all(folders));
 const question = (members: Members): Promise<AnyAnswer> => ask(service, members).then(jsonOf);
 
 it("waves that travel both ways have the signs and the speeds of their ways", async () => {

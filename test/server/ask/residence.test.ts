@@ -1,10 +1,10 @@
 /** Times in regions against the straight lines of a uniform wind, and leaving a slab by diffusion against its series. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { descriptor, NODES, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
-import { serveTestData } from "../../support/service.js";
+import { useTestData } from "../../support/service.js";
 import { type AnyAnswer, ask, get, jsonOf, type Members } from "./ask.js";
 
 const SCRATCH = scratchFolder();
@@ -19,8 +19,7 @@ for (const [name, u] of Object.entries({ wind: WIND, still: [0, 0, 0] })) {
   const z = { nodes: NODES.z, origin: 0, spacing: 1 };
   writeDescriptor(join(SCRATCH, name), { ...content, axes: { ...(content.axes as object), z } });
 }
-const service = await serveTestData([SCRATCH], { STATE: scratchFolder() }, false);
-afterAll(() => service.close());
+const service = await useTestData([SCRATCH], { STATE: scratchFolder() }, false);
 
 const PATHS = { call: "paths", dataset: "wind", time: "0:2", step: 0.125, method: "nearest" };
 const question = (members: Members): Promise<AnyAnswer> => ask(service, { ...PATHS, ...members }).then(jsonOf);

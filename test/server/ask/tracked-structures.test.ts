@@ -1,9 +1,9 @@
 /** Structures followed through frames: boxes that move over a seam, merge, split, are born and die. */
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { descriptor, type Index, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
-import { serveTestData } from "../../support/service.js";
+import { useTestData } from "../../support/service.js";
 import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
 
 const FRAMES = 5;
@@ -28,8 +28,7 @@ await writeHdf5(join(folder, "boxes.h5"), (file) =>
 );
 const time = { origin: 0, step: 1, count: FRAMES };
 writeDescriptor(folder, { ...descriptor("boxes", { fields: { density } }), time });
-const service = await serveTestData([folder], { STATE: scratchFolder() }, false);
-afterAll(() => service.close());
+const service = await useTestData([folder], { STATE: scratchFolder() }, false);
 
 const ALL = { call: "structures", dataset: "boxes", where: "density > mean(density)", frame: "all" };
 const question = (members: Members): Promise<AnyAnswer> => ask(service, members).then(jsonOf);

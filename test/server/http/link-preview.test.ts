@@ -1,11 +1,10 @@
 /** Links unfurl by a title and a picture that the service answers; of datasets that need a token nothing is said. */
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { previewOf } from "../../../src/server/http/link-preview.js";
 import type { Service } from "../../../src/server/http/service.js";
-import { serveTestData } from "../../support/service.js";
+import { useTestData } from "../../support/service.js";
 
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 const contentOf = (tags: string, property: string) =>
   new RegExp(`property="${property}" content="([^"]*)"`)

@@ -10,10 +10,9 @@ import { writeCube } from "../../../tools/generate/cube.js";
 import { operationValues, soapRecords } from "../../support/operation-questions.js";
 import { generator } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";
-import { serveTestData } from "../../support/service.js";
+import { serveTestData, useTestData } from "../../support/service.js";
 
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 const POINTS = [
   [1, 2, 3],

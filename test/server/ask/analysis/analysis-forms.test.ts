@@ -3,13 +3,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Dataset, File, ready } from "h5wasm/node";
 import { parquetReadObjects } from "hyparquet";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { scratchFolder } from "../../../support/scratch.js";
-import { serveTestData } from "../../../support/service.js";
+import { useTestData } from "../../../support/service.js";
 import { ask } from "../ask.js";
 
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 const post = (call: string, body: object, accept?: string) =>
   ask(service, { dataset: "isotropic32", call, ...body }, accept);

@@ -1,10 +1,9 @@
 /** Vectors and tensors are answered by component where a call has components, and refused where a scalar is needed. */
-import { afterAll, describe, expect, it } from "vitest";
-import { serveTestData } from "../../../support/service.js";
+import { describe, expect, it } from "vitest";
+import { useTestData } from "../../../support/service.js";
 import { type AnyAnswer, ask, jsonOf } from "../ask.js";
 
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 const post = (call: string, body: object, accept?: string) =>
   ask(service, { dataset: "isotropic32", call, time: 0.6, ...body }, accept);

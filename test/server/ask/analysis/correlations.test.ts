@@ -1,10 +1,9 @@
 /** R_LL and R_NN are <u'(x) u'(x + r)>, summed here over the nodes of a cutout. */
-import { afterAll, expect, it } from "vitest";
-import { serveTestData } from "../../../support/service.js";
+import { expect, it } from "vitest";
+import { useTestData } from "../../../support/service.js";
 import { ask as askOf, get, jsonOf } from "../ask.js";
 
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 const N = 32;
 const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / values.length;

@@ -1,10 +1,9 @@
 /** Spectral derivatives and filtered fields of the shipped turbulence are those published, in all analyses of nodes. */
-import { afterAll, describe, expect, it } from "vitest";
-import { serveTestData } from "../../../support/service.js";
+import { describe, expect, it } from "vitest";
+import { serveTestData, useTestData } from "../../../support/service.js";
 import { type AnyAnswer, ask as askOf } from "../ask.js";
 
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 const ask = async (call: string, body: object, from = service): Promise<AnyAnswer> =>
   (await askOf(from, { dataset: "isotropic32", call, time: 0.6, ...body })).json();

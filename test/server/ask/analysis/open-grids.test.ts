@@ -1,12 +1,12 @@
 /** Analyses on a grid with open faces, a stretched axis, holes and a viscosity: answers follow from polynomials. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { budgetOf } from "../../../../src/server/ask/analysis/budgets.js";
 import { openFile } from "../../../../src/storage/open-file.js";
 import { descriptor, type Index, NODES, writeDescriptor, writeField, writeHdf5 } from "../../../support/cubes.js";
 import { scratchFolder } from "../../../support/scratch.js";
-import { serveTestData } from "../../../support/service.js";
+import { serveTestData, useTestData } from "../../../support/service.js";
 import { ask as askOf } from "../ask.js";
 
 const X = Array.from({ length: NODES.x }, (_, i) => 0.5 * i);
@@ -32,8 +32,7 @@ const content = descriptor("open", { fields: { velocity: field("/u", "c"), press
 const axis = (nodes: number, spacing: number) => ({ nodes, origin: 0, spacing });
 const axes = { x: axis(NODES.x, 0.5), y: { coordinates: Y, faces: "wall" }, z: axis(NODES.z, 0.25) };
 writeDescriptor(folder, { ...content, axes });
-const service = await serveTestData([folder]);
-afterAll(() => service.close());
+const service = await useTestData([folder]);
 
 const ask = async <T>(call: string, body: object): Promise<T> =>
   (await askOf(service, { dataset: "open", call, frame: [0], ...body })).json();

@@ -1,10 +1,9 @@
 /** Statistics at random points and structure functions at any lengths agree with those at nodes, within their noise. */
-import { afterAll, describe, expect, it } from "vitest";
-import { serveTestData } from "../../../support/service.js";
+import { describe, expect, it } from "vitest";
+import { useTestData } from "../../../support/service.js";
 import type { AnyAnswer } from "../ask.js";
 
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 async function post(call: string, members: object): Promise<AnyAnswer> {
   const headers = { "content-type": "application/json" };

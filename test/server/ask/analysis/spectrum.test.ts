@@ -1,10 +1,10 @@
 /** Spectra of the shipped turbulence are those published; of known waves, those of the definition. */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { writeCube } from "../../../../tools/generate/cube.js";
 import { scratchFolder } from "../../../support/scratch.js";
-import { serveTestData } from "../../../support/service.js";
+import { serveTestData, useTestData } from "../../../support/service.js";
 import { type AnyAnswer, ask as askOf, jsonOf } from "../ask.js";
 
 const folder = scratchFolder();
@@ -33,8 +33,7 @@ for (const [name, axes] of [
   writeFileSync(path, JSON.stringify({ ...descriptor, viscosity: 0.1 }));
   rmSync(join(folder, name, "manifest.json"));
 }
-const service = await serveTestData([folder]);
-afterAll(() => service.close());
+const service = await useTestData([folder]);
 
 const ask = async (body: object, dataset = "isotropic32", from = service): Promise<AnyAnswer> =>
   (await askOf(from, { dataset, call: "spectrum", ...body })).json();

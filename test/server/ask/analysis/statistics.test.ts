@@ -1,11 +1,10 @@
 /** Statistics of the shipped turbulence are those published, and bad requests get one clear line. */
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { incrementsOf } from "../../../../src/analysis/increments.js";
-import { serveTestData } from "../../../support/service.js";
+import { serveTestData, useTestData } from "../../../support/service.js";
 import { type AnyAnswer, ask, jsonOf } from "../ask.js";
 
-const service = await serveTestData(["data/turbulent-channel"]);
-afterAll(() => service.close());
+const service = await useTestData(["data/turbulent-channel"]);
 
 const post = (call: string, body: object) => ask(service, { dataset: "isotropic32", call, ...body });
 

@@ -1,10 +1,9 @@
 /** Structures of the shipped turbulence are those published, across seams, and labels are a NumPy array. */
-import { afterAll, describe, expect, it } from "vitest";
-import { serveTestData } from "../../../support/service.js";
+import { describe, expect, it } from "vitest";
+import { useTestData } from "../../../support/service.js";
 import { type AnyAnswer, ask as askOf } from "../ask.js";
 
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 const post = (body: object) => askOf(service, { dataset: "isotropic32", call: "structures", ...body });
 const ask = async (body: object) => (await post(body)).json() as Promise<AnyAnswer>;

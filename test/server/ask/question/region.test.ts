@@ -2,18 +2,17 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { File, ready } from "h5wasm/node";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Axis } from "../../../../src/kernels/types.js";
 import { runsIn } from "../../../../src/server/ask/question/where.js";
 import { scratchFolder } from "../../../support/scratch.js";
-import { serveTestData } from "../../../support/service.js";
+import { useTestData } from "../../../support/service.js";
 
 const N = 32;
 const folder = scratchFolder();
 const SPACING = (2 * Math.PI) / N;
 await ready;
-const service = await serveTestData();
-afterAll(() => service.close());
+const service = await useTestData();
 
 type Numbers = readonly [number, number, number];
 interface Region {
