@@ -162,9 +162,10 @@ describe("checks before any work", () => {
       "The spacing must be at least half a grid spacing, which is 0.25.",
     ]);
     expect(refused({ ...gradient, filterwidth: 9, spacing: 9 })[0]).toBe("filterwidth");
-    // Even widths of exactly 4 spacings, as float32 numbers: three nodes.
-    const samplesOf = (filterwidth: number) => checkQuery({ ...box, filterwidth }, () => FLOW).samples;
-    expect([samplesOf(1), samplesOf(Math.fround(1.1))]).toEqual([27, 125]);
+    // Even widths of exactly 4 spacings, as float32 numbers: three nodes. The spacing is that of x.
+    const flat = { ...FLOW, axes: [{ ...axis, spacing: 0.5 }, axis, axis] } as const;
+    const samplesOf = (filterwidth: number, of = FLOW) => checkQuery({ ...box, filterwidth }, () => of).samples;
+    expect([samplesOf(1), samplesOf(Math.fround(1.1)), samplesOf(Math.fround(1.1), flat)]).toEqual([27, 125, 27]);
   });
 
   it("snaps a time before it judges it, and shows float32 times as they were written", () => {
