@@ -74,7 +74,7 @@ const ANSWERS = `## Answers
  "columns":[{"name":"x"},{"name":"y"},{"name":"z"},{"name":"u.x"},{"name":"u.y"},{"name":"u.z"}],"rows":[[1,2,3,-0.13712144,0.04219034,0.26850626]]}
 \`\`\`
 
-- \`question\` is the whole question with all defaults. Sent to \`/api/ask\`, it gives the same bytes for the same \`version\` and \`manifest\`, the digest of the data (\`manifests\` has those of other datasets that it names).
+- \`question\` is the whole question with all defaults. Sent to \`/api/ask\`, it gives the same bytes for the same \`version\` and \`manifest\`, the digest of the data: of the size, time of writing and inode of each file, so never put the time of a file back after writing into it (\`manifests\` has those of other datasets that it names).
 - Rows are \`columns\` and \`rows\`; grids \`dims\`, \`coords\`, \`units\` and \`data\`; [analysis.md](analysis.md) describes tables. Numbers that are not
   finite are null.
 - With a filter, \`filter\` states its kind and its \`widths\` along x, y and z as it acts: a tophat has a whole number of nodes.
