@@ -101,9 +101,8 @@ export class RequestLife {
     this.#service = service;
     this.#request = request;
     this.#reply = reply;
-    const { headers } = request;
-    refuseEncoded(headers["content-encoding"]);
-    if (Number(headers["content-length"] ?? 0) > service.config.limits["http.bodyBytes"]) throw bodyTooLarge();
+    refuseEncoded(request.headers["content-encoding"]);
+    if (Number(request.headers["content-length"] ?? 0) > service.config.limits["http.bodyBytes"]) throw bodyTooLarge();
     if (!this.#background) service.admission.arrive();
     request.facts.interface = this.#background ? "jobs" : name;
     this.#hold = service.admission.points.hold();
@@ -290,6 +289,7 @@ export class RequestLife {
 
   /** As `find`. Throws NotFoundError if no dataset has that name. */
   dataset(name: string): NonNullable<ReturnType<Engine["find"]>> {
+    this.#request.facts.dataset ??= excerpt(name);
     const dataset = this.find(name);
     if (dataset === undefined) throw unknownDataset(name, this.datasets());
     return dataset;

@@ -6,6 +6,7 @@ import { connect, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { describe, expect, it, vi } from "vitest";
+import { apiPlugin } from "../../../src/server/ask/plugin.js";
 import { createApp } from "../../../src/server/http/app.js";
 import { checkExposure } from "../../../src/server/http/auth.js";
 import { soapPlugin } from "../../../src/server/soap/route.js";
@@ -224,23 +225,25 @@ describe("checkExposure (L17)", () => {
 });
 
 describe("the access log", () => {
-  const line = async (settings: Record<string, string>) => {
+  const line = async (settings: Record<string, string>, path = "/healthz") => {
     const lines: string[] = [];
     const app = await createApp({
       config: loadConfig(settings, {}),
       engine: new FakeEngine({}),
       logger: pino({ level: "info" }, { write: (text: string) => lines.push(text) }),
+      plugins: [apiPlugin],
     });
     const url = await app.listen({ host: "127.0.0.1", port: 0 });
-    await fetch(`${url}/healthz`, { headers: { "x-forwarded-for": "203.0.113.7, 127.0.0.1" } });
+    await fetch(url + path, { headers: { "x-forwarded-for": "203.0.113.7, 127.0.0.1" } });
     await app.close();
-    return lines.map((text) => JSON.parse(text)).find(({ path }) => path === "/healthz");
+    return lines.map((text) => JSON.parse(text)).find(({ method }) => method === "GET");
   };
 
   it("names the caller by the socket, or by a trusted proxy", async () => {
     expect(await line({})).toMatchObject({ client: "127.0.0.1", dataset: null, queueMs: 0 });
     expect(await line({ TRUST_PROXY: "loopback" })).toMatchObject({ client: "203.0.113.7" });
     expect((await line({})).bytes).toBeGreaterThan(50);
+    expect(await line({}, "/api/datasets/none/values")).toMatchObject({ status: 404, dataset: "none" });
   });
 
   it("says how long an answer was computed and written, and counts it before the figures are read", async () => {
