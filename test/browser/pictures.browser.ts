@@ -123,6 +123,15 @@ describe.skipIf(reason !== "")(`pictures${reason}`, () => {
       expect(near.filter((one, i) => Math.abs(one - (data[i] as number)) > 8).length).toBeLessThan(0.002 * near.length);
   });
 
+  it("outline no area in which a mask has the value that is brushed", async () => {
+    const [plain, brushed] = [
+      await shown("isotropic32", { what: "u.x" }),
+      await shown("isotropic32", { what: "u.x", "view.brush": "((x > 3) ? 1 : 0) >= 1" }),
+    ];
+    const same = brushed.means.filter((mean, at) => mean.join() === plain.means[at]?.join());
+    expect(same.length / plain.means.length).toBeGreaterThan(0.4);
+  });
+
   it.each([
     [".", ",", "z"],
     [".", "."],

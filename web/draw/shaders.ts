@@ -129,10 +129,10 @@ void main() {
 #endif
   float b = s.r / max(s.g, 1e-6) * storedBrush.x + storedBrush.y;
   bool inside = s.g >= 0.999 && b >= brushRange.x && b <= brushRange.y;
-  float width = fwidth(b);
-  float edge = min(abs(b - brushRange.x), abs(b - brushRange.y)) / max(width, 1e-9);
+  // None where the value is a bound and does not change.
+  bool isOutline = min(abs(b - brushRange.x), abs(b - brushRange.y)) < fwidth(b);
   if (!inside) shown = mix(ground, shown, 0.35);
-  if (edge < 1.0 && s.g >= 0.999) shown = vec3(0.95);
+  if (isOutline && s.g >= 0.999) shown = vec3(0.95);
 #endif
   colour = vec4(shown, 1.0);
 }`;
