@@ -8,8 +8,11 @@ import { SPLINES } from "./operations.js";
 export type MemberType =
   | "what"
   | "points"
+  /** A position, or a range of them: 1.5, 0:2. */
   | "along"
+  /** A node, or a range of them: 3, 0:8:2. */
   | "nodes"
+  /** Samples along each axis: 64, or 64,32,16. */
   | "counts"
   | "times"
   | "frames"
@@ -23,7 +26,9 @@ export type MemberType =
   | "integers"
   | "numbers"
   | "pair"
+  /** A number, or auto. */
   | "level"
+  /** linear, log or symlog:C. */
   | "scale"
   | "reductions"
   | "events"
@@ -35,7 +40,7 @@ export type MemberType =
 export interface CallMember {
   readonly type: MemberType;
   readonly description: string;
-  /** The default, as text. */
+  /** What happens without the member, in words. */
   readonly defaultText?: string;
   /** Values of a member of type `choice`. */
   readonly choices?: readonly string[];
@@ -95,7 +100,7 @@ export const MEMBERS = {
   time: {
     type: "times",
     description:
-      "A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored times elsewhere; in values also each (one time per point). Calls that track particles take an interval first:last, backwards if last is smaller; paths also each:D (for a duration D from the time of each point).",
+      "A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored times elsewhere. Calls that track particles take an interval first:last, backwards if last is smaller. With each, points have a time of their own: values evaluates each point then, and paths with each:D follows it for a duration D from then.",
     defaultText: "the stored time, if there is only one",
     example: "0.5",
   },
@@ -215,7 +220,7 @@ export const MEMBERS = {
     type: "region",
     objectMembers: ["x", "y", "z"],
     description:
-      "Region {x, y, z} of ranges first:last in length units; each record then has the time spent in it so far. Paths are straight between the steps that every counts, also with last.",
+      "Region {x, y, z} of ranges first:last in length units; each record then has the time spent in it so far. Between two recorded steps (see every) a path counts as straight, also with last.",
     defaultText: "none",
     example: '{"x":"1:2"}',
   },
@@ -238,7 +243,7 @@ export const MEMBERS = {
   where: {
     type: "condition",
     description:
-      "Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms (about zero; of fluctuations: rms(fluc(e))) are over the region; statistics leaves out, and counts, the nodes that fail it.",
+      "Condition such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region; rms is about zero, so that of fluctuations is rms(fluc(e)). Statistics leaves out, and counts, the nodes that fail it.",
     example: "norm(omega) > 2*rms(norm(omega))",
   },
   limit: {
@@ -350,7 +355,7 @@ export const MEMBERS = {
     minimum: 0,
     maximum: 16,
     description:
-      "Powers p > 0 of absolute increments, integer or not: <|d|^p>, for a vector of the longitudinal increment, with its local slope against <|d|^3>.",
+      "Powers p > 0, whole or not, of absolute increments: <|d|^p> of a scalar or of the longitudinal increment of a vector, with its local slope against <|d|^3>.",
     defaultText: "none",
     example: "1,2.5",
   },
@@ -359,7 +364,7 @@ export const MEMBERS = {
     minimum: 0,
     maximum: 16,
     description:
-      "Powers of Lagrangian increments of what, q(t0 + lag) - q(t0); for non-integer powers, of their absolute values.",
+      "Powers p of Lagrangian increments of what, d = q(t0 + lag) - q(t0); one that is not whole takes |d|^p.",
     defaultText: "none",
     example: "2,4",
   },
@@ -456,7 +461,7 @@ export const MEMBERS = {
     type: "choice",
     choices: ["density", "premultiplied", "wavelength"],
     description:
-      "For lines, modes and frequencies: density E/dk, premultiplied k E/dk, or wavelength, which adds wavelengths to the latter.",
+      "For lines, modes and frequencies: density E/dk, premultiplied k E/dk, or wavelength: premultiplied, with a list of the wavelengths.",
     defaultText: "sums of modes",
     example: "density",
   },
@@ -634,7 +639,7 @@ export const CALLS = {
   find: {
     summary: "Nodes where a condition holds",
     description:
-      "Rows of i, j, k, x, y, z and the quantities in what, largest first by the first quantity; without what, in node order. Each row is a node: the first ten usually lie in one vortex. For ten vortices use structures, which has one row per structure; extremes with apart (statistics) only keep their distance, so that several may lie in one vortex. total counts the nodes where the condition holds; missing counts those where the first quantity has no value: they are not listed.",
+      "Rows of i, j, k, x, y, z and the quantities in what, largest first by the first quantity; without what, in node order. Each row is a node, and the first ten usually lie in one vortex: for ten vortices ask structures. total counts the nodes where the condition holds; missing counts those where the first quantity has no value: they are not listed.",
     kind: "rows",
     members: [
       "what",
@@ -948,6 +953,7 @@ export function describeMember(
 export function describeWithChoices(name: MemberName, call: CallName, defaultText?: string): string {
   const { description, type } = memberOf(name);
   const choices = name === "method" || name === "derivatives" ? [] : choicesOf(name, call);
+  // The description may name them already.
   const words = description.split(/\W+/);
   if (choices.every((choice) => words.includes(choice))) return describeMember(name, call, defaultText);
   const count = type === "choices" ? "One or more" : "One";

@@ -84,7 +84,7 @@ export type FieldName = string;
 
 /** Names that fields may have. */
 const FIELD_PATTERN = /^[a-z][a-z0-9_]{0,63}$/;
-/** Names that have another meaning in expressions and requests. */
+/** Names of quantities, coordinates, operators and formulas, and what every object of JavaScript has. */
 const RESERVED = /^(?:[abdpqrtuwxyz]|u[xyz]|pi|nu|lapu|gradp|vorticity|tau|constructor|(?:grad|lap|bar|products)_.*)$/;
 
 /** Why a field cannot have this name; null if it can. */
@@ -205,7 +205,7 @@ const TRACK_INERTIAL = [
   { name: "InitialV", type: "ArrayOfVector3", required: false },
 ] as const;
 /** Request of tracking by step and number of steps. */
-const TRACK_STEPS = [
+const TRACK_BY_COUNT = [
   TOKEN,
   DATASET,
   floatMember("StartTime"),
@@ -215,16 +215,9 @@ const TRACK_STEPS = [
   POINTS,
 ] as const;
 /** Request of tracking with a fixed step that the server chooses. */
-const TRACK_BY_SERVER_STEP = [
-  TOKEN,
-  DATASET,
-  floatMember("StartTime"),
-  floatMember("EndTime"),
-  SPATIAL,
-  POINTS,
-] as const;
+const TRACK_BY_SERVER = [TOKEN, DATASET, floatMember("StartTime"), floatMember("EndTime"), SPATIAL, POINTS] as const;
 /** Request of tracking by step and end. */
-const TRACK_TO_END = [
+const TRACK_BY_END = [
   TOKEN,
   DATASET,
   floatMember("StartTime"),
@@ -271,8 +264,8 @@ const STRIDES = [intMember("x_step"), intMember("y_step"), intMember("z_step"), 
 /** Request of a cutout of any field by its corners, with strides and a filter. */
 const CUTOUT = [TOKEN, DATASET, FIELD, intMember("T"), ...CORNERS, ...STRIDES] as const;
 /**
- * Requests that client libraries from before 2019 send under the present names, by the array of the present request:
- * boxes by corner and widths, counted from 0, and cutouts at a time. The members of a request tell the two apart.
+ * Older forms of three requests, which client libraries from before 2019 send under the present names, by the present
+ * form: boxes by corner and widths, counted from 0, and cutouts at a time. The members of a request tell its form.
  */
 const BEFORE_2019 = new Map<readonly WireMember[], readonly WireMember[]>([
   [RAW_CUTOUT, [TOKEN, DATASET, floatMember("time"), ...WIDTHS]],
@@ -315,6 +308,7 @@ export const LAPLACIAN_METHODS = [
   "None_Fd8",
   "Fd4Lag4",
 ] as const satisfies readonly SpatialInterpolation[];
+/** Finite differences at nodes, without interpolation. */
 const AT_NODES = ["None_Fd4", "None_Fd6", "None_Fd8"] as const satisfies readonly SpatialInterpolation[];
 /** Spatial options of operations that return values. */
 export const VALUE_METHODS = [...TRACKING_METHODS, ...SPLINES] as const;
@@ -355,7 +349,7 @@ export interface Operation {
   readonly spatial: readonly SpatialInterpolation[];
   /** Whether a trailing optional string `addr` is accepted and ignored; the later interface declares it. */
   readonly addr: boolean;
-  /** How the kernel's results become records; absent if they are the records. */
+  /** A step from the kernel's results to records; absent if they are the records. */
   readonly postProcess?: "invariants";
   /** Kernel and record for a scalar field, if the request may name any field; null if it takes vectors only. */
   readonly scalar?: { readonly kernel: string; readonly result: RecordName } | null;
@@ -367,6 +361,8 @@ const MAGNETIC = ["magnetic"] as const;
 const POTENTIAL = ["potential"] as const;
 const DENSITY = ["density"] as const;
 const TEMPERATURE = ["temperature"] as const;
+
+// Type parameters below keep the names of a row as literal types.
 
 /** A row of the family `points`. */
 const atPoints = <
@@ -490,8 +486,8 @@ export const OLDER_OPERATIONS = [
   octreeFilter("GetBoxFilterVelocityGradient", "VelocityGradient", "boxVelocityGradient", VELOCITY),
   octreeFilter("GetBoxFilterSGSStress", "SGSStress", "boxStress", VELOCITY),
   tracking("GetPositionInertialParticle", TRACK_INERTIAL),
-  tracking("GetPosition", TRACK_STEPS),
-  tracking("GetPositionParticleControl", TRACK_BY_SERVER_STEP),
+  tracking("GetPosition", TRACK_BY_COUNT),
+  tracking("GetPositionParticleControl", TRACK_BY_SERVER),
   {
     name: "NullOp",
     wire: "NullOp",
@@ -536,7 +532,7 @@ export const LATER_OPERATIONS = [
   atPoints("GetTemperatureHessian", "PressureHessian", "pressureHessian", TEMPERATURE, HESSIAN_METHODS),
   atPoints("GetMagneticFieldLaplacian", "Vector3", "velocityLaplacian", MAGNETIC, LAPLACIAN_METHODS),
   atPoints("GetVectorPotentialLaplacian", "Vector3", "velocityLaplacian", POTENTIAL, LAPLACIAN_METHODS),
-  tracking("GetPositionByEnd", TRACK_TO_END, "GetPosition"),
+  tracking("GetPositionByEnd", TRACK_BY_END, "GetPosition"),
   {
     name: "GetThreshold",
     wire: "GetThreshold",
@@ -698,6 +694,7 @@ export type OperationRow = Operation & { readonly name: OperationName };
 
 const ROWS: ReadonlyMap<string, OperationRow> = new Map(ALL_OPERATIONS.map((row) => [row.name, row]));
 
+/** Rows by their name in SOAP, with the forms from before 2019. */
 const WIRE_ROWS = new Map<string, OperationRow[]>();
 for (const row of [...OLDER_OPERATIONS, ...LATER_OPERATIONS] as readonly OperationRow[]) {
   const request = BEFORE_2019.get(row.request);
@@ -719,7 +716,7 @@ export function operationOf(name: OperationName): OperationRow {
 }
 
 /** Titles of fields in messages, where they differ from the name. */
-const TITLES: Partial<Record<KnownField, string>> = { magnetic: "magnetic field", potential: "vector potential" };
+const FIELD_TITLES: Partial<Record<KnownField, string>> = { magnetic: "magnetic field", potential: "vector potential" };
 
 /** Properties of a dataset that decide which operations it can answer. */
 export interface DatasetTraits {
@@ -732,13 +729,14 @@ export interface DatasetTraits {
 /** What a dataset lacks for an operation, as a clause; null if nothing is missing. */
 export function missingFor({ family, fields }: Operation, dataset: DatasetTraits): string | null {
   if (family === "force") return dataset.forcing.kind === "none" ? "nothing says what forces it" : null;
-  for (const field of fields) if (dataset.fields[field] === undefined) return `it has no ${TITLES[field] ?? field}`;
+  for (const field of fields)
+    if (dataset.fields[field] === undefined) return `it has no ${FIELD_TITLES[field] ?? field}`;
   if (family === "track" && dataset.time.count === 1) return "it is a snapshot";
   const isFilter = family === "filter" || family === "box";
   return isFilter && dataset.axes.some((axis) => axis.coordinates !== null) ? "its grid is not uniform" : null;
 }
 
-/** The message of the public service for an operation that a dataset cannot answer. */
+/** The message of the public service for an operation that a dataset cannot answer, word for word. */
 export function publicRefusal({ family, fields, kernel }: Operation): string {
   if (family === "box") {
     const methods = kernel === "covariance" ? "Box filter methods are" : "GetBoxFilter is";

@@ -79,9 +79,10 @@ class Calls(Asking):
             k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
             time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
-                times elsewhere; in values also each (one time per point). Calls that track particles take an
-                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
-                the time of each point). Default: the stored time, if there is only one.
+                times elsewhere. Calls that track particles take an interval first:last, backwards if last is
+                smaller. With each, points have a time of their own: values evaluates each point then, and
+                paths with each:D follows it for a duration D from then. Default: the stored time, if there is
+                only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
@@ -157,9 +158,10 @@ class Calls(Asking):
                 lie at the midpoints of equal intervals; over a whole axis they start at its first node.
                 Default: the number of nodes of the axis, at most 64.
             time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
-                times elsewhere; in values also each (one time per point). Calls that track particles take an
-                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
-                the time of each point). Default: the stored time, if there is only one.
+                times elsewhere. Calls that track particles take an interval first:last, backwards if last is
+                smaller. With each, points have a time of their own: values evaluates each point then, and
+                paths with each:D follows it for a duration D from then. Default: the stored time, if there is
+                only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
@@ -228,9 +230,10 @@ class Calls(Asking):
             k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
             time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
-                times elsewhere; in values also each (one time per point). Calls that track particles take an
-                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
-                the time of each point). Default: the stored time, if there is only one.
+                times elsewhere. Calls that track particles take an interval first:last, backwards if last is
+                smaller. With each, points have a time of their own: values evaluates each point then, and
+                paths with each:D follows it for a duration D from then. Default: the stored time, if there is
+                only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
@@ -284,19 +287,18 @@ class Calls(Asking):
         """Nodes where a condition holds.
 
         Rows of i, j, k, x, y, z and the quantities in what, largest first by the first quantity; without
-        what, in node order. Each row is a node: the first ten usually lie in one vortex. For ten vortices use
-        structures, which has one row per structure; extremes with apart (statistics) only keep their
-        distance, so that several may lie in one vortex. total counts the nodes where the condition holds;
-        missing counts those where the first quantity has no value: they are not listed.
+        what, in node order. Each row is a node, and the first ten usually lie in one vortex: for ten vortices
+        ask structures. total counts the nodes where the condition holds; missing counts those where the first
+        quantity has no value: they are not listed.
 
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
                 description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
                 or name = expression; in flow_map some of map, gradient, eigenvalues, ftle. Default: none:
                 rows are in node order.
-            where: Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms (about zero; of
-                fluctuations: rms(fluc(e))) are over the region; statistics leaves out, and counts, the nodes
-                that fail it.
+            where: Condition such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region; rms
+                is about zero, so that of fluctuations is rms(fluc(e)). Statistics leaves out, and counts, the
+                nodes that fail it.
             limit: Maximum number of rows. Default: 1000.
             x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
                 axis.
@@ -311,9 +313,10 @@ class Calls(Asking):
             k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
             time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
-                times elsewhere; in values also each (one time per point). Calls that track particles take an
-                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
-                the time of each point). Default: the stored time, if there is only one.
+                times elsewhere. Calls that track particles take an interval first:last, backwards if last is
+                smaller. With each, points have a time of their own: values evaluates each point then, and
+                paths with each:D follows it for a duration D from then. Default: the stored time, if there is
+                only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
@@ -399,9 +402,9 @@ class Calls(Asking):
             k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
             time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
-                times elsewhere; in values also each (one time per point). Calls that track particles take an
-                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
-                the time of each point). Required.
+                times elsewhere. Calls that track particles take an interval first:last, backwards if last is
+                smaller. With each, points have a time of their own: values evaluates each point then, and
+                paths with each:D follows it for a duration D from then. Required.
             derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
                 method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
@@ -425,8 +428,8 @@ class Calls(Asking):
             frozen: Streamlines: particles follow the velocity field frozen at the start of the interval; the
                 interval may end at any time. Default: false.
             residence: Region {x, y, z} of ranges first:last in length units; each record then has the time
-                spent in it so far. Paths are straight between the steps that every counts, also with last.
-                Default: none.
+                spent in it so far. Between two recorded steps (see every) a path counts as straight, also
+                with last. Default: none.
             exit_from: Region as in residence; each record then has the time at which the path first left it
                 (null before), and censored, which is 1 until then. Default: none.
             last: Record only the end of each path. Default: false.
@@ -490,9 +493,9 @@ class Calls(Asking):
                 lie at the midpoints of equal intervals; over a whole axis they start at its first node.
                 Default: the number of nodes of the axis, at most 64.
             time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
-                times elsewhere; in values also each (one time per point). Calls that track particles take an
-                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
-                the time of each point). Required.
+                times elsewhere. Calls that track particles take an interval first:last, backwards if last is
+                smaller. With each, points have a time of their own: values evaluates each point then, and
+                paths with each:D follows it for a duration D from then. Required.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
                 Lag8.
             derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
@@ -571,9 +574,9 @@ class Calls(Asking):
             k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
             time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
-                times elsewhere; in values also each (one time per point). Calls that track particles take an
-                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
-                the time of each point). Required.
+                times elsewhere. Calls that track particles take an interval first:last, backwards if last is
+                smaller. With each, points have a time of their own: values evaluates each point then, and
+                paths with each:D follows it for a duration D from then. Required.
             derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
                 method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
@@ -594,8 +597,8 @@ class Calls(Asking):
                 Default: stop.
             orders: Powers of increments, or of the separations of pairs. Default: 2, 3; for pairs 2.
             remove: Subtract the mean, the mean of each frame, or nothing. One of mean, none. Default: mean.
-            increments: Powers of Lagrangian increments of what, q(t0 + lag) - q(t0); for non-integer powers,
-                of their absolute values. Default: none.
+            increments: Powers p of Lagrangian increments of what, d = q(t0 + lag) - q(t0); one that is not
+                whole takes |d|^p. Default: none.
             origins: Start times t0 of increments: the start, or all records. Default: start.
             bins: Number of bins for histograms over range: of increments, or in dispersion without these of
                 what at each time. Default: no histograms.
@@ -672,9 +675,10 @@ class Calls(Asking):
             k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
             time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
-                times elsewhere; in values also each (one time per point). Calls that track particles take an
-                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
-                the time of each point). Default: the stored time, if there is only one.
+                times elsewhere. Calls that track particles take an interval first:last, backwards if last is
+                smaller. With each, points have a time of their own: values evaluates each point then, and
+                paths with each:D follows it for a duration D from then. Default: the stored time, if there is
+                only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
@@ -683,9 +687,9 @@ class Calls(Asking):
                 method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             filter: Filter for filter(e) and tau, as KIND:WIDTH: gaussian, sharp or tophat (applied to whole
                 frames), or box (the mean over a cube around each point).
-            where: Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms (about zero; of
-                fluctuations: rms(fluc(e))) are over the region; statistics leaves out, and counts, the nodes
-                that fail it.
+            where: Condition such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region; rms
+                is about zero, so that of fluctuations is rms(fluc(e)). Statistics leaves out, and counts, the
+                nodes that fail it.
             reduce: List of {"moments": q, "order": 4} (order up to 8), {"quantiles": q, "at": [p, …]},
                 {"covariance": [q, …]}, {"histogram": q, "bins": n, "range": [a, b]}, {"joint": [q1, q2],
                 "bins": [n, m], "range": [[a, b], [c, d]]}, {"conditional": q, "on": c, "bins": n, "range":
@@ -758,9 +762,10 @@ class Calls(Asking):
                 or name = expression; in flow_map some of map, gradient, eigenvalues, ftle. Default: u, or the
                 first field.
             time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
-                times elsewhere; in values also each (one time per point). Calls that track particles take an
-                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
-                the time of each point). Default: the stored time, if there is only one.
+                times elsewhere. Calls that track particles take an interval first:last, backwards if last is
+                smaller. With each, points have a time of their own: values evaluates each point then, and
+                paths with each:D follows it for a duration D from then. Default: the stored time, if there is
+                only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
@@ -788,8 +793,8 @@ class Calls(Asking):
                 runs over all positions: <conj(A(y0)) B(y)>.
             remove: Subtract the mean, the mean of each frame, or nothing. One of mean, frame, none. Default:
                 mean; none for shells, planes, and lines of periodic boxes without over and cross.
-            normalise: For lines, modes and frequencies: density E/dk, premultiplied k E/dk, or wavelength,
-                which adds wavelengths to the latter. Default: sums of modes.
+            normalise: For lines, modes and frequencies: density E/dk, premultiplied k E/dk, or wavelength:
+                premultiplied, with a list of the wavelengths. Default: sums of modes.
             segment: Number of times per segment, or of nodes along an open axis of lines; spectra are
                 averaged over segments (Welch). Default: all times, or all nodes.
             overlap: Number of times, or nodes, shared by two successive segments. Default: half a segment.
@@ -842,9 +847,10 @@ class Calls(Asking):
                 or name = expression; in flow_map some of map, gradient, eigenvalues, ftle. Default: u, or the
                 first field.
             time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
-                times elsewhere; in values also each (one time per point). Calls that track particles take an
-                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
-                the time of each point). Default: the stored time, if there is only one.
+                times elsewhere. Calls that track particles take an interval first:last, backwards if last is
+                smaller. With each, points have a time of their own: values evaluates each point then, and
+                paths with each:D follows it for a duration D from then. Default: the stored time, if there is
+                only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
@@ -934,9 +940,10 @@ class Calls(Asking):
             k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
             time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
-                times elsewhere; in values also each (one time per point). Calls that track particles take an
-                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
-                the time of each point). Default: the stored time, if there is only one.
+                times elsewhere. Calls that track particles take an interval first:last, backwards if last is
+                smaller. With each, points have a time of their own: values evaluates each point then, and
+                paths with each:D follows it for a duration D from then. Default: the stored time, if there is
+                only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
@@ -948,9 +955,9 @@ class Calls(Asking):
                 {"input": ID} for an uploaded input; or n random points in the box x, y, z: {"random": n,
                 "seed": 0}, {"pairs": n, "distance": r, "seed": 0} or {"tetrads": n, "distance": r, "seed":
                 0}. Rows may also be grouped into pairs (two consecutive rows) or tetrads (four).
-            where: Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms (about zero; of
-                fluctuations: rms(fluc(e))) are over the region; statistics leaves out, and counts, the nodes
-                that fail it.
+            where: Condition such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region; rms
+                is about zero, so that of fluctuations is rms(fluc(e)). Statistics leaves out, and counts, the
+                nodes that fail it.
             events: What counts as an event, each with weight 1. centres: the centres of structures with at
                 least as many nodes as least says. {"highest": q, "count": n, "apart": r}: the n highest nodes
                 of q ("lowest": the n lowest), at least r apart; with where, only nodes where it holds.
@@ -1034,9 +1041,10 @@ class Calls(Asking):
             k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
             time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
-                times elsewhere; in values also each (one time per point). Calls that track particles take an
-                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
-                the time of each point). Default: the stored time, if there is only one.
+                times elsewhere. Calls that track particles take an interval first:last, backwards if last is
+                smaller. With each, points have a time of their own: values evaluates each point then, and
+                paths with each:D follows it for a duration D from then. Default: the stored time, if there is
+                only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
@@ -1054,8 +1062,8 @@ class Calls(Asking):
                 a periodic one; for planes the open axis; for modes all periodic axes; for structure functions
                 all of several nodes, with separations in nodes those that are evenly spaced.
             orders: Powers of increments, or of the separations of pairs. Default: 2, 3; for pairs 2.
-            absolute: Powers p > 0 of absolute increments, integer or not: <|d|^p>, for a vector of the
-                longitudinal increment, with its local slope against <|d|^3>. Default: none.
+            absolute: Powers p > 0, whole or not, of absolute increments: <|d|^p> of a scalar or of the
+                longitudinal increment of a vector, with its local slope against <|d|^3>. Default: none.
             bins: Number of bins for histograms over range: of increments, or in dispersion without these of
                 what at each time. Default: no histograms.
             range: Values of the first and the last colour; in dispersion and structure_functions, the outer
@@ -1129,18 +1137,19 @@ class Calls(Asking):
             k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
                 axis the range may continue for up to one period past the boundary. Default: the whole axis.
             time: A number, a list, first:last:step (inclusive) or all: any time in values and grid, stored
-                times elsewhere; in values also each (one time per point). Calls that track particles take an
-                interval first:last, backwards if last is smaller; paths also each:D (for a duration D from
-                the time of each point). Default: the stored time, if there is only one.
+                times elsewhere. Calls that track particles take an interval first:last, backwards if last is
+                smaller. With each, points have a time of their own: values evaluates each point then, and
+                paths with each:D follows it for a duration D from then. Default: the stored time, if there is
+                only one.
             frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
                 with end excluded, or all.
             derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
                 method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             filter: Filter for filter(e) and tau, as KIND:WIDTH: gaussian, sharp or tophat (applied to whole
                 frames), or box (the mean over a cube around each point).
-            where: Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms (about zero; of
-                fluctuations: rms(fluc(e))) are over the region; statistics leaves out, and counts, the nodes
-                that fail it. Required.
+            where: Condition such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region; rms
+                is about zero, so that of fluctuations is rms(fluc(e)). Statistics leaves out, and counts, the
+                nodes that fail it. Required.
             connectivity: Neighbours of a node: 6 share a face, 18 also an edge, 26 also a corner. Default:
                 26.
             least: Minimum number of nodes of a listed structure. Default: 1.
