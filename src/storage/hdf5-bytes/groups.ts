@@ -56,7 +56,7 @@ function addMember(found: Map<string, GroupMember>, name: string, member: GroupM
   found.set(name, member);
 }
 
-const tooMany = (): DataError => new DataError(`with it the groups of the file have more than ${MAX_MEMBERS} members`);
+const tooMany = (): DataError => new DataError(`the groups of the file have more than ${MAX_MEMBERS} members`);
 
 function denseLinks(read: ReadBytes, info: DataView, most: number): Link[] {
   const at = 2 + ((info.getUint8(1) & 1) === 0 ? 0 : 8);

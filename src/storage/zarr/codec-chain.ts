@@ -1,19 +1,16 @@
 /** Checks that codecs and the fill value of an array can be applied, before it is listed. */
 import { type Json, objectOf } from "../dataset/documents.js";
-import { type NamedCodec, worksOnElements } from "./filters.js";
+import { type NamedCodec, shortName, worksOnElements } from "./filters.js";
 
 const TO_BYTES = new Set(["bytes", "sharding_indexed", "vlen-utf8", "json2", "zfpy"]);
-const OF_BYTES = new Set([
-  ...["blosc", "gzip", "zlib", "zstd", "lz4", "bz2", "imagecodecs_lzf", "shuffle"],
-  ...["crc32", "crc32c", "adler32", "fletcher32"],
-]);
+const OF_BYTES = new Set(
+  "blosc gzip zlib zstd lz4 bz2 imagecodecs_lzf shuffle crc32 crc32c adler32 fletcher32".split(" "),
+);
 /** Codecs of shard indices, whose encoded length is known. Source: Zarr sharding codec 1.0. */
 const OF_INDEX = new Set(["bytes", "crc32c"]);
 /** Fill values of floats for which JSON has no number; also their bits. */
 const SPECIAL = /^(NaN|-?Infinity|0x[0-9a-fA-F]+)$/;
 const SEPARATORS: readonly unknown[] = [undefined, ".", "/"];
-
-const shortName = (name: string): string => name.replace("numcodecs.", "");
 
 /** The problems of the codecs of an array in Zarr 3. Source: Zarr core specification 3.1, section "Codecs". */
 export function chainRefusals(codecs: readonly NamedCodec[], rank: number, type: string): string[] {

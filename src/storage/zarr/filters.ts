@@ -87,7 +87,7 @@ export function worksOnElements(name: string): boolean {
   return ON_ELEMENTS.has(shortName(name));
 }
 
-const shortName = (name: string): string => name.replace("numcodecs.", "");
+export const shortName = (name: string): string => name.replace("numcodecs.", "");
 
 export interface NamedCodec {
   readonly name: string;
@@ -110,21 +110,26 @@ export function codecRefusals(codecs: readonly NamedCodec[], type: string): stri
   return found;
 }
 
+/** What the library of blosc takes: numbers are of Zarr 2, names of Zarr 3. */
+const BLOSC: Readonly<Record<string, readonly unknown[]>> = {
+  cname: [undefined, "blosclz", "lz4", "lz4hc", "zlib", "zstd"],
+  shuffle: [undefined, -1, 0, 1, 2, "noshuffle", "shuffle", "bitshuffle"],
+};
+
 function refusalOf(name: string, configuration: Json, elements: ReturnType<typeof typeOf>): string | null {
-  if (name === "shuffle") {
-    const size = configuration.elementsize ?? 4;
-    return Number.isInteger(size) && Number(size) >= 1 && Number(size) <= MAX_ELEMENT ? null : `of ${size} bytes`;
-  }
-  if (name === "blosc") return configuration.cname === "snappy" ? "with snappy" : null;
+  const size = Number(configuration.elementsize ?? 4);
+  const isSize = Number.isInteger(size) && size >= 1 && size <= MAX_ELEMENT;
+  if (name === "shuffle") return isSize ? null : `of ${configuration.elementsize} bytes`;
+  const wrong = Object.keys(BLOSC).find((member) => !BLOSC[member].includes(configuration[member]));
+  if (name === "blosc" && wrong !== undefined) return `with ${wrong} ${JSON.stringify(configuration[wrong])}`;
+  if (name === "zstd" && !Number.isInteger(configuration.level ?? 0)) return `with level ${configuration.level}`;
   // The plugin does not handle doubles.
   if (name === "zfpy") return elements.type === "float32" ? null : `of ${elements.type}`;
   if (name === "imagecodecs_lzf") return configuration.header === false ? null : "with a header";
   if (NUMBERS_ONLY.has(name) && elements.type === "float16") return "of float16";
-  const location = { crc32: "start", adler32: "start", crc32c: "end" }[name];
-  if (location !== undefined)
-    return [undefined, null, location].includes(configuration.location as string)
-      ? null
-      : `at ${configuration.location}`;
+  const place = { crc32: "start", adler32: "start", crc32c: "end" }[name];
+  const { location = place } = configuration;
+  if (place !== undefined) return location === null || location === place ? null : `at ${location}`;
   if (name === "bitround") return elements.type.startsWith("float") ? null : `of ${elements.type}`;
   return worksOnElements(name) ? filterRefusal(name, configuration, elements) : null;
 }

@@ -94,6 +94,6 @@ it("a tree of more links than are read is refused before they are", async () => 
     expect(bytes.readBigUInt64LE(tree + 26)).toBe(20n);
     bytes.writeBigUInt64LE(100_000n, tree + 26);
   });
-  const message = `${path}: / is not a readable group: with it the groups of the file have more than 65536 members.`;
+  const message = `${path}: / is not a readable group: the groups of the file have more than 65536 members.`;
   opened(path, (file) => expect(() => file.names("/")).toThrow(message));
 });

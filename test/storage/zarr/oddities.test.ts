@@ -97,6 +97,14 @@ const transposed = (...order: readonly number[]) => ({ name: "transpose", config
 const ABSURD: readonly (readonly [string, 2 | 3, Partial<ArraySpec>, Change, RegExp])[] = [
   ["no codec that makes bytes", 3, {}, coded({ name: "gzip" }), /0 turn elements into bytes/],
   ["no codecs", 3, {}, coded(), /0 turn elements into bytes/],
+  [
+    "a level that is no number",
+    3,
+    {},
+    coded(bytesCodec, { name: "zstd", configuration: { level: "x" } }),
+    /zstd with level x/,
+  ],
+  ["an unknown codec of blosc", 2, {}, (m) => ({ ...m, compressor: { id: "blosc", cname: "foo" } }), /cname "foo"/],
   ["two that make bytes", 3, {}, coded(bytesCodec, bytesCodec), /2 turn elements into bytes/],
   ["bytes compressed before there are any", 3, {}, coded({ name: "gzip" }, bytesCodec), /gzip before bytes/],
   ["an unknown byte order", 3, {}, coded({ name: "bytes", configuration: { endian: "middle" } }), /endian middle/],
