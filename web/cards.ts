@@ -51,10 +51,7 @@ export const library = signal<typeof import("./chart.js") | null>(null);
 type Drawing = typeof import("./chart.js")["drawChart"];
 
 export function loadCharts(): void {
-  if (library.peek() === null)
-    void import("./chart.js").then((loaded) => {
-      library.value = loaded;
-    });
+  if (library.peek() === null) void import("./chart.js").then(into(library));
 }
 
 export function chooseCard(name: string): void {

@@ -4,10 +4,10 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import { ref } from "lit-html/directives/ref.js";
 import { repeat } from "lit-html/directives/repeat.js";
-import { setting } from "./controls.js";
+import { into, setting } from "./controls.js";
 import { opened } from "./export/jobs-list.js";
 import { copy, say } from "./notify.js";
-import { jsonOf, send } from "./state/ask.js";
+import { jsonOf, refusalFrom, send } from "./state/ask.js";
 import type { Listed } from "./state/dataset.js";
 import { EMPTY } from "./state/link.js";
 import { datasets, open } from "./state/view.js";
@@ -64,9 +64,7 @@ export const confirmable = (): number => (waiting.value?.manage ? waiting.value.
 
 const pathOf = (id: string) => `api/drafts/${encodeURIComponent(id)}`;
 
-const report = (error: unknown): void => {
-  failure.value = error instanceof Error ? error.message : String(error);
-};
+const report = (error: unknown): void => into(failure)(refusalFrom(error).message);
 
 let last: Promise<void> = Promise.resolve();
 /** Runs steps after those that were begun before: each answer about a draft holds the ones before it. */

@@ -93,7 +93,7 @@ export async function openAddress(): Promise<void> {
     const ignored = membersIgnored(search, view.peek(), dataset.peek()?.axes ?? []);
     ignoredLinkMembers.value = path === null ? oldLinkNote : ignored;
   } catch (error) {
-    problem.value = error instanceof Error ? error.message : String(error);
+    problem.value = refusalFrom(error).message;
     needsToken.value = error instanceof Refusal && error.status === 401;
   }
 }
@@ -133,11 +133,7 @@ function withDefaults(next: View, set: Dataset, second: Dataset | Refusal | null
   const hasVortices = hasVelocity(set) && hasDerivatives(set);
   const what = next.what as string;
   const supported = supportedTimeAndMethod(next, set);
-  const { dataset: other, what: whatOfB } = next.b;
-  const named = {
-    ...(other === undefined ? {} : { dataset: other }),
-    ...(whatOfB === undefined ? {} : { what: whatOfB }),
-  };
+  const { time: _, method: __, ...named } = next.b;
   return {
     ...next,
     cross: known === undefined ? null : toServicePrecision(set, known as unknown as Vec3),
