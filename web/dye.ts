@@ -51,9 +51,9 @@ function questionsOf({ dataset: set, time: now }: Selection, places: readonly Ve
   return [Math.min(last, now + far), Math.max(first, now - far)]
     .filter((end) => Math.abs(end - now) > 1e-9 * (last - first))
     .map((end) => ({
-      ...{ dataset: set.name, call: "paths", points, time: `${now}:${exactNumber(end)}`, method: "Lag4" },
+      ...{ dataset: set.name, call: "paths", points, time: `${now}:${exactNumber(end)}` },
       ...{ step: Number((Math.abs(end - now) / RECORDS).toPrecision(6)), every: 1, open_faces: "stop" },
-      ...{ integrator: "dopri5", tolerance: Number((width / 1500).toPrecision(2)) },
+      ...{ method: set.plainMethod, integrator: "dopri5", tolerance: Number((width / 1500).toPrecision(2)) },
     }));
 }
 

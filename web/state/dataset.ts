@@ -39,6 +39,8 @@ export interface Dataset {
   readonly source: string;
   readonly warnings: readonly string[];
   readonly methods: readonly string[];
+  /** The method of previews and dye: sets with one node along an open axis have nearest only. */
+  readonly plainMethod: string;
   /** Number of levels of means; known only of datasets too large to be loaded whole. */
   readonly levels: number;
 }
@@ -52,13 +54,14 @@ export type Vec3 = readonly [number, number, number];
 export const AXIS_NAMES = ["x", "y", "z"] as const;
 export type AxisName = (typeof AXIS_NAMES)[number];
 
-interface Described extends Omit<Dataset, "times" | "guards" | "levels"> {
+interface Described extends Omit<Dataset, "times" | "guards" | "levels" | "plainMethod"> {
   readonly times: { readonly stored: readonly number[]; readonly guardBefore: number; readonly guardAfter: number };
 }
 
 export function datasetOf(described: unknown): Dataset {
   const { times, ...rest } = described as Described;
-  return { ...rest, times: times.stored, guards: times.guardBefore + times.guardAfter, levels: 0 };
+  const plainMethod = rest.methods.includes("Lag4") ? "Lag4" : "nearest";
+  return { ...rest, plainMethod, times: times.stored, guards: times.guardBefore + times.guardAfter, levels: 0 };
 }
 
 export const hasTwoWalls = ({ faces }: Axis): boolean => faces?.every((face) => face === "wall") ?? false;

@@ -119,7 +119,7 @@ export function wantedVolume(
       };
       return { ...members, call: "nodes", ...steps };
     }
-    const how = level > 0 ? { level } : { method: "Lag4" };
+    const how = level > 0 ? { level } : { method: dataset.plainMethod };
     if (isStretched) return { ...members, call: "values", ...how };
     const samples = [nx, ny, count];
     const ofPaths = { dataset: name, what, call: "grid", time: times[frame], samples, ...how };
@@ -153,7 +153,7 @@ export function wantedVolume(
       }
     };
     await Promise.all(Array.from({ length: LANES }, lane));
-    const of = level > 0 ? `means of ${2 ** level}³ nodes` : isStored ? "nodes" : "samples by Lag4";
+    const of = level > 0 ? `means of ${2 ** level}³ nodes` : isStored ? "nodes" : `samples by ${dataset.plainMethod}`;
     return { key, what, frame, dims: [nx, ny, nz], stride, strides, of, data, unit, ...extentOf(data) };
   };
   return { key, load, priority, sizeOf: ({ data: { byteLength } }) => byteLength };

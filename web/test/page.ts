@@ -48,7 +48,7 @@ export const setOf = (name: string, times: readonly number[]) =>
       { name: "velocity", components: 3 },
       { name: "pressure", components: 1 },
     ],
-    ...{ methods: ["Lag4"], units: {}, warnings: [], title: name, source: "", guards: 0 },
+    ...{ methods: ["Lag4"], plainMethod: "Lag4", units: {}, warnings: [], title: name, source: "", guards: 0 },
   }) as unknown as Dataset;
 
 export type Members = Partial<ReturnType<typeof model.view.peek>>;

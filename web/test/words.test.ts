@@ -1,7 +1,8 @@
 /** What the page writes: numbers with the digits that tell neighbours apart, and labels of what is drawn. */
 import { describe, expect, it, vi } from "vitest";
 import type { Pane, PlanePane } from "../draw/layout.js";
-import type { Dataset } from "../state/dataset.js";
+import type { Wanted } from "../state/ask.js";
+import { type Dataset, datasetOf } from "../state/dataset.js";
 import { EMPTY, readLink, writeLink } from "../state/link.js";
 import { answering, axisOf, model, setOf, show } from "./page.js";
 import { buttonsOf, markupOf, textOf } from "./template.js";
@@ -13,7 +14,7 @@ const { budget } = await import("../cards/budget.js");
 const { correlation } = await import("../cards/correlation.js");
 const { library, pointCard, statisticsPanel, wantCards } = await import("../cards.js");
 const { previewNote } = await import("../stage-layers.js");
-const { panes, pointer } = await import("../stage-state.js");
+const { panes, pointer, stroke } = await import("../stage-state.js");
 const { structures } = await import("../cards/structures.js");
 const { pdf } = await import("../cards/pdf.js");
 const { stepTime } = await import("../playing.js");
@@ -62,6 +63,17 @@ it("tells the ends of paths apart however far their times are from zero", async 
   show(set, {});
   buttonsOf(particlesPanel(set)).get("Release")?.();
   await vi.waitFor(() => expect(textOf(particlesPanel(set))).toContain("Time 1000000 to 1000030"));
+});
+
+it.each(["Lag4", "nearest"])("follows dye by %s where a dataset has no other method", (plainMethod) => {
+  const times = { stored: [0, 1], guardBefore: 0, guardAfter: 0 };
+  const set = datasetOf({ ...setOf("plain", []), methods: [plainMethod], times });
+  show(set, {});
+  const places = [[1, 1, 1] as const, [2, 2, 1] as const];
+  stroke.value = { tool: "dye", plane: "z", second: false, places, isDone: true };
+  const [{ shared = [] }] = model.panelWants.value.get("dye") as readonly Wanted[];
+  expect(shared[0].question).toMatchObject({ call: "paths", method: plainMethod });
+  stroke.value = null;
 });
 
 describe("dye drawn at a time", () => {
