@@ -4,6 +4,7 @@ import { html, nothing } from "lit-html";
 import type { Curve } from "../chart.js";
 import { toggle } from "../controls.js";
 import { keyOf } from "../state/answers.js";
+import type { Question } from "../state/ask.js";
 import { type Dataset, hasTwoWalls, wallAxis } from "../state/dataset.js";
 import { requireOne, shortNumber } from "../state/format.js";
 import { quantityOf } from "../state/quantities.js";
@@ -62,16 +63,23 @@ function wallContent(answers: Answered, axis: Axis, profiles: readonly Curve[], 
   };
 }
 
+function plainQuestion(set: Dataset, what: string, time: number): Question {
+  const over = set.axes.filter((axis) => axis !== profileAxis(set)).map(({ name }) => name);
+  return { dataset: set.name, time, call: "statistics", what: [what], over };
+}
+
+/** Why a profile has no wall units, null if it has: the service refuses them of a fluid at rest. */
+function whyPlain(set: Dataset, what: string, time: number): string | null {
+  if (what !== "u.x" || wallAxis(set) === null) return "of u.x only";
+  return store.entry(keyOf(set, { ...plainQuestion(set, what, time), units: "plus" })).error?.message ?? null;
+}
+
 export const profile: CardKind = {
   name: "Profile",
-  question(set, what, time) {
-    const others = set.axes.filter((axis) => axis !== profileAxis(set)).map(({ name }) => name);
-    const plain = { dataset: set.name, time, call: "statistics", what: [what], over: others };
-    const scaled = { ...plain, units: "plus" };
-    // A fluid at rest has no wall units, which the service refuses.
-    const isScaled = what === "u.x" && wallAxis(set) !== null && store.entry(keyOf(set, scaled)).error === null;
-    return isScaled ? scaled : plain;
-  },
+  question: (set, what, time) => ({
+    ...plainQuestion(set, what, time),
+    ...(whyPlain(set, what, time) === null ? { units: "plus" } : {}),
+  }),
   content(set, what, answers) {
     const axis = profileAxis(set);
     const { symbol } = quantityOf(what);
@@ -88,10 +96,11 @@ export const profile: CardKind = {
     const left = leftOut(resultsOf<LeftOut>(answers[0][1])[0]);
     const rows = [...(wall === undefined ? [] : wallRows(wall, axis)), ...left];
     if (wall !== undefined && isInWallUnits.value) return wallContent(answers, axis, curves, rows);
+    const why = isInWallUnits.value && wallAxis(set) !== null ? whyPlain(set, what, answers[0][0]) : null;
     return {
       title: `Profile of ${symbol} along ${axis.name}`,
       chart: { x: { label: axis.name }, y: { label: symbol }, curves, zero: true },
-      rows,
+      rows: why === null ? rows : [["No wall units", why] as const, ...rows],
     };
   },
   options: (set) => html`${wallAxis(set) !== null ? toggle("Wall units", isInWallUnits) : nothing}`,

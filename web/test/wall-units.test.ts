@@ -57,6 +57,12 @@ it("asks without wall units once the service has refused them, as of a fluid at 
   expect(scaled.units).toBe("plus");
   store.want([{ key: keyOf(set, scaled), load: () => Promise.reject(new Error("no slope")), priority: 1 }]);
   await vi.waitFor(() => expect(profile.question(set, "u.x", 0.5)).not.toHaveProperty("units"));
+  const answer = { results: [{ coordinates: { y: [0] }, mean: [0] }] };
+  const said = (what: string) => profile.content(set, what, [[0.5, answer, null]]).rows;
+  expect([said("u.x"), said("p")]).toEqual([[], []]);
+  toggleWallUnits();
+  expect([said("u.x"), said("p")]).toEqual([[["No wall units", "no slope"]], [["No wall units", "of u.x only"]]]);
+  toggleWallUnits();
 });
 
 it("offers no curves of other times beside a picture of one", () => {
