@@ -24,7 +24,7 @@ import { askAtPoints, type Question } from "./state/ask.js";
 import { frameOf, isCoarse, placeText, timeText, type Vec3 } from "./state/dataset.js";
 import { durationOf } from "./state/flow-map.js";
 import { exact, plainNumber } from "./state/format.js";
-import { brushIn } from "./state/link.js";
+import { brushIn, type View } from "./state/link.js";
 import { pixel, planOf } from "./state/picture-plan.js";
 import { quantityOf } from "./state/quantities.js";
 import { labelOf, nodesNote, refusals, shows3d, sidesOf, volumeShown } from "./state/shown.js";
@@ -104,6 +104,9 @@ function figurePanes(): FigurePane[] {
   });
 }
 
+/** A view of what is drawn: in space, no quantity but those of the surface. */
+const drawnIn = (now: View): View => (now.show === "3d" ? { ...now, what: now.colour } : now);
+
 let last: Promise<void> = Promise.resolve();
 /** Makes the figure unless it is made, after one that is being made: the stage is light meanwhile. */
 function drawFigure(): void {
@@ -135,7 +138,7 @@ async function makeFigure(): Promise<void> {
   const made = { centre: now.centre ?? [0, 0, 0], pixel: pixel.peek(), panes: shown };
   change({ stage: before.stage, compare: before.compare }, null);
   const notes = titles.peek().map((title) => title?.note ?? "");
-  const why = [...refusals(set, now).map(([name, { error }]) => name + error.message), ...notes].find(Boolean);
+  const why = [...refusals(set, drawnIn(now)).map(([name, { error }]) => name + error.message), ...notes].find(Boolean);
   figure.value =
     shown.length > 0
       ? { svg: figureSvg(made, size.peek()), caption }
@@ -208,7 +211,7 @@ async function record(): Promise<void> {
       else change({ camera: [before.camera[0] + (360 * i) / n, before.camera[1], before.camera[2]] }, "part");
       own = view.peek();
       await settled();
-      why = refusals(set, own)[0]?.[1].error.message ?? "";
+      why = refusals(set, drawnIn(own))[0]?.[1].error.message ?? "";
       if (why !== "") break;
       const picture = pictureOf();
       const scale = Math.min(1920 / picture.width, 1080 / picture.height);

@@ -75,13 +75,14 @@ export function failureOf(set: Dataset, what: string, frame: number): Failed | n
 export const isLoadedOrFailed = (set: Dataset, what: string, frame: number): boolean =>
   volumeOf(set, what, frame) !== null || failureOf(set, what, frame) !== null;
 
-/** The first error among the answers that the planes of a view show: nodes, pictures and the value at the crosshair. */
+/** The first error among the answers that a view shows: nodes and pictures of planes, and the value at the crosshair. */
 export function refusalOf(now: View, second = false): Failed | null {
   const selection = selectionOf(now, second);
   if (second && secondDataset.value instanceof Refusal) return { key: "", error: secondDataset.value };
-  if (selection === null || planesOf(now).length === 0) return null;
+  if (selection === null) return null;
   const { dataset: set, what, time } = selection;
-  const failed = previewOf(selection) === null ? failureOf(set, what, frameOf(time, set)) : null;
+  const isAwaited = planesOf(now).length > 0 && previewOf(selection) === null;
+  const failed = isAwaited ? failureOf(set, what, frameOf(time, set)) : null;
   if (failed !== null || now.centre === null || pixel.value === 0) return failed;
   const pictures = planesOf(now).map((plane) => (planOf(now, plane, second) as PicturePlan).key);
   for (const key of [...pictures, wantedValue(selection, cross.value, 0).key]) {

@@ -15,6 +15,7 @@ const { correlation } = await import("../cards/correlation.js");
 const { library, pointCard, statisticsPanel, wantCards } = await import("../cards.js");
 const { previewNote } = await import("../stage-layers.js");
 const { panes, pointer, stroke } = await import("../stage-state.js");
+const { trouble } = await import("../messages.js");
 const { structures } = await import("../cards/structures.js");
 const { pdf } = await import("../cards/pdf.js");
 const { stepTime } = await import("../playing.js");
@@ -74,6 +75,14 @@ it.each(["Lag4", "nearest"])("follows dye by %s where a dataset has no other met
   const [{ shared = [] }] = model.panelWants.value.get("dye") as readonly Wanted[];
   expect(shared[0].question).toMatchObject({ call: "paths", method: plainMethod });
   stroke.value = null;
+});
+
+it("says in space, too, why a vector has no value at the crosshair", async () => {
+  answering((call) => (call === "values" ? { rows: [[1, 1, 1, 5, 6, 7]] } : new Float32Array(64)));
+  const set = setOf("vector", [0]);
+  show(set, { what: "u", show: "3d", surface: { what: "p", value: 1 }, colour: "p" });
+  model.rested.value = model.view.peek();
+  await vi.waitFor(() => expect(textOf(trouble())).toContain("The page shows one number at each place"));
 });
 
 describe("dye drawn at a time", () => {
