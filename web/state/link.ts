@@ -243,6 +243,7 @@ export function membersIgnored(query: string, shown: View, axes: readonly Axis[]
     else if (axis !== undefined && isCoarse(axis) && Math.fround(place as number) !== place)
       add("Rounded to float32, as the service takes places", member);
   }
+  for (const pin of shown.pins) if (!axes.every((axis, a) => isOnAxis(axis, pin[a]))) add(OUTSIDE, `pin ${texts(pin)}`);
   const open = ["x", "y", "z"].filter((name) => numberOf(asked.get(name)) === null);
   if (open.length === 1 || open.length === 2)
     for (const name of open) if (axes["xyz".indexOf(name)]?.nodes !== 1) add("In the middle of the box", name);

@@ -99,6 +99,7 @@ it.each([
   ["x=1&y=3.0000002&z=3", { cross: [1, 3, 3] }, "Outside of the box, so at its face: y 3.0000002."],
   ["what=u.x&what=u.y&x=1&x=2&y=1&z=1", {}, `${REPLACED} what u.y, x 2.`],
   ["what=&view.map=jet&view.pins=1,2,3;4", {}, `${REPLACED} what (empty), view.map jet, view.pins 1,2,3;4.`],
+  ["view.pins=0,1,99;99,9,99", {}, "Outside of the box, so at its face: pin 99,9,99."],
   ["b.time=5&b.method=None&b.what=", { b: {} }, `${REPLACED} b.time 5, b.method None, b.what (empty).`],
   [
     "view.brush=Q&view.range=Q:-1:1:log&view.surface=Q@NaN",
