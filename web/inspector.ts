@@ -42,7 +42,7 @@ function swatch(name: MapName): TemplateResult {
 function setRange(what: string, range: Range): void {
   if (!(range.low < range.high)) return;
   const scale = range.scale === "log" && range.low <= 0 ? "linear" : range.scale;
-  change({ ranges: new Map(view.peek().ranges).set(what, { ...range, scale }) });
+  change({ ranges: new Map(view.peek().ranges).set(what, { ...range, scale, isUsual: false }) });
 }
 
 function rangeOfPart(set: Dataset, what: string): TemplateResult {

@@ -13,6 +13,8 @@ export interface Range {
   readonly low: number;
   readonly high: number;
   readonly scale: Scale;
+  /** Whether the page chose it; links do not say so. */
+  readonly isUsual?: boolean;
 }
 
 /** The members of the second question, B of a comparison, that differ from the first. */

@@ -17,7 +17,7 @@ import {
   type Vec3,
   wrapped,
 } from "./dataset.js";
-import { type Act, saveAddress } from "./history.js";
+import { type Act, saveAddress, stateNow } from "./history.js";
 import { isWindow, membersIgnored, readLink, type Show, type View, writeLink } from "./link.js";
 import { firstQuantity, hasDerivatives, quantityOf } from "./quantities.js";
 import { stridesOf } from "./volumes.js";
@@ -53,7 +53,9 @@ export function change(patch: Partial<View>, act: Act | null | "part" = "choice"
 
 export function saveLink(act: Act | null): void {
   const now = view.peek();
-  saveAddress(`${rootOf()}view/${encodeURIComponent(now.dataset)}?${writeLink(now)}`, act);
+  const address = `${rootOf()}view/${encodeURIComponent(now.dataset)}?${writeLink(now)}`;
+  const usual = [...now.ranges.keys()].filter((what) => now.ranges.get(what)?.isUsual);
+  saveAddress(address, act, { manifest: dataset.peek()?.digest ?? "", usual });
 }
 
 /** What A or B of a view is: a quantity of a dataset, at a time, by a method. */
@@ -105,12 +107,16 @@ export async function open(next: View, act: Act | null = null): Promise<void> {
   const found = await describe(next.dataset);
   const second = next.b.dataset === undefined ? null : await describe(next.b.dataset).catch(refusalFrom);
   if (attempt !== attempts) return;
+  // Ranges that the page chose for other data are chosen anew.
+  const { manifest, usual = [] } = stateNow();
+  const kept = [...next.ranges].filter(([what]) => manifest === found.digest || !usual.includes(what));
+  const ranges = new Map(kept.map(([what, range]) => [what, { ...range, isUsual: usual.includes(what) }]));
   batch(() => {
     dataset.value = found;
     secondDataset.value = second;
     problem.value = null;
     replaced.value = "";
-    view.value = withDefaults({ ...next, dataset: found.name, what: next.what ?? firstQuantity(found) }, found, second);
+    view.value = withDefaults({ ...next, ranges, what: next.what ?? firstQuantity(found) }, found, second);
     rested.value = view.peek();
   });
   saveLink(act);
@@ -136,6 +142,7 @@ function withDefaults(next: View, set: Dataset, second: Dataset | Refusal | null
   const { time: _, method: __, ...named } = next.b;
   return {
     ...next,
+    dataset: set.name,
     cross: known === undefined ? null : toServicePrecision(set, known as unknown as Vec3),
     window: next.window !== null && isWindow(next.window, axes) ? next.window : null,
     surface: !hasVortices && next.surface.what === "Q" ? { what, value: null } : next.surface,

@@ -113,7 +113,7 @@ effect(() => {
   if (place !== null && now.centre === null) patch.centre = centreAt(set, place);
   const found = [now.what, now.colour].flatMap((what) => {
     const range = now.ranges.has(what) ? null : rangeAt(now.time, what, set);
-    return range === null ? [] : [[what, range] as const];
+    return range === null ? [] : [[what, { ...range, isUsual: true }] as const];
   });
   if (found.length > 0) patch.ranges = new Map([...now.ranges, ...found]);
   if (Object.keys(patch).length > 0) queueMicrotask(() => change(patch, null));

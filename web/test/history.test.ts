@@ -37,7 +37,7 @@ const step = (by: -1 | 1) => {
   if (at !== before) turned();
   return here().href.split("/").at(-1);
 };
-const act = (name: string, kind: Parameters<typeof saveAddress>[1]) => saveAddress(`http://a/${name}`, kind);
+const act = (name: string, kind: Parameters<typeof saveAddress>[1]) => saveAddress(`http://a/${name}`, kind, {});
 
 beforeEach(() => {
   entries.splice(0, 99, { state: null, href: "http://other/" }, { state: null, href: "http://a/link" });

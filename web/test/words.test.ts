@@ -85,6 +85,22 @@ it("says in space, too, why a vector has no value at the crosshair", async () =>
   await vi.waitFor(() => expect(textOf(trouble())).toContain("The page shows one number at each place"));
 });
 
+it.each([
+  ["the same", "same", "", ["p", "u.x"]],
+  ["other", "before", "Replaced, since unreadable, repeated or not in the dataset: view.range p:5:7.", ["u.x"]],
+])("takes ranges that the page chose for %s data", async (_, manifest, said, kept) => {
+  const set = { ...setOf("same", []), times: { stored: [0], guardBefore: 0, guardAfter: 0 } };
+  answering((call) => (call === "datasets" ? { datasets: [set] } : set));
+  const search = "?what=p&time=0&method=Lag4&view.range=p:5:7&view.range=u.x:0:1";
+  vi.stubGlobal("location", { pathname: "/view/same", search, href: `http://a/view/same${search}` });
+  const state: { usual?: string[] } = { manifest, usual: ["p"] } as object;
+  vi.stubGlobal("history", { state, replaceState: (next: object) => Object.assign(state, next) });
+  await model.openAddress();
+  expect([[...model.view.peek().ranges.keys()], model.ignoredLinkMembers.peek()]).toEqual([kept, said]);
+  expect(state).toMatchObject({ manifest: "same", usual: kept.filter((what) => what === "p") });
+  model.ignoredLinkMembers.value = "";
+});
+
 describe("dye drawn at a time", () => {
   const set = setOf("dyed", [0, 1]);
   const pane = (second = false): Pane => ({
