@@ -23,7 +23,7 @@ import { noGraphics, onePane, panes, stageSize, titles } from "./stage-state.js"
 import { confirm, costOf, estimateOf, isConfirmed, keyOf, wantedAnswer } from "./state/answers.js";
 import { addressOf, type Question, rootOf } from "./state/ask.js";
 import { type Dataset, flatAxis, frameOf, hasVelocity, isStored, placeText, timeText } from "./state/dataset.js";
-import { digitsOf, inSpan, plainNumber, shortNumber, ticksOf } from "./state/format.js";
+import { inSpan, plainNumber, shortNumber, ticksOf } from "./state/format.js";
 import type { Show } from "./state/link.js";
 import { hasDerivatives, type Quantity, quantitiesOf, quantityOf } from "./state/quantities.js";
 import { rangeShown } from "./state/ranges.js";
@@ -106,9 +106,7 @@ function paneViews(): TemplateResult[] {
       const symbol = now.show === "compare" ? labels.join(" − ") : quantityOf(shown.what).symbol;
       const ends = range === null ? [] : [range.low, range.high];
       const missing = refusalOf(now, pane.second) === null ? "loading" : "refused";
-      const span =
-        ends.map((one) => plainNumber(one, digitsOf(ends))).join(" to ") ||
-        (typeof drawn === "string" ? drawn : missing);
+      const span = ends.map((one) => plainNumber(one, 9)).join(" to ") || (typeof drawn === "string" ? drawn : missing);
       const a = "xyz".indexOf(pane.plane);
       const [served, other] = [servedValue(pane.second)?.answer, isOfBoth ? servedValue(true)?.answer : 0];
       const value = served == null || other == null ? missing : inSpan(served - other, (ends[1] ?? 0) - (ends[0] ?? 0));

@@ -29,9 +29,10 @@ it("reads out a pressure of some 101 300 Pa with the digits that tell places apa
       ? { rows: [[1, 1, 1, 101_300.3125]] }
       : Float32Array.from({ length: 64 }, (_, i) => 101_300 + i / 32),
   );
-  show(setOf("pascal", [0, 1]), {});
+  const ranges = new Map([["p", { low: 101_299.5, high: 101_302, scale: "linear" as const }]]);
+  show(setOf("pascal", [0, 1]), { ranges });
   await vi.waitFor(() => expect(textOf(overStage())).toContain("p 101300.31"));
-  expect(markupOf(overStage())).toContain("crosshair 101300.31");
+  expect(markupOf(overStage())).toContain("p 101299.5 to 101302, crosshair 101300.31");
 });
 
 it("labels a pane of A − B with the range and the value of the difference", async () => {
