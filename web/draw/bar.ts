@@ -41,15 +41,21 @@ function ticksIn({ low, high, scale }: Range): number[] {
   return ticks.filter((value) => value >= low && value <= high && (scale !== "log" || value > 0)).sort((a, b) => a - b);
 }
 
-/** Ticks of an axis with their texts: inside the box along open axes, modulo a period that has several along others. */
+/**
+ * Ticks of an axis with their texts, two or more: inside the box along open axes, modulo a period that has several along
+ * others.
+ */
 export function axisTicks({ first, last, length, periodic }: Axis, from: number, to: number, count: number) {
   const isPi = inPi(length) !== null;
-  const all = ticksOf(from, to, count, isPi);
+  const [low, high] = periodic ? [from, to] : [Math.max(first, from), Math.min(last, to)];
+  const some = ticksOf(low, high, (count * (high - low)) / (to - from), isPi);
+  // A narrow axis has room for two.
+  const ends = (_: number, i: number, { length: n }: readonly number[]) => i === 0 || i === n - 1;
+  const all = some.length > 1 ? some : ticksOf(low, high, 5, isPi).filter(ends);
   const turns = periodic && !(all[1] - all[0] > length / 2);
-  return all.flatMap((tick) => {
-    if (!periodic && (tick < first - 1e-9 * length || tick > last + 1e-9 * length)) return [];
+  return all.map((tick) => {
     const turned = turns ? tick - Math.floor((tick - first) / length + 1e-9) * length : tick;
     const inside = Math.abs(turned) < 1e-12 * length ? 0 : turned;
-    return [{ tick, text: (isPi ? inPi(inside) : null) ?? plainNumber(inside, digitsOf(all)) }];
+    return { tick, text: (isPi ? inPi(inside) : null) ?? plainNumber(inside, digitsOf(all)) };
   });
 }

@@ -71,6 +71,15 @@ it("ticks of a period that is shorter than their step go on beyond it", () => {
 });
 
 it.each([
+  ["an open axis in a wide pane", false, [1.6, 2.4], [0, 4, 3], ["1.6", "2.4"]],
+  ["a periodic axis in a narrow one", true, [0.02, 2.9], [-0.48, 2.52, 1], ["0", "2"]],
+  ["an axis beside the pane", false, [1.6, 2.4], [3, 4, 3], []],
+] as const)("%s has two ticks, if any", (_, periodic, [first, last], [from, to, count], texts) => {
+  const axis = { ...north, first, last, length: periodic ? 3 : last - first, periodic };
+  expect(axisTicks(axis, from, to, count).map(({ text }) => text)).toEqual(texts);
+});
+
+it.each([
   [1e17, 20],
   [1, 1e-300],
   [1e300, 1e300],
