@@ -9,12 +9,12 @@ import { drawnLayer, previewNote, samplesOf } from "./stage-layers.js";
 import { panes } from "./stage-state.js";
 import { type Dataset, nearestImage, placeText, timeText, type Vec3, wrapped } from "./state/dataset.js";
 import { shortNumber } from "./state/format.js";
-import { PLANE_AXES, planOf } from "./state/picture-plan.js";
+import { PLANE_AXES } from "./state/picture-plan.js";
 import { quantityOf } from "./state/quantities.js";
 import { valueText } from "./state/ranges.js";
-import { labelOf, nodesNote, previewOf, refusalOf, servedValue, sidesOf, store } from "./state/shown.js";
+import { labelOf, nodesNote, previewOf, refusalOf, servedValue, sidesOf } from "./state/shown.js";
 import { cross, dataset, isDifference, rested, type Selection, selectionOf, view } from "./state/view.js";
-import { type Picture, pictureAt, sampleAt } from "./state/volumes.js";
+import { pictureAt, sampleAt } from "./state/volumes.js";
 
 function places({ axes }: Dataset, place: Vec3): string {
   return place.map((one, a) => `${"xyz"[a]} ${placeText(axes[a], one, shortNumber)}`).join("  ");
@@ -85,12 +85,11 @@ function someOf(count: number): number[] {
 export function sampleTable(): TemplateResult | typeof nothing {
   const now = rested.value;
   const shown = selectionOf(now);
-  const plane = panes.value.find((pane) => pane.kind === "plane")?.plane;
-  if (shown === null || plane === undefined || now.centre === null || refusalOf(now) !== null) return nothing;
-  const at = now.cross ?? cross.value;
-  const picture = store.entry<Picture>(planOf(now, plane, false, at)?.key ?? "").answer;
-  if (picture === null) return nothing;
-  const { box, tiles, data, columns, rows } = picture;
+  const pane = panes.value.find((one) => one.kind === "plane");
+  const drawn = pane === undefined || refusalOf(now) !== null ? null : drawnLayer(pane, now, false);
+  if (shown === null || pane === undefined || typeof drawn === "string" || drawn?.picture == null) return nothing;
+  const [{ plane }, at] = [pane, cross.value];
+  const { box, tiles, data, columns, rows } = drawn.picture;
   const { axes } = shown.dataset;
   const [h, v] = PLANE_AXES[plane];
   const name = (side: 0 | 1, i: number) => {
@@ -100,8 +99,12 @@ export function sampleTable(): TemplateResult | typeof nothing {
   };
   const normal = "xyz".indexOf(plane);
   const where = `${PLANE_NAMES[plane]} plane, ${plane} = ${placeText(axes[normal], at[normal])}`;
-  return html`<table class="unseen"><caption>${quantityOf(shown.what).symbol} in the ${where}, t = ${timeText(shown.dataset, shown.time)}, ${shown.method}</caption>
+  const isOfBoth = isDifference(now);
+  const what = now.show !== "compare" ? quantityOf(shown.what).symbol : isOfBoth ? "A − B" : "A";
+  const how = now.show === "compare" ? sidesOf(now) : `t = ${timeText(shown.dataset, shown.time)}, ${shown.method}`;
+  const write = (value: number) => (isOfBoth ? shortNumber(value) : valueText(shown, value));
+  return html`<table class="unseen"><caption>${what} in the ${where}, ${how}</caption>
     <tr><th>${"xyz"[v]} \\ ${"xyz"[h]}</th>${someOf(columns).map((i) => html`<th scope="col">${name(0, i)}</th>`)}</tr>
-    ${someOf(rows).map((j) => html`<tr><th scope="row">${name(1, j)}</th>${someOf(columns).map((i) => html`<td>${valueText(shown, data[j * columns + i])}</td>`)}</tr>`)}
+    ${someOf(rows).map((j) => html`<tr><th scope="row">${name(1, j)}</th>${someOf(columns).map((i) => html`<td>${write(data[j * columns + i])}</td>`)}</tr>`)}
   </table>`;
 }

@@ -16,6 +16,7 @@ const { library, pointCard, statisticsPanel, wantCards } = await import("../card
 const { previewNote } = await import("../stage-layers.js");
 const { panes, pointer, stroke } = await import("../stage-state.js");
 const { trouble } = await import("../messages.js");
+const { sampleTable } = await import("../readout.js");
 const { structures } = await import("../cards/structures.js");
 const { pdf } = await import("../cards/pdf.js");
 const { stepTime } = await import("../playing.js");
@@ -47,6 +48,14 @@ it("labels a pane of A − B with the range and the value of the difference", as
   show(setOf("both", [0, 1]), { show: "compare", compare: "difference", b: { method: "nearest" } });
   const label = "p, Lag8, t 0 − p, nearest, t 0 −0.5 to 0.5, crosshair 0.5000";
   await vi.waitFor(() => expect(markupOf(overStage())).toContain(label));
+  const tableOf = async (caption: string, value: string) => {
+    model.rested.value = model.view.peek();
+    await vi.waitFor(() => expect(textOf(sampleTable())).toContain(caption));
+    expect(new Set(textOf(sampleTable()).match(/(?<= )\d+\.\d{2,}/g))).toContain(value);
+  };
+  await tableOf("A − B in the xy plane, z = 1, A: p, Lag8, t 0 · B: p, nearest, t 0 ", "0.5000");
+  model.change({ compare: "side" });
+  await tableOf("A in the xy plane, z = 1, A: p, Lag8, t 0 · B: p, nearest, t 0 ", "20.00");
 });
 
 it("states no difference of quantities of different units", async () => {
