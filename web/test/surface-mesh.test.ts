@@ -75,6 +75,37 @@ describe("the mesh of a sphere", () => {
     );
   });
 
+  it("has its area and no other vertices wherever seams cut it", () => {
+    const [n, centre, place] = [24, 12, [0, 1, 2]];
+    const all = [centre, 0, 1, 23].flatMap((at) => [[at, at, at] as const, [at, centre, at] as const]);
+    const made = all.map((at) => {
+      const data = Float32Array.from({ length: n ** 3 }, (_, i) => {
+        const node = [i % n, Math.floor(i / n) % n, Math.floor(i / n ** 2)] as const;
+        const off = place.map((a) => ((node[a as 0] - at[a as 0] + 2.5 * n) % n) - n / 2);
+        return 7.3 - Math.hypot(...off);
+      });
+      const box = { dims: [n, n, n], first: [50, 50, 50], spacing: [0.5, 0.5, 0.5], data, isMasked: false } as const;
+      const { positions, triangles } = surfaceMesh(box, 0, 1, [true, true, true]);
+      const area = Array.from({ length: triangles.length / 3 }, (_, t) => {
+        const [p = [], q = [], r = []] = [0, 1, 2].map((c) => {
+          const v = 3 * (triangles[3 * t + c] as number);
+          return [...positions.subarray(v, v + 3)];
+        });
+        const [u = [], w = []] = [q, r].map((one) => one.map((end, a) => end - (p[a] as number)));
+        const [ux = 0, uy = 0, uz = 0, wx = 0, wy = 0, wz = 0] = [...u, ...w];
+        return Math.hypot(uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx) / 2;
+      }).reduce((sum, one) => sum + one, 0);
+      expect(new Set(triangles).size).toBe(positions.length / 3);
+      return [triangles.length, area] as const;
+    });
+    const [[count, area] = [0, 0]] = made;
+    expect(Math.abs(area / (4 * Math.PI * 3.65 ** 2) - 1)).toBeLessThan((0.5 / 3.65) ** 2);
+    for (const [other, own] of made) {
+      expect(other).toBe(count);
+      expect(own).toBeCloseTo(area, 6);
+    }
+  });
+
   it("goes on over a seam by the cell that closes the period", () => {
     const data = Float32Array.from({ length: 8 * 8 * 8 }, (_, i) => (i % 8 === 0 ? 1 : -1));
     const slab = { dims: [8, 8, 8], first: [0, 0, 0], spacing: [1, 1, 1], data, isMasked: false } as const;
