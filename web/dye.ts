@@ -1,6 +1,7 @@
 /** Dye: tracers along a stroke in a plane, followed forwards and backwards, drawn as glowing trails. */
 import { effect, untracked } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
+import { guard } from "lit-html/directives/guard.js";
 import { ref } from "lit-html/directives/ref.js";
 import { choice, setting } from "./controls.js";
 import { boxAbout, localIn, type Pane, pixelsAt } from "./draw/layout.js";
@@ -190,8 +191,6 @@ function drawTrails(canvas: HTMLCanvasElement, pour: Pour, centre: Vec3, cross: 
   }
 }
 
-const DRAWN = new WeakMap<Element, readonly [key: string, pour: Pour]>();
-
 export function dyeView(): TemplateResult | typeof nothing {
   const { centre, cross } = view.value;
   const pour = dye.value;
@@ -200,13 +199,10 @@ export function dyeView(): TemplateResult | typeof nothing {
   const ranges = panes.value.map((pane) => [pane, dyeRange(pane, pour.of)]);
   const key = JSON.stringify([hasAnswers, centre, cross, pixel.value, ranges]);
   const paint = (element: Element | undefined) => {
-    if (!(element instanceof HTMLCanvasElement)) return;
-    const [before, of] = DRAWN.get(element) ?? [];
-    if (before === key && of === pour) return;
-    DRAWN.set(element, [key, pour]);
-    drawTrails(element, pour, centre, cross);
+    if (element instanceof HTMLCanvasElement) drawTrails(element, pour, centre, cross);
   };
-  return html`<canvas class=${isCalm ? "dye" : "dye moving"} aria-hidden="true" ${ref(paint)}></canvas>${strokeView()}`;
+  const canvas = () => html`<canvas class=${isCalm ? "dye" : "dye moving"} aria-hidden="true" ${ref(paint)}></canvas>`;
+  return html`${guard([key, pour], canvas)}${strokeView()}`;
 }
 
 function strokeView(): TemplateResult | typeof nothing {

@@ -29,19 +29,14 @@ export const series: CardKind = {
     const t = columns.findIndex(({ name }) => name === "t");
     const points = rows.map((row): [number, number] => [known(row[t]), known(row.at(-1) as number | null)]);
     const values = points.map(([, y]) => y).filter(Number.isFinite);
-    const { symbol } = quantityOf(what);
+    const [{ symbol }, mark] = [quantityOf(what), view.value.time ?? time];
     const mean = values.reduce((sum, one) => sum + one, 0) / values.length;
     const now = points.find(([at]) => at === time);
     const place = restedPlace().map((one, a) => placeText(set.axes[a], one));
     const write = (value: number) => valueText({ dataset: set, what, time, method: "" }, value);
     return {
       title: `${symbol} at ${place.join(", ")}`,
-      chart: {
-        x: { label: "t" },
-        y: { label: symbol },
-        curves: [{ label: symbol, points }],
-        mark: view.value.time ?? time,
-      },
+      chart: { x: { label: "t" }, y: { label: symbol }, curves: [{ label: symbol, points }], mark },
       rows: [
         ...(now === undefined ? [] : [[`At t = ${timeText(set, time)}`, write(now[1])] as const]),
         ["Mean of stored times", write(mean)],

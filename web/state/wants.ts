@@ -20,16 +20,7 @@ export function setWants(name: string, wants: readonly Wanted[]): void {
 }
 
 /** Priorities of what a view shows: the lowest are asked first. Finer volumes come after coarse ones. */
-const PRIORITY = {
-  planes: 0,
-  surface: 1,
-  second: 1,
-  colour: 2,
-  brush: 3,
-  streaks: 6,
-  values: 15,
-  pictures: 20,
-} as const;
+const PRIORITY = { planes: 0, surface: 1, second: 1, colour: 2, brush: 3, streaks: 6, values: 15, pictures: 20 };
 const FINER = 10;
 
 /** Asks for what is wanted, whenever the view or the answers change; wants of one answer are one. */
