@@ -192,10 +192,7 @@ function shapeOf(part: PathPart, first: number, record: number): readonly (reado
   return [2, 6, 12].map((square, k) => [x[k], y[k], z[k]].map((one) => one / Math.sqrt(square)));
 }
 
-/**
- * The means at each record; null where no particle remains. @param removesMean whether the autocorrelation is of
- * velocities less their mean over the particles
- */
+/** The means at each record; null without particles. @param removesMean of the autocorrelation: over the particles */
 export function dispersionMeans(
   { groupSize, orders, particleSums, groupSums, along }: DispersionSums,
   removesMean: boolean,

@@ -325,7 +325,7 @@ class ExpressionCompiler {
           throw this.#refuse(`hess of an expression takes a scalar, not a ${inner.shape}`, column);
         return this.#derivedInput("hessian", inner, "tensor", { order: 2 });
       case "ddt":
-        return this.#derivedInput("rate", inner, inner.shape, { timeOrder: 1 });
+        return this.#rate(inner, column);
       case "shift":
         return this.#shifted(inner, more, column);
       case "filter":
@@ -410,6 +410,17 @@ class ExpressionCompiler {
     if (name === "div") return { ...this.#sumOverAxes(column, (i) => entry(i, i)), key: `tr(${key})` };
     const turn = (i: number, j: number) => this.#binary("-", entry(i, j), entry(j, i), column);
     return this.#array([turn(2, 1), turn(0, 2), turn(1, 0)], column);
+  }
+
+  /** The rate of change at a fixed place: that at a node, less what the node meets where the grid moves. */
+  #rate(inner: Argument, column: number): Subexpression {
+    const { frameVelocity = [], units } = this.#names;
+    const dimension = dimensionOfPowers(units ?? {}, { velocity: 1 });
+    const slope = (a: number) => this.#derivedInput("gradient", inner, inner.shape, { order: 1, from: a, step: 3 });
+    const met = (speed: number, a: number) =>
+      this.#binary("*", { ...constantPart(speed), dimension }, slope(a), column);
+    const rate = this.#derivedInput("rate", inner, inner.shape, { timeOrder: 1 });
+    return frameVelocity.reduce((sum, v, a) => (v === 0 ? sum : this.#binary("-", sum, met(v, a), column)), rate);
   }
 
   /** `field(e, 3)`, `field(e, "run2")` and `field(e, "run2", 3)`: an expression in another frame or dataset. */

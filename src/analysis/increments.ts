@@ -41,8 +41,7 @@ export function termsOf(columns: number, orders: readonly number[], absolute: re
 }
 
 /**
- * Sums the increments in a box of nodes that holds whole lines along the axis. Pairs with a NaN or an infinity are left
- * out.
+ * Sums the increments in a box that holds whole lines along the axis; pairs with a NaN or an infinity are left out.
  *
  * @param columns components of a velocity, or a scalar, or a scalar and the velocity along the axis
  * @param weights of the nodes; the pairs of a line have the weight of its first node; null: each weighs 1

@@ -60,6 +60,8 @@ export interface Names {
   /** Units by what they measure; null if units are ignored. */
   readonly units?: Readonly<Record<string, string>> | null;
   readonly fields: Readonly<Record<FieldName, number>>;
+  /** The velocity of the nodes. */
+  readonly frameVelocity?: readonly number[] | undefined;
   /** Whether a filter is stated, which `filter(e)` then uses; `box` if it is a mean over a cube at points. */
   readonly isFiltered?: boolean | "box";
   /** Whether names of version 1 (`w`, `gradp`, `bar_u`) are refused, with what to write instead; absent: known. */
@@ -72,16 +74,17 @@ export interface Names {
   readonly means?: Readonly<Record<string, MeanTable>>;
 }
 
-export function namesFor({ fields, viscosity, units = {}, forcing }: KnownDataset, checksUnits = true): Names {
+export function namesFor({ fields, viscosity, units = {}, forcing, frameVelocity }: Known, checksUnits = true): Names {
   const known = Object.entries(fields).flatMap(([name, { components, isOfExpression }]) =>
     isOfExpression ? [] : [[name, components] as const],
   );
   const averaged = Object.keys(fields).filter((name) => fields[name].isOfExpression);
   const force = forcing.kind === "none" ? {} : { force: 3 };
-  return { viscosity, units: checksUnits ? units : null, fields: { ...Object.fromEntries(known), ...force }, averaged };
+  const named = { ...Object.fromEntries(known), ...force };
+  return { viscosity, units: checksUnits ? units : null, frameVelocity, fields: named, averaged };
 }
 
-interface KnownDataset extends Pick<Names, "viscosity" | "units"> {
+interface Known extends Pick<Names, "viscosity" | "units" | "frameVelocity"> {
   readonly fields: Readonly<Record<FieldName, { readonly components: number; readonly isOfExpression?: true }>>;
   readonly forcing: { readonly kind: string };
 }

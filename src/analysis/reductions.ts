@@ -269,10 +269,7 @@ export function edgesOf([from, to]: BinRange, bins: number): number[] {
   return Array.from({ length: bins + 1 }, (_, i) => edgeOf(from, to, bins, i));
 }
 
-/**
- * The members of an answer that differ by group; unknown values are null. @param place returns the position and time of
- * a node @param cell factor of the weights
- */
+/** The answer of a group; unknown is null. @param place position and time of a node @param cell factor of the weights */
 export function finishState(
   reduction: AnyReduction,
   state: ReductionState,

@@ -21,9 +21,8 @@ it("has one version", async () => {
 
 it("has a version in every workspace, without which npm makes no bill of materials", () => {
   const { workspaces } = JSON.parse(read("package.json")) as { workspaces: string[] };
-  for (const folder of workspaces) {
+  for (const folder of workspaces)
     expect(JSON.parse(read(`${folder}/package.json`)).version).toMatch(/^\d+\.\d+\.\d+$/);
-  }
 });
 
 it("lists the licence of every package that it brings", () => {

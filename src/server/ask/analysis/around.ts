@@ -66,7 +66,7 @@ export async function around(context: Context, question: MemberValues): Promise<
   };
   if (isBetween) {
     const found = await eventsOf(context, column, analysis);
-    const groups = groupsOfEvents(found, places.base, question.points === undefined);
+    const groups = groupsOfEvents(found, places.base, question.points === undefined ? dataset.frameVelocity : null);
     checkNumbers(2 * groups.groups * count, analysis.maxNumbers);
     const { r_x: x, r_y: y, r_z: z } = offsets;
     const all = z.flatMap((k) => y.flatMap((j) => x.map((i) => [i, j, k])));

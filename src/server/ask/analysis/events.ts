@@ -2,6 +2,7 @@
 import { compileExpression, compileScalar, componentsIn } from "../../../analysis/expression.js";
 import type { Extreme, Extremes } from "../../../analysis/extremes.js";
 import { placeIn, placeOf, type ReductionPlan } from "../../../analysis/plan.js";
+import { frameShift } from "../../../engine/contract/positions.js";
 import { LimitError } from "../../../shared/errors.js";
 import { spanOf } from "../../http/describe.js";
 import type { Context } from "../context.js";
@@ -25,6 +26,7 @@ type Vector = readonly number[];
 type Frame = readonly [Vector, Vector, Vector] | null;
 
 export interface PlacedEvent {
+  /** Its place, where the nodes are at its time. */
   readonly at: Vector;
   /** Index of its frame in the question. */
   readonly frame: number;
@@ -88,8 +90,10 @@ export async function extremeNodes(
 
 /** The events of a question, with their axes. `column`: known at the nodes that are events. */
 export async function eventsOf(context: Context, column: string, analysis: Analysis): Promise<readonly PlacedEvent[]> {
-  const { question, nodes, evaluate } = analysis;
+  const { question, dataset, nodes, evaluate } = analysis;
   const [{ points, events, orient }, { base }] = [question, nodes];
+  const moved = (place: Vector, frame: number): Vector =>
+    frameShift(dataset.frameVelocity, base.times[frame]).map((shift, a) => place[a] + shift);
   const places: Pick<PlacedEvent, "at" | "frame">[] = [];
   if (points !== undefined) {
     const { triples, count } = await pointsOf(context, question, 0, false);
@@ -99,13 +103,13 @@ export async function eventsOf(context: Context, column: string, analysis: Analy
     const { structuresOf, ...found } = await finderOf(context, { ...question, what: [] }, analysis, false);
     for (const frame of base.times.keys())
       for (const { centre } of (await structuresOf(nodesOfFrame(found.analysis.nodes, frame))).described)
-        places.push({ at: centre as Vector, frame });
+        places.push({ at: moved(centre as Vector, frame), frame });
   } else {
     const found = await extremeNodes(column, AXES, analysis);
     return found.map(({ node, frame, more = [] }) => {
       const own = placeOf(base.extent, node).map((n, a) => base.weights[a as 0]?.[n] ?? 1);
       const weight = events === undefined ? own.reduce((product, w) => product * w) : 1;
-      return { at: placeIn(base as ReductionPlan, node), frame, weight, axes: framesOf(orient, more) };
+      return { at: moved(placeIn(base as ReductionPlan, node), frame), frame, weight, axes: framesOf(orient, more) };
     });
   }
   const columns = orient === undefined ? [] : AXES.map((text) => compileScalar(text, base.names, "orient"));
@@ -122,9 +126,9 @@ export async function eventsOf(context: Context, column: string, analysis: Analy
 
 /**
  * The groups of events at one place along the kept directions, and their coordinates, the slowest direction first: all
- * times, and the places of events, or the nodes nearest to them.
+ * times, and the places of events, or the nodes nearest to them, which have a `velocity`.
  */
-export function groupsOfEvents(events: readonly PlacedEvent[], base: AnalysedNodes["base"], isAtNodes: boolean) {
+export function groupsOfEvents(events: readonly PlacedEvent[], base: AnalysedNodes["base"], velocity: Vector | null) {
   const along = ([3, 2, 1, 0] as const).filter((a) => base.kept[a]);
   const away = (period: number, d: number) => Math.abs(period > 0 ? d - period * Math.round(d / period) : d);
   /** Among the nodes on both sides of a place, and the first one, which may be near across a seam. */
@@ -139,8 +143,10 @@ export function groupsOfEvents(events: readonly PlacedEvent[], base: AnalysedNod
     const near = [nodes[0], nodes[low], nodes[high]];
     return near.reduce((best, one) => (away(period, one - place) < away(period, best - place) ? one : best));
   };
-  const placeAt = ({ at, frame }: PlacedEvent, a: 0 | 1 | 2 | 3): number =>
-    a === 3 ? base.times[frame] : isAtNodes ? nearest(base.coordinates[a], base.periods[a], at[a]) : at[a];
+  const placeAt = ({ at, frame }: PlacedEvent, a: 0 | 1 | 2 | 3): number => {
+    if (a === 3 || velocity === null) return a === 3 ? base.times[frame] : at[a];
+    return nearest(base.coordinates[a], base.periods[a], at[a] - velocity[a] * base.times[frame]);
+  };
   const placesOf = (a: 0 | 1 | 2 | 3) => [...new Set(events.map((one) => placeAt(one, a)))].sort((p, q) => p - q);
   const lists = along.map((a) => (a === 3 ? [...base.times] : placesOf(a)));
   const numbers = lists.map((list) => new Map(list.map((place, i) => [place, i])));
@@ -170,6 +176,7 @@ export async function meansAtEvents(
   await admit(turnedAxes.length * offsets.length);
   const options = { ...pointOptions(question), temporalInterpolation: "None" as const };
   for (const [f, time] of base.times.entries()) {
+    const shift = frameShift(dataset.frameVelocity, time);
     const own = turnedAxes.filter(({ event }) => event.frame === f);
     const atOnce = Math.max(1, Math.floor(POINTS / offsets.length));
     for (let from = 0; from < own.length; from += atOnce) {
@@ -182,7 +189,8 @@ export async function meansAtEvents(
             axes === null ? r : [0, 1, 2].map((c) => r[0] * axes[0][c] + r[1] * axes[1][c] + r[2] * axes[2][c]);
           const place = event.at.map((one, c) => one + along[c]);
           const i = n * offsets.length + o;
-          const isIn = spans.every((span, a) => span.periodic || (place[a] >= span.first && place[a] <= span.last));
+          const isWithin = (at: number, { first, last }: (typeof spans)[0]) => at >= first && at <= last;
+          const isIn = spans.every((span, a) => span.periodic || isWithin(place[a] - shift[a], span));
           isInside[i] = Number(isIn);
           points.set(isIn ? place : event.at, 3 * i);
         }

@@ -2,7 +2,6 @@
 import { compileScalar } from "../../../analysis/expression.js";
 import type { Extremes } from "../../../analysis/extremes.js";
 import type { Moments } from "../../../analysis/moments.js";
-import { isOfExpression } from "../../../analysis/names.js";
 import type { Four } from "../../../analysis/plan.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { LETTERS } from "../analysis/analysed-nodes.js";
@@ -14,10 +13,9 @@ import { answered, type Context } from "../context.js";
 import { wrong } from "../faults.js";
 import { emptyBoxesOf } from "../levels/skip.js";
 import type { MemberValues } from "../question/member-values.js";
-import { nodeDerivatives } from "../question/schemes.js";
 import { compileWhat, type Quantity } from "../question/what.js";
 import { coordinateOf, type NodeRun, runsIn } from "../question/where.js";
-import { fillValues, unitOf } from "./values.js";
+import { unitOf } from "./values.js";
 
 const USUAL_ROWS = 1000;
 
@@ -41,10 +39,10 @@ export async function find(context: Context, question: MemberValues): Promise<Ca
   compileScalar(key, nodes.base.names, "where");
   // Nodes where the condition holds count even where the first quantity has no value.
   const counted = [key, where === undefined ? key : nanUnless(where, "1")];
-  const ofNodes = quantities.filter(isAtNodes).flatMap(({ components }) => components);
-  const columns = [...counted, ...ofNodes];
+  const values = quantities.flatMap(({ components }) => components);
+  const columns = [...counted, ...values];
   const reductions = [
-    { kind: "extremes", of: 0, count: limit, apart: 0, also: ofNodes.map((_, c) => counted.length + c) },
+    { kind: "extremes", of: 0, count: limit, apart: 0, also: values.map((_, c) => counted.length + c) },
     ...[0, 1].map((of) => ({ kind: "moments", of, order: 1 }) as const),
   ] as const;
   const skipped = await emptyBoxesOf(context, question, where, nodes.frames, Number.NaN);
@@ -60,15 +58,10 @@ export async function find(context: Context, question: MemberValues): Promise<Ca
   const count = highest.length;
   const times = highest.map(({ frame }) => nodes.base.times[frame]);
   const numbers = quantities.map(({ columns }) => new Float32Array(columns.length * count));
-  const derivatives = nodeDerivatives(question);
-  const options = { method: "None", derivatives, filter: question.filter, temporalInterpolation: "None" } as const;
-  const atPoints = quantities.map((one) => (isAtNodes(one) ? { ...one, expressions: [], columns: [] } : one));
-  for (const time of new Set(times)) await fillAt(context, atPoints, rows.triples, times, time, options, numbers);
   for (const [row, { more = [] }] of highest.entries()) {
     let at = 0;
-    for (const [q, quantity] of quantities.entries())
-      for (let c = 0; isAtNodes(quantity) && c < quantity.columns.length; c++)
-        numbers[q][row * quantity.columns.length + c] = more[at++];
+    for (const [q, { columns: own }] of quantities.entries())
+      for (let c = 0; c < own.length; c++) numbers[q][row * own.length + c] = more[at++];
   }
   const length = unitOf(dataset, "length");
   const leadColumns = [
@@ -84,45 +77,18 @@ export async function find(context: Context, question: MemberValues): Promise<Ca
   return { answer, restatements: analysis.time };
 }
 
-/** Indices and coordinates of nodes, in columns, and their coordinates as points. */
+/** Indices and coordinates of nodes, in columns. */
 function rowsAt(found: readonly number[], [nx, ny]: Four, { axes }: Dataset, runs: readonly NodeRun[]) {
   const indices = [0, 1, 2].map(() => new Int32Array(found.length));
   const coordinates = [0, 1, 2].map(() => new Float64Array(found.length));
-  const triples = new Float32Array(3 * found.length);
   for (const [row, node] of found.entries()) {
     const inRegion = [node % nx, Math.floor(node / nx) % ny, Math.floor(node / (nx * ny))];
     for (let a = 0; a < 3; a++) {
       const { from, step } = runs[a] as NodeRun;
       const index = from + inRegion[a] * step;
-      const coordinate = coordinateOf(axes[a as 0], index);
       indices[a][row] = index;
-      coordinates[a][row] = coordinate;
-      triples[3 * row + a] = coordinate;
+      coordinates[a][row] = coordinateOf(axes[a as 0], index);
     }
   }
-  return { indices, coordinates, triples };
-}
-
-/** Whether a quantity has operators of expressions, which are known at nodes only. */
-const isAtNodes = ({ expressions }: Quantity): boolean => expressions.some(({ reads }) => reads.some(isOfExpression));
-
-async function fillAt(
-  context: Context,
-  quantities: readonly Quantity[],
-  triples: Float32Array,
-  times: readonly number[],
-  time: number,
-  options: Omit<Parameters<typeof fillValues>[3], "time">,
-  numbers: readonly Float32Array[],
-): Promise<void> {
-  if (quantities.length === 0) return;
-  const rows = times.flatMap((one, row) => (one === time ? [row] : []));
-  const points = new Float32Array(3 * rows.length);
-  for (const [i, row] of rows.entries()) points.set(triples.subarray(3 * row, 3 * row + 3), 3 * i);
-  const found = quantities.map(({ columns }) => new Float32Array(columns.length * rows.length));
-  if (quantities.some(({ expressions }) => expressions.length > 0))
-    await fillValues(context, quantities, points, { ...options, time }, found);
-  for (const [q, { columns }] of quantities.entries())
-    for (const [i, row] of rows.entries())
-      numbers[q]?.set(found[q].subarray(columns.length * i, columns.length * (i + 1)), columns.length * row);
+  return { indices, coordinates };
 }

@@ -12,7 +12,8 @@ export function originOf({ question, dataset, levelNote: level, others }: Outcom
   const acting = text === undefined ? {} : { filter: { ...filter, widths: widthsOf(filter, dataset) } };
   const digests = Object.entries(others ?? {}).map(([name, { digest }]) => [name, digest] as const);
   const manifests = others === undefined ? {} : { manifests: Object.fromEntries(digests) };
-  const own = { dataset: dataset.name, version, manifest: dataset.digest, ...manifests, ...assumed };
+  const moving = dataset.frameVelocity.some((speed) => speed !== 0) ? { frame_velocity: dataset.frameVelocity } : {};
+  const own = { dataset: dataset.name, version, manifest: dataset.digest, ...manifests, ...moving, ...assumed };
   return { ...own, question, ...level, ...acting };
 }
 

@@ -1,5 +1,5 @@
 /** Analyses on a grid with open faces, a stretched axis, holes and a viscosity: answers follow from polynomials. */
-import { writeFileSync } from "node:fs";
+import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { budgetOf } from "../../../../src/server/ask/analysis/budgets.js";
@@ -7,7 +7,7 @@ import { openFile } from "../../../../src/storage/open-file.js";
 import { descriptor, type Index, NODES, writeDescriptor, writeField, writeHdf5 } from "../../../support/cubes.js";
 import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData, useTestData } from "../../../support/service.js";
-import { ask as askOf } from "../ask.js";
+import { type AnyAnswer, ask as askOf } from "../ask.js";
 
 const X = Array.from({ length: NODES.x }, (_, i) => 0.5 * i);
 const Y = Array.from({ length: NODES.y }, (_, j) => -Math.cos((Math.PI * j) / (NODES.y - 1)));
@@ -32,7 +32,10 @@ const content = descriptor("open", { fields: { velocity: field("/u", "c"), press
 const axis = (nodes: number, spacing: number) => ({ nodes, origin: 0, spacing });
 const axes = { x: axis(NODES.x, 0.5), y: { coordinates: Y, faces: "wall" }, z: axis(NODES.z, 0.25) };
 writeDescriptor(folder, { ...content, axes });
-const service = await useTestData([folder]);
+const moving = scratchFolder();
+copyFileSync(join(folder, "open.h5"), join(moving, "open.h5"));
+writeDescriptor(moving, { ...content, name: "moving", axes, frameVelocity: [0.25, 0, 0] });
+const service = await useTestData([folder, moving]);
 
 const ask = async <T>(call: string, body: object): Promise<T> =>
   (await askOf(service, { dataset: "open", call, frame: [0], ...body })).json();
@@ -178,6 +181,16 @@ it("structure functions are of the axes that separations fit by default", async 
   const of = (separations: object) => ask("structure_functions", { what: ["p"], separations });
   expect(await of([1])).toMatchObject({ question: { axis: ["x", "z"] } });
   expect(await of({ lengths: [0.3], pairs: 9 })).toMatchObject({ question: { axis: ["x", "y", "z"] } });
+});
+
+it("moves with its nodes, while rates are those at fixed places", async () => {
+  const of = (call: string, body: object) => ask<AnyAnswer>(call, { dataset: "moving", frame: 2, ...body });
+  const { rows, frame_velocity } = await of("find", { where: "p > 5", what: "p, ddt(p), DDt(p) - u.x", limit: 9 });
+  expect(frame_velocity).toEqual([0.25, 0, 0]);
+  for (const [, , , x, , , p, rate, carried] of rows) expect([p, rate, carried]).toEqual([x + 2, 0.75, 0.75]);
+  const { structures } = await of("structures", { where: "p > 6.9" });
+  const { results } = await of("around", { where: "p > 6.9", events: "centres", what: "p", lag: 0, method: "Lag4" });
+  expect(results[0].mean.flat(3)).toEqual([expect.closeTo(structures[0].centre[0] + 2, 6)]);
 });
 
 it("structures end at open faces, and have the volumes of their cells", async () => {
