@@ -217,7 +217,7 @@ describe("too few file descriptors", () => {
     await expect.poll(page, soon).toBe(200);
     child.kill("SIGTERM");
     const [code] = (await once(child, "exit")) as [number];
-    expect(errors).toContain("few open files are allowed, so fewer connections are accepted");
+    expect(errors).toContain("the limit of open files allows fewer connections than http.connections");
     expect([code, errors]).toEqual([0, expect.not.stringContaining("an error outside any request")]);
     expect(readFileSync(join(folder.path, "events.json")).length).toBeGreaterThan(0);
   });

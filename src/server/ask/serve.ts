@@ -75,26 +75,26 @@ function formatFor(call: CallName, { format }: MemberValues, accept: string | un
   return formats.find((name) => FORMATS[name].type === type) ?? "json";
 }
 
+/** Runs a call on the dataset, or on the level that the question names, and restates the question. */
 async function runCall(context: Context, call: CallName, question: MemberValues, format: Format): Promise<Outcome> {
   const { dataset, service, life } = context;
   const { level = 0 } = question;
-  // In every call but grid, a level is a separate dataset.
-  const levelDataset = (k: number) => life.dataset(requireLevel(service.engine.levels(dataset), dataset, k).name);
-  const source = call !== "grid" && typeof level === "number" && level > 0 ? levelDataset(level) : dataset;
-  const others = othersOf(question, source, (name) => life.dataset(name));
+  // In every call but grid, a level is a dataset of its own.
+  const datasetOf = (k: number) => life.dataset(requireLevel(service.engine.levels(dataset), dataset, k).name);
+  const asked = call !== "grid" && typeof level === "number" && level > 0 ? datasetOf(level) : dataset;
+  const others = othersOf(question, asked, (name) => life.dataset(name));
   const withFormat = { ...question, format, others };
   if (callOf(call).kind !== "table") checkAlone(question.what?.length ?? 1, format);
-  checkFilterUsed(withFormat, source);
-  const { answer: unnamed, restatements } = await HANDLERS[call]({ ...context, dataset: source }, withFormat);
-  const answer =
-    unnamed.kind === "table" ? { ...unnamed, body: withGivenNames(unnamed.body, withFormat, source) } : unnamed;
+  checkFilterUsed(withFormat, asked);
+  const { answer: found, restatements } = await HANDLERS[call]({ ...context, dataset: asked }, withFormat);
+  const answer = found.kind === "table" ? { ...found, body: withGivenNames(found.body, withFormat, asked) } : found;
   const complete = await restatedQuestion(context, call, withFormat, restatements);
-  const answeredFrom = call === "grid" && Number(complete.level) > 0 ? levelDataset(Number(complete.level)) : source;
+  const answering = call === "grid" && Number(complete.level) > 0 ? datasetOf(Number(complete.level)) : asked;
   // `what` of a flow map lists columns, not expressions.
-  const texts = call === "flow_map" ? [] : ((complete.what ?? []) as string[]);
+  const expressions = call === "flow_map" ? [] : ((complete.what ?? []) as string[]);
   const formulas = answer.kind === "table" ? Object.keys((answer.body.formulas ?? {}) as object) : [];
-  const isLevelStated = levelNumber(answeredFrom) > 0 || level !== 0;
-  const levelNote = isLevelStated ? describeLevel(answeredFrom, withFormat, texts, formulas) : {};
+  const isLevelStated = levelNumber(answering) > 0 || level !== 0;
+  const levelNote = isLevelStated ? describeLevel(answering, withFormat, expressions, formulas) : {};
   return { answer, question: complete, dataset, levelNote, others };
 }
 
@@ -111,7 +111,7 @@ async function restatedQuestion(
   return { dataset: context.dataset.name, call, ...Object.fromEntries(members) };
 }
 
-/** The points of a job's own input, as the question that started the job stated them. */
+/** A job keeps the points of its question as an input; this restates them as the question did. */
 async function statedPoints({ jobs, life }: Context, { points }: MemberValues): Promise<Restated> {
   if (life.task === null || points === undefined || !("input" in points)) return {};
   const source = (await jobs?.input(life.owner, points.input))?.source;
@@ -124,15 +124,15 @@ async function runAndSend(
   question: MemberValues,
   reply: FastifyReply,
   request: FastifyRequest,
-  given: GivenMembers,
+  asGiven: GivenMembers,
 ): Promise<FastifyReply> {
   const { service, life, dataset, thread } = context;
   const format = formatFor(call, question, request.headers.accept);
   const others = namesOfOthers(question).map((name) => [name, life.dataset(name).digest] as [string, string]);
   addVary(reply, "Accept");
   if (request.method !== "POST") {
-    const members = [...given].toSorted(([a], [b]) => (a < b ? -1 : 1));
-    // The tag changes when levels are added.
+    const members = [...asGiven].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    // Levels may be added later: the digest of the first makes the tag change.
     if (question.level !== undefined) members.push(["level", service.engine.levels(dataset)?.datasets[0]?.digest]);
     members.push(...others);
     const tag = service.tags.of(dataset, [call, format, members]);
@@ -140,6 +140,7 @@ async function runAndSend(
   }
   reply.header("fieldprobe-manifest", dataset.digest);
   if (others.length > 0) reply.header("fieldprobe-manifests", others.map(([, digest]) => digest).join(" "));
+  // A task of a job ends by EndOfTask, with its numbers or with null if another pass is needed.
   const answered = await runCall(context, call, question, format).catch((error: unknown) => {
     if (error instanceof EndOfTask) return error;
     throw error;
@@ -193,10 +194,10 @@ export function serveCall(
       const context: Context = { life, service, thread, jobs, dataset, part };
       if (life.task === null && (isJob || prefersJob(request))) {
         const format = formatFor(call, question, request.headers.accept);
-        const plan = async (planned: Context): Promise<void> => {
+        const plan = async (dryContext: Context): Promise<void> => {
           // In a dry run the call sets `part.work` and computes nothing.
-          const answered = await runCall(planned, call, question, format);
-          if ((planned.part as DryRun | null)?.work != null) checkFormat(answered, format);
+          const answered = await runCall(dryContext, call, question, format);
+          if ((dryContext.part as DryRun | null)?.work != null) checkFormat(answered, format);
         };
         return startJob(context, { call, question, given, format, plan }, reply);
       }
@@ -206,7 +207,7 @@ export function serveCall(
 }
 
 /** The dataset, the call and the members of a whole question. */
-function wholeQuestion(life: RequestLife, given: unknown) {
+function readWholeQuestion(life: RequestLife, given: unknown) {
   const members = membersOfJson(given);
   const [dataset, call] = [members.get("dataset"), members.get("call")];
   if (typeof dataset !== "string") throw wrong("dataset", "the name of a dataset is missing");
@@ -218,14 +219,14 @@ function wholeQuestion(life: RequestLife, given: unknown) {
   return { dataset: life.dataset(dataset), call: callName, members };
 }
 
-/** Answers `POST /ask`: a whole question in any format, or a list of questions with a JSON list of answers. */
+/** Answers `POST /ask`: one question in any format, or a list of questions by a JSON list. */
 export function serveAsk(services: CallServices, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   return compute(services.service, { name: "ask" }, request, reply, (life) =>
     withFaultList(async () => {
       if (request.headers["content-type"] === undefined) throw new HttpRefusal(415, "A question is application/json.");
       const body = await life.readJson(await readWhole(life, JSON_BYTES, JSON_TOO_LARGE));
       if (Array.isArray(body)) return answerList(services, life, body, request, reply);
-      const { dataset, call, members } = wholeQuestion(life, body);
+      const { dataset, call, members } = readWholeQuestion(life, body);
       const context = { ...services, life, dataset, part: null };
       return runAndSend(context, call, readQuestion(call, members, dataset), reply, request, members);
     }),
@@ -251,7 +252,7 @@ async function answerList(
         await life.slices.pause();
         life.countFurtherQuery();
       }
-      const { dataset, call, members } = wholeQuestion(life, one);
+      const { dataset, call, members } = readWholeQuestion(life, one);
       const question = readQuestion(call, members, dataset);
       if (question.format !== undefined && question.format !== "json")
         throw wrong("format", `answers of a list are json, not ${excerpt(question.format)}`);

@@ -52,6 +52,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const tls = config.tls === null ? null : new TlsFiles(config.tls);
   const maxConnections = allowedConnections(config, logger);
   const server = serverOptions(config, connections, maxConnections, tls);
+  // Fastify's type depends on the kind of server; routes work with each.
   const app = Fastify({ loggerInstance: logger, ...server }) as unknown as FastifyInstance;
   app.decorate("connections", connections);
   app.decorate("slices", slices);
@@ -69,7 +70,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.get("/healthz", (_request, reply) => reply.type("text/plain; charset=utf-8").send("ok\n"));
   app.get("/readyz", (_request, reply) => {
     const { ready, waiting, stores, nats, peers } = engine.status();
-    // The service is ready without its optional parts.
+    // Optional parts are reported, but the service is ready without them.
     const state = ready ? "ready" : "not ready";
     const lines = [state, `fields: ${state}`];
     if (waiting > 0) lines.push(`waiting: ${waiting}`);
@@ -91,14 +92,14 @@ function clusterState(nats: NonNullable<EngineStatus["nats"]>, peers: EngineStat
   return `${peers.filter(({ usable }) => usable).length} of ${peers.length} peers usable`;
 }
 
-/** Most connections; logs a warning if the system allows fewer than the settings. */
+/** The number of connections to accept; warns if the system allows fewer than the settings. */
 function allowedConnections({ limits }: Config, log: Logger): number {
   const files = mostOpenFiles();
   const wanted = limits["http.connections"];
   const allowed = connectionsAllowed(wanted, files);
   if (allowed < wanted) {
     const facts = { openFiles: files, connections: allowed, wanted };
-    log.warn(facts, "few open files are allowed, so fewer connections are accepted");
+    log.warn(facts, "the limit of open files allows fewer connections than http.connections");
   }
   return allowed;
 }
@@ -134,7 +135,7 @@ function serverOptions(
     // `X-Forwarded-For` counts only if a trusted proxy sends it.
     trustProxy: trustProxy === null ? false : [...trustProxy],
     rewriteUrl: ({ url }: IncomingMessage) => withValidEscapes(withoutBase(base, pathOf(url ?? "/"))),
-    // Long names must reach their interface, which answers that they are unknown.
+    // Without this, Fastify answers 404 itself for long names.
     routerOptions: { maxParamLength: HEADER_BYTES },
     // The `onRequest` hook answers 503 while the server closes, with the headers that every answer has.
     return503OnClosing: false,
@@ -147,15 +148,15 @@ function serverOptions(
 }
 
 /**
- * Ends a connection on which nothing moves: at once while a request is pending; else unless another one is arriving,
- * which the parser refuses after `headersTimeout` if it stays incomplete.
+ * Ends an idle connection. While a request is pending, it does so at once; otherwise only if no further request is
+ * arriving: the parser refuses that one after `headersTimeout` if it stays incomplete.
  */
 function endTimedOut(socket: Socket, connections: Connections, headersTimeout: number): void {
   if (connections.hasPending(socket)) {
     socket.destroy();
     return;
   }
-  // Timers run before arrived data are read.
+  // Node runs timers before it reads what has arrived: look again after the read.
   const read = socket.bytesRead;
   setImmediate(() => {
     if (socket.bytesRead !== read) return;
@@ -313,7 +314,7 @@ function hundredths(ms: number): number {
   return Math.round(ms * 100) / 100;
 }
 
-/** Refuses requests whose end or host proxies may read otherwise (RFC 9112, sections 3.2 and 6.1). */
+/** Refuses requests whose length or host a proxy may read differently (RFC 9112, sections 3.2 and 6.1). */
 function checkFraming({ rawHeaders, headers, httpVersion }: IncomingMessage): void {
   const coding = headers["transfer-encoding"];
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host").length;
@@ -335,14 +336,14 @@ function plainError(error: unknown, request: FastifyRequest, reply: FastifyReply
 }
 
 /** Refuses a request that cannot be parsed, or is late. If an answer has begun, no other can be sent. */
-function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, hasAnswerBegun: boolean): void {
+function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, hasBegun: boolean): void {
   // Without a TLS handshake no answer can be sent.
   const isUnsecured = /^ERR_(?:TLS|SSL)_/.test(error.code ?? "");
   if (isUnsecured || error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
-  if (hasAnswerBegun) {
+  if (hasBegun) {
     socket.destroySoon();
     return;
   }

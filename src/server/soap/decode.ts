@@ -33,7 +33,7 @@ interface DecodeContext extends RequestDialect {
   readonly mostPoints: number;
   /** Begins the evaluation, before the first point is read. */
   start(query: Query): Evaluation;
-  /** The limit of the request, given the limit of the operation. */
+  /** The lower of the limit of the operation and that of the caller. */
   limit(own: PointLimit): PointLimit;
   /** Counts decoded points, possibly none; a promise if reading has to wait. */
   countPoints(points: number): Promise<void> | null;
@@ -63,7 +63,7 @@ class OperationDecoder {
   #row: OperationRow;
   readonly #context: DecodeContext;
   readonly #query: MutableQuery;
-  /** Index of the next member; one past the end after `addr`. */
+  /** Index of the next member; the number of members + 1 once `addr` has been read. */
   #cursor = 0;
   #authorised = false;
   #evaluation: Evaluation | null = null;
@@ -230,7 +230,7 @@ class OperationDecoder {
       sink,
       maxItems: points,
       limitName: name,
-      countPoints: countPoints,
+      countPoints,
       ...(textThreads !== undefined && remaining !== undefined ? { ahead: { textThreads, remaining } } : {}),
     });
   }

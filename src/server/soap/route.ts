@@ -115,7 +115,7 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Route
       } else if (result.stream === undefined) {
         await sendChunks(reply, type, shared.encoder.encode(row, media.version, result), shared.service, life.reader);
       } else {
-        // Cutouts are streams, each part of which has a deadline of its own.
+        // Each part of a streamed cutout has its own deadline, in place of that of the request.
         life.clearDeadline();
         const chunks = shared.encoder.encodeBytes(row, media.version, result.stream);
         await sendStream(reply, type, chunks, shared.service, life.reader);
@@ -155,7 +155,7 @@ function* readCall(
       limit: (own) => life.limit(own),
       countPoints: (count) => {
         const wait = life.countPoints(count);
-        // A long body in an unusual form is read by this thread: it gives way to others.
+        // Only this thread reads unusual forms: with a long body it pauses for other requests.
         return wait ?? (body.isLong ? slices.pause() : null);
       },
       remaining: () => body.remaining,

@@ -30,12 +30,15 @@ export interface Analysis {
   readonly question: MemberValues;
   readonly dataset: Dataset;
   readonly nodes: AnalysedNodes;
+  /** The times of the question, as the answer repeats them. */
   readonly time: Restated;
   /** Whether the question gives a list of times, so that even one time is a dimension of the answer. */
   readonly isList: boolean;
   /** Reduces columns over the nodes of the analysis, or over other nodes. */
   readonly reduce: (nodes: AnalysedNodes, parts: Reducing) => Promise<Merged>;
+  /** Sums the modes of transformed columns over frames. */
   readonly sum: (query: SpectrumQuery, nodes: AnalysedNodes) => Promise<SpectrumSums>;
+  /** Evaluates columns at points. */
   readonly evaluate: EvaluateAt;
   /** Counts drawn points as points in flight, and waits until there is room for them. */
   readonly admit: (points: number) => Promise<void>;
@@ -43,20 +46,26 @@ export interface Analysis {
   readonly maxNumbers: number;
 }
 
-type Analysing = Pick<Query, "reduction" | "spectrum">;
+type ReductionOrSpectrum = Pick<Query, "reduction" | "spectrum">;
 
-/** Values of a task of a pass, in points of a call, and most tasks. */
-const SHARE = 32;
-const MAX_SHARES = 4096;
+/** Work of a task, in multiples of the limit of points of a call. */
+const TASK_CALLS = 32;
+/** Most tasks of a pass. */
+const MAX_TASKS = 4096;
 
-/** The frames or the parts of one frame that are share `n` of `of`; null if it is empty. */
-function partsOfShare(n: number, of: number, frames: number, total: number): ReducedParts | null {
-  const each = Math.min(total, Math.floor(of / frames));
-  const ends = (share: number, shares: number, all: number) =>
-    [Math.floor((share * all) / shares), Math.floor(((share + 1) * all) / shares)] as const;
-  const [from, to] = each > 1 ? [Math.floor(n / each), Math.floor(n / each) + 1] : ends(n, of, frames);
-  const [first, end] = each > 1 ? ends(n % each, each, total) : [0, total];
-  return from >= to || to > frames ? null : { frames: [from, to - from], runs: [first, end - first] };
+/**
+ * Share `share` of `shares` of a pass over frames of `partCount` parts each: whole frames or, if there are more shares
+ * than frames, some of the parts of one frame. Null if it is empty.
+ */
+function partsOfShare(share: number, shares: number, frames: number, partCount: number): ReducedParts | null {
+  const perFrame = Math.min(partCount, Math.floor(shares / frames));
+  const ends = (n: number, of: number, all: number) =>
+    [Math.floor((n * all) / of), Math.floor(((n + 1) * all) / of)] as const;
+  const frame = Math.floor(share / perFrame);
+  const [firstFrame, endFrame] = perFrame > 1 ? [frame, frame + 1] : ends(share, shares, frames);
+  const [firstPart, endPart] = perFrame > 1 ? ends(share % perFrame, perFrame, partCount) : [0, partCount];
+  if (firstFrame >= endFrame || endFrame > frames) return null;
+  return { frames: [firstFrame, endFrame - firstFrame], runs: [firstPart, endPart - firstPart] };
 }
 
 export type Tabled = CallAnswer<TableAnswer>;
@@ -65,19 +74,16 @@ export function tabled(body: GroupAnswer, found: Restated): Tabled {
   return { answer: { kind: "table", body }, restatements: found };
 }
 
-/** The analysis of a question at nodes. Throws RequestError. */
-export function analysisOf(context: Context, question: MemberValues, placesOf = regionNodes): Analysis {
+/** Makes passes over nodes: at once, or in the tasks of a job, each of which computes a share of the parts. */
+function passesOf(context: Context, { others }: MemberValues) {
   const { life, dataset, service } = context;
-  const { frames, isList } = storedIn(question, dataset);
-  const stored = timesOf(dataset.time);
-  const times = frames.map((frame) => stored[frame]);
-  const others = question.others && { others: question.others };
-  const finish = async (query: Analysing, nodes: AnalysedNodes, parts: ReducedParts | null): Promise<Result> => {
-    const { first, stride, frames: own, base, field } = nodes;
+  const run = async (asked: ReductionOrSpectrum, nodes: AnalysedNodes, parts: ReducedParts | null): Promise<Result> => {
+    const { first, stride, frames, base, field } = nodes;
     const [nx, ny, nz] = base.extent;
-    const box = { field, frame: own[0], first, count: [nx, ny, nz], stride } as const;
-    const cutout = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes: box, ...query, ...others } as const;
-    const result = await runQuery(life, cutout, undefined, parts);
+    const region = { field, frame: frames[0], first, count: [nx, ny, nz], stride } as const;
+    // Of the region of a cutout, whose values the reduction replaces.
+    const cutout = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes: region } as const;
+    const result = await runQuery(life, { ...cutout, ...asked, ...(others && { others }) }, undefined, parts);
     const values = result.values.map((own) => own.slice());
     result.release();
     // Building the answer is work of the main thread.
@@ -85,40 +91,54 @@ export function analysisOf(context: Context, question: MemberValues, placesOf = 
     return { ...result, values };
   };
   let passes = 0;
-  /** Makes a pass over the frames of nodes, each of which has `total` parts; null if tasks have made it. */
-  const pass = async (
-    query: Analysing,
+  /** A pass over the frames of nodes, each of which has some parts; null if tasks have made it. */
+  return async (
+    asked: ReductionOrSpectrum,
     nodes: AnalysedNodes,
-    [total, columns]: readonly [total: number, columns: number],
+    { parts: partCount, columns }: Readonly<Record<"parts" | "columns", number>>,
     take: (share: Float32Array) => void,
   ): Promise<Result | null> => {
     const [nx, ny, nz] = nodes.base.extent;
     const frames = nodes.frames.length;
-    const work = (nx * ny * nz * frames * columns) / (SHARE * service.config.limits["query.points"]);
-    const tasks = Math.min(work, MAX_SHARES, frames * total);
+    const work = (nx * ny * nz * frames * columns) / (TASK_CALLS * service.config.limits["query.points"]);
+    const tasks = Math.min(work, MAX_TASKS, frames * partCount);
+    // Whole frames for each share, or whole shares for each frame.
     const shares = tasks <= frames ? Math.ceil(tasks) : frames * Math.ceil(tasks / frames);
     const compute = async (share: number, of: number): Promise<Float32Array> => {
-      const parts = partsOfShare(share, of, frames, total);
-      return (parts && (await finish(query, nodes, parts)).values[0]) ?? new Float32Array(0);
+      const parts = partsOfShare(share, of, frames, partCount);
+      return (parts && (await run(asked, nodes, parts)).values[0]) ?? new Float32Array(0);
     };
     const isMade = await inTasks(context, passes++, { shares, compute, take });
-    return isMade ? null : finish(query, nodes, null);
+    return isMade ? null : run(asked, nodes, null);
   };
+}
+
+/** The analysis of a question at nodes. Throws RequestError. */
+export function analysisOf(context: Context, question: MemberValues, placesOf = regionNodes): Analysis {
+  const { life, dataset, service } = context;
+  const { frames, isList } = storedIn(question, dataset);
+  const stored = timesOf(dataset.time);
+  const times = frames.map((frame) => stored[frame]);
+  const pass = passesOf(context, question);
   return {
-    ...{ question, dataset, isList, time: timeText(question, times, isList, frames) },
+    question,
+    dataset,
+    isList,
+    time: timeText(question, times, isList, frames),
     nodes: placesOf(question, dataset, frames),
     reduce: async (nodes, given) => {
       const reduction = reductionOf(nodes, given);
       await life.admitMemory(bytesOfReduction(reduction));
       const joined = new MergedParts(reduction.plan);
-      // The derived fields of a frame are made whole.
-      const size = [reduction.derived ? 1 : joined.parts.total, given.columns.length] as const;
+      // Derived fields exist for whole frames only, so that a frame is one part.
+      const size = { parts: reduction.derived ? 1 : joined.parts.total, columns: given.columns.length };
       const found = await pass({ reduction }, nodes, size, (share) => joined.addPartial(unpackStates([share])));
       return found === null ? joined.result : (found.reduced as Merged);
     },
     sum: async (spectrum, nodes) => {
       const sums = emptySums(spectrum.plan);
-      const found = await pass({ spectrum }, nodes, [1, spectrum.plan.columns.length], (share) => {
+      const size = { parts: 1, columns: spectrum.plan.columns.length };
+      const found = await pass({ spectrum }, nodes, size, (share) => {
         for (const part of unpackStates<readonly Uint8Array[]>([share])) addSums(spectrum.plan, sums, unpackSums(part));
       });
       return found === null ? sums : (found.sums as SpectrumSums);
