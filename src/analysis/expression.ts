@@ -208,7 +208,8 @@ class ExpressionCompiler {
     const { viscosity, refusesEarlier } = this.#names;
     const units = this.#names.units ?? {};
     const present = refusesEarlier === true && !Object.hasOwn(this.#names.fields, name) ? presentName(name) : undefined;
-    if (present !== undefined)
+    // What a dataset lacks, it is not told to write.
+    if (present !== undefined && keyOf(present.replace(/ .*|^filter/g, ""), this.#names) !== undefined)
       throw this.#refuse(`nothing has the name ${excerpt(name)}; write ${present}`, column, present);
     if (name === "tau") return this.#stress(column);
     if (name === "nu" && viscosity !== undefined)

@@ -129,6 +129,15 @@ describe("refusals name the column", () => {
   });
 
   it.each([
+    ["b", "magnetic", "nothing has the name b; write norm(magnetic)"],
+    ["b", "density", "b: the dataset has no magnetic"],
+    ["bar_A", "velocity", "nothing has the name bar_A; write filter(A)"],
+  ])("of %s propose what a dataset with %s has", (text, field, said) => {
+    const names = { fields: { [field]: field === "density" ? 1 : 3 } as const, refusesEarlier: true };
+    expect(() => compileExpression(text, names)).toThrow(said);
+  });
+
+  it.each([
     ["", "it is empty"],
     ["ux uy", "an operator is missing; + is %2B in an address"],
     ["fluc(u.x) + bogus", /nothing has the name bogus; names are .* \(column 13\)/],
