@@ -119,9 +119,10 @@ export class Stage {
     canvas.setAttribute("aria-hidden", "true");
     this.#overlay = new OverlayCanvas(root);
     root.prepend(canvas);
+    const isHalf = new URLSearchParams(location.search).has("half");
     const start = () => {
       try {
-        this.#renderer = new Renderer(canvas, this.#memory);
+        this.#renderer = new Renderer(canvas, { half: isHalf, limit: this.#memory });
         this.#streaks = new Streaks(this.#renderer.gl);
       } catch (error) {
         stage.noGraphics.value = error instanceof Error ? error.message : String(error);

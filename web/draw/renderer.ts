@@ -112,12 +112,12 @@ export class Renderer {
   #ratio = 1;
   #resolution = 1;
 
-  constructor(canvas: HTMLCanvasElement, limit: number) {
+  constructor(canvas: HTMLCanvasElement, { half = false, limit = 256 * 2 ** 20 } = {}) {
     const gl = canvas.getContext("webgl2", { antialias: false, alpha: false, preserveDrawingBuffer: true });
     if (gl === null) throw new Error("no WebGL2");
     this.gl = gl;
     gl.getExtension("EXT_color_buffer_float");
-    this.#textures = new Textures(gl, limit);
+    this.#textures = new Textures(gl, half, limit);
     this.#segments = this.#makeSegments();
   }
 

@@ -26,10 +26,10 @@ export class Textures {
   readonly #nodes = new WeakMap<Dataset, Map<string, WebGLTexture>>();
   readonly #emptySpaces = new WeakMap<Samples, { key: string; texture: WebGLTexture }>();
 
-  constructor(gl: WebGL2RenderingContext, limit: number) {
+  constructor(gl: WebGL2RenderingContext, half: boolean, limit: number) {
     this.#gl = gl;
     this.#limit = limit;
-    this.#isFloat = gl.getExtension("OES_texture_float_linear") !== null;
+    this.#isFloat = !half && gl.getExtension("OES_texture_float_linear") !== null;
     this.clear = tableTexture(gl, new Uint8Array(4));
   }
 
