@@ -208,7 +208,6 @@ class ExpressionCompiler {
     const { viscosity, refusesEarlier } = this.#names;
     const units = this.#names.units ?? {};
     const present = refusesEarlier === true && !Object.hasOwn(this.#names.fields, name) ? presentName(name) : undefined;
-    // What a dataset lacks, it is not told to write.
     if (present !== undefined && keyOf(present.replace(/ .*|^filter/g, ""), this.#names) !== undefined)
       throw this.#refuse(`nothing has the name ${excerpt(name)}; write ${present}`, column, present);
     if (name === "tau") return this.#stress(column);

@@ -128,13 +128,10 @@ describe("refusals name the column", () => {
     expect(() => compileExpression(text, names)).toThrow("the dataset has no velocity (column ");
   });
 
-  it.each([
-    ["b", "magnetic", "nothing has the name b; write norm(magnetic)"],
-    ["b", "density", "b: the dataset has no magnetic"],
-    ["bar_A", "velocity", "nothing has the name bar_A; write filter(A)"],
-  ])("of %s propose what a dataset with %s has", (text, field, said) => {
-    const names = { fields: { [field]: field === "density" ? 1 : 3 } as const, refusesEarlier: true };
-    expect(() => compileExpression(text, names)).toThrow(said);
+  it("proposes what the dataset has", () => {
+    const compiled = (field: string) => () => compileExpression("b", { fields: { [field]: 3 }, refusesEarlier: true });
+    expect(compiled("magnetic")).toThrow("nothing has the name b; write norm(magnetic)");
+    expect(compiled("flux")).toThrow("b: the dataset has no magnetic");
   });
 
   it.each([

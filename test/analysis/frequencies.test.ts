@@ -43,9 +43,8 @@ it("frequencies sum to the mean square without a window, of segments too", () =>
 it.each([[0], [1]] as const)("lines along open axis %i are left out and counted as lines", (line) => {
   const [times, ends] = [4, { length: 4, step: 4, axis: null, nodes: 1, isPair: false }];
   const options: FrequencyOptions = { of: [0], line, times, window: "none", detrend: "none", ...ends };
-  const values = Float64Array.from({ length: 16 }, (_, i) => Math.sin(i));
-  for (const unknown of [5, line === 0 ? 7 : 13]) values[unknown] = Number.NaN;
-  values[2] = Number.POSITIVE_INFINITY;
+  const unknown = new Map([5, line === 0 ? 7 : 13].map((i) => [i, Number.NaN])).set(2, Number.POSITIVE_INFINITY);
+  const values = Float64Array.from({ length: 16 }, (_, i) => unknown.get(i) ?? i);
   expect(frequenciesOf(options, [values], null, [4, 4, 1])).toMatchObject({ count: 2, missing: 1, infinite: 1 });
 });
 

@@ -19,7 +19,7 @@ import type { Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { PRODUCERS } from "../../support/producers.js";
-import { fieldprobe } from "../../support/run-command.js";
+import { fieldprobe, stdoutOf } from "../../support/run-command.js";
 import { folderIn, scratchFolder } from "../../support/scratch.js";
 
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
@@ -67,8 +67,7 @@ describe("fieldprobe inspect", () => {
   });
 
   it("prints the descriptor that says the same", async () => {
-    const { status, stdout } = await fieldprobe("inspect", well, "--json", "--trajectory", "1");
-    expect(status).toBe(0);
+    const stdout = await stdoutOf("inspect", well, "--json", "--trajectory", "1");
     expect(JSON.parse(stdout).fields.velocity).toMatchObject({ path: "/t1_fields/velocity", index: 1 });
     writeFileSync(join(SCRATCH, "dataset.json"), stdout.replaceAll('"well.h5"', '"in/well.h5"'));
     const checked = (await fieldprobe("check", SCRATCH)).stdout;
