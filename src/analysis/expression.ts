@@ -78,7 +78,7 @@ export function compileExpression(text: string, names: Names, member = "expressi
   const shared: Compilation = { inputs: new Set(), reads: new Set(), parts: 0, parsedFormulas: new Map(), means };
   const tree = parse(text, refuse);
   const { key, shape, dimension, source, run } = new ExpressionCompiler(names, shared, refuse).compile(tree);
-  const { kind, field = null } = partsOfInput(source?.key ?? "t") ?? {};
+  const { kind, field = null } = (source && partsOfInput(source.key)) ?? {};
   return {
     text,
     key,
@@ -125,7 +125,7 @@ interface Compilation {
   readonly reads: Set<InputKey>;
   parts: number;
   readonly parsedFormulas: Map<string, SyntaxTree>;
-  /** The fields of a level that are means of expressions, by the keys of these. */
+  /** Fields of a coarser level that hold the mean of an expression, by the key of that expression. */
   readonly means: ReadonlyMap<string, string>;
 }
 
@@ -153,7 +153,7 @@ class ExpressionCompiler {
     const part = this.#compilePart(tree, depth);
     const field = means.size === 0 ? undefined : means.get(part.key);
     if (field === undefined) return part;
-    // A level reads the mean of the part instead of what the part reads.
+    // This level holds the mean of this part: read that field, and forget the inputs that its compilation has added.
     for (const [i, set] of [inputs, reads].entries()) for (const key of [...set].slice(sizes[i])) set.delete(key);
     return { ...this.#read(`value:${field}`, 0, part.shape, part.dimension), key: part.key, meanOf: part };
   }
@@ -290,7 +290,7 @@ class ExpressionCompiler {
     const inner = this.#argumentOf(argument, depth);
     if (name === "DDt") {
       if (inner.shape === "tensor") throw this.#refuse("DDt takes a scalar or a vector, not a tensor", column);
-      // As ddt(e) + dot(grad(e), velocity), or grad(e) * velocity, without parts around e that make it deeper.
+      // ddt(e) + dot(grad(e), u), of a vector ddt(e) + grad(e) * u; written as a text it would be nested deeper.
       const [rate, slope] = ["ddt", "grad"].map((one) => this.#call({ ...tree, callee: { name: one } }, depth));
       const u = this.#name("velocity", column);
       const isVector = inner.shape === "vector";
@@ -406,7 +406,7 @@ class ExpressionCompiler {
     if (shape !== "tensor" || source === undefined) throw this.#refuse(`${name} takes a vector, not a scalar`, column);
     const entry = (i: number, j: number) =>
       inputPart(source.key, source.from + source.step * (3 * i + j), "scalar", dimension);
-    // The trace has the same bits, but reads all entries.
+    // tr(grad(u)) has the same value and key, but reads all nine entries.
     if (name === "div") return { ...this.#sumOverAxes(column, (i) => entry(i, i)), key: `tr(${key})` };
     const turn = (i: number, j: number) => this.#binary("-", entry(i, j), entry(j, i), column);
     return this.#array([turn(2, 1), turn(0, 2), turn(1, 0)], column);

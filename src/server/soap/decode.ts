@@ -195,15 +195,13 @@ class OperationDecoder {
         this.#assign(member.name, readInt(collapsed(text), member.name));
         return;
       case "SpatialInterpolation":
-      case "TemporalInterpolation":
-        if (!ENUMERATIONS[member.type].includes(text)) {
-          throw invalid(
-            `The member ${member.name} is not one of ${ENUMERATIONS[member.type].join(", ")}.`,
-            member.name,
-          );
-        }
+      case "TemporalInterpolation": {
+        const known = ENUMERATIONS[member.type];
+        const problem = `The member ${member.name} is not one of ${known.join(", ")}.`;
+        if (!known.includes(text)) throw invalid(problem, member.name);
         this.#assign(member.name, text);
         return;
+      }
       default:
         throw new TypeError(`${member.type} is not a simple type`);
     }
