@@ -6,7 +6,7 @@ import { type Scaled, scalesQuestion } from "./ruler.js";
 import { isolated, picked } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question } from "./state/ask.js";
-import { type Dataset, frameOf, nodeOf, type Vec3, volumeOfCells } from "./state/dataset.js";
+import { type Dataset, frameOf, isMoving, nodeOf, type Vec3, volumeOfCells } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
 import { operand } from "./state/link.js";
 import { quantityOf } from "./state/quantities.js";
@@ -29,11 +29,12 @@ interface Answer {
 
 const MAX_NODES = 2 ** 21;
 
-/** The question with the structure that was clicked; null without a click, or if the frame is too large. */
+/** The question with the structure that was clicked; null without a click, of large frames, and if the nodes move. */
 function questionOf(set: Dataset): Question | null {
   const { surface, time } = view.value;
   const nodes = set.axes.reduce((product, axis) => product * axis.nodes, 1);
-  if (picked.value === null || surface.value === null || !shows3d(view.value) || nodes > MAX_NODES) return null;
+  if (picked.value === null || surface.value === null || !shows3d(view.value)) return null;
+  if (nodes > MAX_NODES || isMoving(set)) return null;
   const where = `${operand(surface.what)} ${enclosesLowValues(surface.what) ? "<" : ">"} ${surface.value}`;
   const at = set.times[frameOf(time, set)];
   return { dataset: set.name, call: "structures", what: [surface.what], where, time: at, labels: true };

@@ -41,6 +41,8 @@ export interface Dataset {
   readonly methods: readonly string[];
   /** The method of previews and dye: sets with one node along an open axis have nearest only. */
   readonly plainMethod: string;
+  /** Velocity of the nodes; absent: they rest. */
+  readonly frameVelocity?: readonly number[];
   /** Number of levels of means; known only of datasets too large to be loaded whole. */
   readonly levels: number;
 }
@@ -187,17 +189,14 @@ export function cellOf(axis: Axis, node: number): number {
 export const volumeOfCells = ({ axes }: Dataset): number =>
   axes.reduce((all, { edges, length }) => all * (edges ? (edges.at(-1) as number) - edges[0] : length || 1), 1);
 
-export function flatAxis({ axes }: Dataset): AxisName | undefined {
-  return axes.find(({ nodes }) => nodes === 1)?.name;
-}
+export const flatAxis = ({ axes }: Dataset): AxisName | undefined => axes.find(({ nodes }) => nodes === 1)?.name;
 
-export function hasVelocity({ fields }: Dataset): boolean {
-  return fields.some(({ name }) => name === "velocity");
-}
+export const hasVelocity = ({ fields }: Dataset): boolean => fields.some(({ name }) => name === "velocity");
 
-export function isStaggered({ fields }: Dataset): boolean {
-  return fields.some(({ nodes }) => nodes !== undefined);
-}
+export const isMoving = ({ frameVelocity = [] }: Dataset): boolean => frameVelocity.some((speed) => speed !== 0);
+
+/** Whether nodes are not the places of samples: fields have nodes of their own, or the grid moves. */
+export const hasOtherNodes = (set: Dataset) => isMoving(set) || set.fields.some(({ nodes }) => nodes !== undefined);
 
 /** The stored frame nearest to a time. */
 export const frameOf = (time: number | null, { times }: Dataset): number => (time === null ? 0 : nearest(times, time));

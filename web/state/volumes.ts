@@ -1,6 +1,6 @@
 /** Volumes: samples of a quantity in the whole box at a stored time, and functions on volumes. */
 import { askNumbers, type Numbers, type Question, Refusal, type Wanted } from "./ask.js";
-import { type Axis, cellOf, coordinateOf, type Dataset, isStaggered, nodeOf, type Vec3, wrapped } from "./dataset.js";
+import { type Axis, cellOf, coordinateOf, type Dataset, hasOtherNodes, nodeOf, type Vec3, wrapped } from "./dataset.js";
 import { asFlowMap, durationOf, hasFlowMaps, PATH_SAMPLES } from "./flow-map.js";
 import { memoized } from "./memoized.js";
 
@@ -84,8 +84,8 @@ function slabsOf(count: number, most: number, isOpen: boolean): (readonly [first
 }
 
 /**
- * The want of a volume, in slabs. Sample `i` along an axis lies at node `i * strides`: stored nodes, or where strides do
- * not divide the axis, of staggered fields, of levels and of flow maps, samples of the service at these places.
+ * The want of a volume, in slabs. Sample `i` along an axis lies at node `i * strides`: stored nodes or, where strides do
+ * not divide the axis, of staggered fields, moving grids, levels and flow maps, samples of the service at these places.
  */
 export function wantedVolume(
   dataset: Dataset,
@@ -100,10 +100,11 @@ export function wantedVolume(
   // Samples of flow maps have one stride; others of short axes need not be as coarse as those of the longest.
   const wanted = axes.map(({ nodes }) => (isPaths ? stride : Math.ceil((nodes * stride) / mostNodes(dataset))));
   const isStretched = axes.some(({ coordinates }) => coordinates !== undefined);
-  const isCubic = stride > 1 && wanted.every((one) => one === stride) && !isStretched && !isStaggered(dataset);
+  const isCubic = stride > 1 && wanted.every((one) => one === stride) && !isStretched && !hasOtherNodes(dataset);
   const level = isCubic && !isPaths ? Math.min(dataset.levels, Math.floor(Math.log2(stride))) : 0;
   const spaced = axes.map((axis, a) => equalSteps(axis, wanted[a]));
-  const isStored = level === 0 && !isPaths && !isStaggered(dataset) && spaced.every(([, one], a) => one === wanted[a]);
+  const isStored =
+    level === 0 && !isPaths && !hasOtherNodes(dataset) && spaced.every(([, one], a) => one === wanted[a]);
   const [nx, ny, nz] = spaced.map(([count]) => count);
   const strides = spaced.map(([, one]) => one) as unknown as Vec3;
   const place = (a: number, i: number) => coordinateOf(axes[a], i * strides[a]);

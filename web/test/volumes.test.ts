@@ -194,6 +194,7 @@ it.each([
   ["nodes of stretched axes", [periodic(X, 402), table(Y), periodic(Z, 200)], {}, 3, "nodes"],
   ["strides that do not divide a period", [periodic(X, 251), periodic(Y, 12), periodic(Z, 14)], {}, 2, "grid"],
   ["strides that end before the last node", [open(X, 200), open(Y, 12), open(Z, 14)], {}, 2, "grid"],
+  ["a grid that moves", [periodic(X, 24), open(Y, 33), periodic(Z, 20)], { frameVelocity: [0, 0, 0.1] }, 1, "grid"],
   ["staggered fields", [periodic(X, 24), open(Y, 33), periodic(Z, 20)], { isStaggered: true }, 1, "grid"],
   [
     "staggered fields, of an axis in parts",
@@ -220,9 +221,11 @@ it.each([
   ["levels of open axes", [open(X, 280), open(Y, 252), open(Z, 222)], { levels: 5 }, 2, "grid"],
 ] as const)(
   "has samples where it takes them to be: %s",
-  async (_, axes, { levels = 0, isStaggered = false }: { levels?: number; isStaggered?: boolean }, stride, call) => {
+  async (_, axes, own: { levels?: number; isStaggered?: boolean; frameVelocity?: readonly number[] }, stride, call) => {
+    const { levels = 0, isStaggered = false, ...moving } = own;
     const fields = [{ name: "velocity", ...(isStaggered ? { nodes: {} } : {}) }];
-    const set = { ...dataset(axes), name: "known", digest: "d", times: [0], levels, fields } as unknown as Dataset;
+    const known = { name: "known", digest: "d", times: [0], levels, fields, ...moving };
+    const set = { ...dataset(axes), ...known } as unknown as Dataset;
     const asked: URL[] = [];
     manifests.set("known", "d");
     vi.stubGlobal("location", new URL("http://127.0.0.1/view/known"));
