@@ -200,7 +200,7 @@ function filterFactors(
   a: 0 | 1 | 2,
   k: Float64Array,
 ): Float64Array {
-  if (filter === null || filter.kind === "sharp" || !actsAlong(filter, a)) return k.map(() => 1);
+  if (filter === null || filter.kind === "sharp" || nodes[a] === 1 || !actsAlong(filter, a)) return k.map(() => 1);
   if (filter.kind === "gaussian") return k.map((one) => Math.exp(-((one * filter.width) ** 2) / 24));
   const h = periods[a] / nodes[a];
   const width = boxNodes(filter.width, h);

@@ -1,13 +1,13 @@
 /** Data of two dimensions: one rule for axes of one node in SOAP, in `/api` and on the command line. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
 import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { operationValues } from "../support/operation-questions.js";
 import { fieldprobe } from "../support/run-command.js";
 import { folderIn, scratchFolder } from "../support/scratch.js";
-import { serveTestData } from "../support/service.js";
+import { useTestData } from "../support/service.js";
 
 const DATA = scratchFolder();
 const INPUT = join(scratchFolder(), "points.csv");
@@ -33,13 +33,8 @@ for (const [name, periodic] of [
       dimensions: ["z", "y", "x", "c"],
       lengths: { x: NODES, y: NODES, z: 1 },
       value: ({ x, y, c }) => {
-        const [sx, cx, sy, cy] = [x, y].flatMap((i) => [Math.sin(i * STEP), Math.cos(i * STEP)]) as [
-          number,
-          number,
-          number,
-          number,
-        ];
-        return [sx * cy, cx + 2 * sy, 3][c] as number;
+        const [a, b] = [x * STEP, y * STEP];
+        return [Math.sin(a) * Math.cos(b), Math.cos(a) + 2 * Math.sin(b), 3][c] as number;
       },
     }),
   );
@@ -52,9 +47,21 @@ for (const [name, periodic] of [
     }),
   );
 }
-const service = await serveTestData([DATA]);
+const service = await useTestData([DATA]);
 const client: Awaited<ReturnType<typeof connect>> = await connect(service.url);
-afterAll(() => service.close());
+
+it.each([
+  ["gaussian", Math.exp(-(0.8 ** 2) / 12)],
+  ["tophat", ((1 + 2 * Math.cos(STEP) + 2 * Math.cos(2 * STEP)) / 5) ** 2],
+  ["sharp", 1],
+])("filters by a %s wider than the period of one node, and names other axes where there is none", async (kind, by) => {
+  const ask = async (name: string) =>
+    (await fetch(`${service.url}/api/datasets/${name}/nodes?what=filter(u.x,${kind}:0.8)&i=5&j=3&k=0`)).json();
+  const { data } = (await ask("constant")) as { data: Record<string, number[][][]> };
+  expect(Object.values(data).flat(3)[0]).toBeCloseTo(by * Math.sin(5 * STEP) * Math.cos(3 * STEP), 6);
+  const why = 'the shortest axis of "plane" is 0, along z; filter(e, gaussian:0.8, x, y) leaves it out';
+  if (kind === "gaussian") expect(await ask("plane")).toMatchObject({ detail: `filter.width: ${why}.` });
+});
 
 type Ask = (
   dataset: string,

@@ -34,9 +34,7 @@ export function derivedFor(
   const isAnywhere = scheme !== "spectral" && filters.every(fits);
   const grid = {
     nodes: axes.map(({ nodes }) => nodes) as unknown as DerivedPlan["nodes"],
-    periods: axes.map((axis) =>
-      axis.periodic ? axis.nodes * axis.spacing : spanOf(axis).length,
-    ) as unknown as DerivedPlan["periods"],
+    periods: axes.map((axis) => spanOf(axis).length) as unknown as DerivedPlan["periods"],
     transformed: axes.map(({ periodic }) => periodic || !isAnywhere) as unknown as DerivedPlan["transformed"],
   };
   const isOfOthers = [...keys].some((key) => otherDataset(partsOfInput(key) ?? NO_INPUT) !== undefined);
@@ -45,13 +43,17 @@ export function derivedFor(
   if (plan === null) return null;
   checkTransforms(dataset, grid.transformed, scheme === "spectral" ? "derivatives" : "filter");
   for (const one of filters) {
-    const along = AXIS_NUMBERS.filter((a) => actsAlong(one, a));
-    const longest = Math.min(...along.map((a) => grid.periods[a]));
-    if (one.width > longest)
+    // Along a periodic axis of one node fields are constant.
+    const along = AXIS_NUMBERS.filter((a) => actsAlong(one, a) && (axes[a].nodes > 1 || !axes[a].periodic));
+    const [shortest = 0] = along.toSorted((a, b) => grid.periods[a] - grid.periods[b]);
+    if (along.length > 0 && one.width > grid.periods[shortest]) {
+      const text = `the shortest ${axes[shortest].periodic ? "period" : "axis"} of "${name}" is ${grid.periods[shortest]}`;
+      const others = along.flatMap((a) => (a === shortest ? [] : [`, ${"xyz"[a]}`])).join("");
       throw wrong(
         "filter.width",
-        `the shortest ${along.every((a) => axes[a].periodic) ? "period" : "axis"} of "${name}" is ${longest}`,
+        `${text}, along ${"xyz"[shortest]}; filter(e, ${one.kind}:${one.width}${others}) leaves it out`,
       );
+    }
     if (isAnywhere) for (const a of along) requireThreeNodes(axes[a], one.width, name);
   }
   return plan;
