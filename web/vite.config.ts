@@ -17,9 +17,8 @@ const compressed: Plugin = {
   closeBundle() {
     for (const name of readdirSync(BUILT, { recursive: true, encoding: "utf8" })) {
       const file = join(BUILT, name);
-      if (statSync(file).isFile() && statSync(file).size >= GZIP_BYTES) {
+      if (statSync(file).isFile() && statSync(file).size >= GZIP_BYTES)
         writeFileSync(`${file}.gz`, gzipSync(readFileSync(file), { level: 9 }));
-      }
     }
   },
 };

@@ -5,7 +5,7 @@ import { into, oneOf } from "../controls.js";
 import { hasTwoWalls, wallAxis } from "../state/dataset.js";
 import { plainNumber, shortNumber } from "../state/format.js";
 import { type CardKind, resultsOf } from "./card.js";
-import type { WallUnits } from "./profile.js";
+import { nodesAtFirst, type WallUnits } from "./profile.js";
 
 const BUDGETS = { k: "k", uu: "uu", vv: "vv", ww: "ww", uv: "uv" } as const;
 const chosen = signal<keyof typeof BUDGETS>("k");
@@ -32,9 +32,8 @@ export const budget: CardKind = {
   content(_set, _what, [[, answer]]) {
     const [result] = resultsOf<Readonly<Record<string, readonly (number | null)[]>>>(answer);
     const { u_tau, y_plus } = answer.wall_units as WallUnits;
-    const half = Math.ceil(y_plus.length / 2);
-    const numbers = (values: readonly (number | null)[] = []) =>
-      values.slice(0, half).map((value) => value ?? Number.NaN);
+    const numbers = (all: readonly (number | null)[] = []) =>
+      all.slice(0, nodesAtFirst(y_plus)).map((value) => value ?? Number.NaN);
     const curves = TERMS.flatMap(([key, label]): Curve[] =>
       // The pressure strain of k is zero, since the flow is incompressible.
       result[key] === undefined || (chosen.value === "k" && key === "p-strain")
@@ -42,17 +41,17 @@ export const budget: CardKind = {
         : [{ label, points: numbers(result[key]).map((value, i): [number, number] => [y_plus[i], value]) }],
     );
     const peak = Math.max(...numbers(result.produc).filter(Number.isFinite).map(Math.abs));
-    const rest = numbers(result.sum);
-    const outside = rest.filter((one, i) => y_plus[i] > 1 && Number.isFinite(one)).map(Math.abs);
+    const outside = numbers(result.sum)
+      .filter((one, i) => y_plus[i] > 1 && Number.isFinite(one))
+      .map(Math.abs);
+    const residual = plainNumber((100 * Math.max(...outside)) / peak, 2);
     return {
       title: `Budget of the ${chosen.value === "k" ? "turbulent energy" : `⟨${chosen.value}⟩`}, all times, first half`,
       chart: { x: { label: "y⁺", isLog: true }, y: { label: "in u_τ⁴/ν" }, curves, zero: true },
       rows: [
         ["u_τ", shortNumber(u_tau)],
         ["Peak production", shortNumber(peak)],
-        ...(peak > 1e-9
-          ? [["Residual, y⁺ > 1", `${plainNumber((100 * Math.max(...outside)) / peak, 2)} % of the peak`] as const]
-          : []),
+        ...(peak > 1e-9 ? [["Residual, y⁺ > 1", `${residual} % of the peak`] as const] : []),
       ],
     };
   },

@@ -21,6 +21,9 @@ export interface WallUnits extends Readonly<Record<`${string}_plus`, readonly nu
   readonly u_tau: number;
 }
 
+/** The nodes nearer to the first of two walls than to the second: up to there distances from the nearer wall grow. */
+export const nodesAtFirst = (from: readonly number[]) => 1 + from.findIndex((y, i) => !(from[i + 1] > (1 + 1e-9) * y));
+
 const profileAxis = ({ axes }: Dataset): Axis => axes.find(({ periodic, nodes }) => !periodic && nodes > 1) ?? axes[1];
 
 const wallRows = ({ nu, u_tau }: WallUnits, axis: Axis): CardContent["rows"] => [
@@ -33,8 +36,7 @@ function wallContent(answers: Answered, axis: Axis, profiles: readonly Curve[], 
   const measured = answers.flatMap(([, { wall_units }, label], i): Curve[] => {
     if (wall_units === undefined) return [];
     const { u_tau, [`${axis.name}_plus` as const]: distances } = wall_units as WallUnits;
-    const { points } = profiles[i];
-    const half = points.slice(0, hasTwoWalls(axis) ? Math.ceil(points.length / 2) : points.length);
+    const half = profiles[i].points.slice(0, hasTwoWalls(axis) ? nodesAtFirst(distances) : distances.length);
     // A wall without a node or a value is taken to be at rest.
     const atWall = half[distances.indexOf(0)]?.[1] || 0;
     const direction = Math.sign(half.reduce((sum, [, u]) => sum + (u - atWall || 0), 0));
@@ -44,10 +46,8 @@ function wallContent(answers: Answered, axis: Axis, profiles: readonly Curve[], 
     return [{ label: label ?? "u⁺", points: scaled }];
   });
   const last = Math.max(...measured.flatMap(({ points }) => points.map(([y]) => y)));
-  const viscous = [0.3, 1, 2, 4, 8, 11].map((y): [number, number] => [y, y]);
-  const logarithmic = [8, 15, 30, 60, last]
-    .filter((y) => y <= last)
-    .map((y): [number, number] => [y, Math.log(y) / 0.41 + 5.2]);
+  const inLog = [8, 15, 30, 60, last].filter((y) => y <= last);
+  const logarithmic = inLog.map((y): [number, number] => [y, Math.log(y) / 0.41 + 5.2]);
   return {
     title: "Mean velocity relative to the wall, in wall units",
     chart: {
@@ -55,7 +55,11 @@ function wallContent(answers: Answered, axis: Axis, profiles: readonly Curve[], 
       y: { label: "u⁺" },
       curves: [
         ...measured,
-        { label: `u⁺ = ${axis.name}⁺`, points: viscous, isDashed: true },
+        {
+          label: `u⁺ = ${axis.name}⁺`,
+          points: [0.3, 1, 2, 4, 8, 11].map((y): [number, number] => [y, y]),
+          isDashed: true,
+        },
         { label: `ln ${axis.name}⁺ / 0.41 + 5.2`, points: logarithmic, isDashed: true },
       ],
     },
@@ -93,8 +97,8 @@ export const profile: CardKind = {
       return { label: label ?? symbol, points: positions.map((y, i): [number, number] => [y, mean[i] ?? Number.NaN]) };
     });
     const wall = answers[0][1].wall_units as WallUnits | undefined;
-    const left = leftOut(resultsOf<LeftOut>(answers[0][1])[0]);
-    const rows = [...(wall === undefined ? [] : wallRows(wall, axis)), ...left];
+    const [of] = resultsOf<LeftOut>(answers[0][1]);
+    const rows = [...(wall === undefined ? [] : wallRows(wall, axis)), ...leftOut(of)];
     if (wall !== undefined && isInWallUnits.value) return wallContent(answers, axis, curves, rows);
     const why = isInWallUnits.value && wallAxis(set) !== null ? whyPlain(set, what, answers[0][0]) : null;
     return {

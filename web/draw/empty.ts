@@ -19,9 +19,7 @@ export function emptySpace({ dims, data }: Samples, level: number, side: 1 | -1,
   for (let k = 0; k < nz; k++) {
     for (let j = 0; j < ny; j++) {
       const row = nx * (j + ny * k);
-      for (let i = 0; i < nx; i++) {
-        if (side * (data[row + i] - level) > 0) mark(i, j, k);
-      }
+      for (let i = 0; i < nx; i++) if (side * (data[row + i] - level) > 0) mark(i, j, k);
     }
   }
   function mark(i: number, j: number, k: number): void {

@@ -164,8 +164,9 @@ it("draws the budget of the first half, since only the channel has mirrored halv
   const question = budget.question(set, "", 0);
   expect(question).toMatchObject({ over: ["x", "z", "t"], time: "all", units: "plus" });
   expect(question).not.toHaveProperty("fold");
-  const result = { produc: [0, 0.25, 7], dissip: [-0.1, -0.2, 8], sum: [0, 0.01, 9] };
-  const wall_units = { u_tau: 0.05, nu: 0.01, y_plus: [2, 10, 2] };
+  // Nodes gather at the second wall.
+  const result = { produc: [0, 0.25, 7, 7, 7], dissip: [-0.1, -0.2, 8, 8, 8], sum: [0, 0.01, 9, 9, 9] };
+  const wall_units = { u_tau: 0.05, nu: 0.01, y_plus: [2, 10, 9, 4, 2] };
   const { chart } = budget.content(set, "", [[0, { results: [result], wall_units }, null]]);
   expect(chart.curves.map(({ points }) => points)).toEqual([
     [

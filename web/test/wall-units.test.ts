@@ -114,8 +114,8 @@ it.each([
   ["a plane without values", [0, null, 1], [1, Number.NaN, 2, 10]],
 ])("draws the velocity relative to the wall of %s", (_, means, points) => {
   const answer = {
-    results: [{ coordinates: { y: [-1, -0.9, 0, 0.9, 1] }, mean: [...means, 0.9, 1], infinite: [3, 0, 0, 0, 2] }],
-    wall_units: { u_tau: 0.1, nu: 0.02, y_plus: [0, 1, 2, 1, 0] },
+    results: [{ coordinates: { y: [-1, -0.9, 0, 0.5, 0.9, 1] }, mean: [...means, 4, 5, 1], infinite: [3, 0, 0, 0, 2] }],
+    wall_units: { u_tau: 0.1, nu: 0.02, y_plus: [0, 1, 2, 1.5, 1, 0] },
   };
   toggleWallUnits();
   const { chart, rows } = profile.content(setOf(x, y, z), "u.x", [[0.5, answer, null]]);
