@@ -55,17 +55,8 @@ describe("particles at open faces", () => {
     const positions = Float64Array.of(1.5, 0, 0.5);
     const seen: number[][] = [];
     const record = (_: number, at: Float64Array) => seen.push([...at.subarray(0, 3)]);
-    advectTracers(
-      path(
-        flow(() => [1, 0.25, 2]),
-        0.125,
-        8,
-        outlet,
-        { record },
-      ),
-      positions,
-      1,
-    );
+    const slanted = flow(() => [1, 0.25, 2]);
+    advectTracers(path(slanted, 0.125, 8, outlet, { record }), positions, 1);
     expect([...positions]).toEqual([2, 0.125, 1.5]);
     expect(outlet.exits[0]).toBe(0.5);
     expect(seen.slice(3)).toEqual(Array.from({ length: 5 }, () => [2, 0.125, 1.5]));
@@ -74,16 +65,8 @@ describe("particles at open faces", () => {
   it("leave by the first of two faces", () => {
     const outlet = outletOf(1, OPEN, OPEN);
     const positions = Float64Array.of(1.5, 0.75, 0.5);
-    advectTracers(
-      path(
-        flow(() => [1, 1, 0]),
-        1,
-        2,
-        outlet,
-      ),
-      positions,
-      1,
-    );
+    const diagonal = flow(() => [1, 1, 0]);
+    advectTracers(path(diagonal, 1, 2, outlet), positions, 1);
     expect([...positions]).toEqual([1.75, 1, 0.5]);
     expect(outlet.exits[0]).toBe(0.25);
   });
@@ -114,16 +97,8 @@ describe("particles at open faces", () => {
     ] as const) {
       const outlet = outletOf(1);
       const positions = Float64Array.of(2, 0, 0.5);
-      advectTracers(
-        path(
-          flow(() => [u, 0, 0]),
-          0.125,
-          2,
-          outlet,
-        ),
-        positions,
-        1,
-      );
+      const along = flow(() => [u, 0, 0]);
+      advectTracers(path(along, 0.125, 2, outlet), positions, 1);
       expect([positions[0], outlet.exits[0]]).toEqual([x, exit]);
     }
   });

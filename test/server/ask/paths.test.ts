@@ -52,15 +52,6 @@ it("moves particles with drag as the SOAP operation does, with and without veloc
     for (let c = 2; c < 5; c++) expect(Math.abs((row[c] as number) - tracers.rows[i][c])).toBeLessThan(2e-3);
 });
 
-it("refuses initial velocities of particles of the flow", async () => {
-  const response = await fetch(`${service.url}/api/datasets/isotropic32/paths?time=0.4:0.5`, {
-    method: "POST",
-    headers: { "content-type": "text/csv" },
-    body: "x,y,z,vx,vy,vz\n1,2,3,0,0,0\n",
-  });
-  expect(await response.json()).toMatchObject({ member: "points", status: 400 });
-});
-
 const FALLS = { call: "paths", points: POINTS };
 const FITS = "(5000000 > 2000000): 2 of 5 times with as many samples, or 400000 samples at 5 times would fit";
 it.each([
@@ -71,6 +62,7 @@ it.each([
     "integrator: particles with drag are tracked by heun.",
   ],
   [400, { ...FALLS, time: "0.4:0.9", drag: -1 }, "drag: expected a number above 0"],
+  [400, { ...FALLS, time: "0.4:0.9", points: "1,2,3,0,0,0" }, "points: initial velocities vx, vy, vz are of particles"],
   [413, { call: "grid", time: 0.5, samples: 200 }, "(8000000 > 2000000): 2000000 samples would fit"],
   [413, { call: "grid", time: "0:2:0.5", samples: 100 }, FITS],
   [422, { ...FALLS, points: "1,1,1,1;1,1,1,3", time: "each:0.5", step: 0.25 }, "Time 3 out of range"],
