@@ -269,15 +269,15 @@ function sampleInGrid(
   subtractFrame(path, out, count);
 }
 
-/** Makes velocities in the resting frame those relative to the grid. */
+/** Makes velocities in the resting frame those relative to the grid; one that lacks a component is missing whole. */
 export function subtractFrame(
   { frameVelocity }: Pick<PathParameters, "frameVelocity">,
   velocities: Float64Array,
   count: number,
 ): void {
-  for (let a = 0; a < 3; a++) {
-    if (frameVelocity[a] === 0) continue;
-    for (let i = a; i < 3 * count; i += 3) velocities[i] -= frameVelocity[a];
+  for (let i = 0; i < 3 * count; i += 3) {
+    const isKnown = Number.isFinite(velocities[i] + velocities[i + 1] + velocities[i + 2]);
+    for (let a = 0; a < 3; a++) velocities[i + a] = isKnown ? velocities[i + a] - frameVelocity[a] : Number.NaN;
   }
 }
 
