@@ -140,7 +140,7 @@ function alongMembers({ names, orders, isAll, bins, count, powers, counts }: Alo
 }
 
 function isInside({ records, velocities }: PathPart, particle: number, record: number): boolean {
-  return !Number.isNaN(velocities[3 * (particle * records + record)]);
+  return [0, 1, 2].every((c) => Number.isFinite(velocities[3 * (particle * records + record) + c]));
 }
 
 /** The distance from a particle to another along an axis. */

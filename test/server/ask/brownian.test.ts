@@ -8,17 +8,20 @@ import { serveTestData } from "../../support/service.js";
 import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
 
 const SCRATCH = scratchFolder();
-/** A steady flow u on the test grid of unit spacing, whose axis y has the given faces. */
-async function writeFlow(name: string, u: readonly number[], y: object): Promise<void> {
+/** A steady flow u on the test grid of unit spacing; the component `lacks` is missing beyond x = 7 and y = 2. */
+async function writeFlow(name: string, u: readonly number[], y: object, lacks = -1): Promise<void> {
   const folder = folderIn(SCRATCH, name);
   const velocity = { file: "u.h5", path: "/u", dimensions: ["t", "z", "y", "x", "c"] as const };
-  await writeHdf5(join(folder, "u.h5"), (file) => writeField(file, "/u", { ...velocity, value: ({ c }) => u[c] ?? 0 }));
+  const value = ({ x, y, c }: Record<"x" | "y" | "c", number>) =>
+    c === lacks && x > 7 && y > 2 ? Number.NaN : (u[c] ?? 0);
+  await writeHdf5(join(folder, "u.h5"), (file) => writeField(file, "/u", { ...velocity, value }));
   const content = descriptor(name, { fields: { velocity } });
   writeDescriptor(folder, { ...content, axes: { ...(content.axes as object), y: { ...UNIT, ...y } } });
 }
 const UNIT = { nodes: NODES.y, origin: 0, spacing: 1 };
 await writeFlow("still", [0, 0, 0], { periodic: true });
 await writeFlow("wind", [2, 0, -1], { periodic: true });
+for (const c of [0, 1, 2]) await writeFlow(`lacks${c}`, [2, 0, -1], { periodic: true }, c);
 await writeFlow("slab", [0, 0, 0], { faces: "wall" });
 await writeFlow("shore", [0, 0, 0], { faces: ["wall", "open"] });
 
@@ -123,6 +126,27 @@ it("stop at walls, as many as the law of first passages says", async () => {
   const tail = Array.from({ length: 4000 }, (_, i) => Math.exp(-((away + (i + 0.5) / 400) ** 2) / 2) / 400);
   const expected = 4000 * mean(tail) * Math.sqrt(2 / Math.PI);
   expect(Math.abs(stopped.length / COUNT - expected)).toBeLessThan(4 * Math.sqrt((expected * (1 - expected)) / COUNT));
+});
+
+const UNTIL = { time: "0:1.9", step: 0.25, method: "nearest", points: "5.1,5,5;9,5,5" };
+it.each<Members>([
+  { integrator: "heun" },
+  { integrator: "rk4" },
+  { integrator: "dopri5" },
+  { diffusivity: 1e-9 },
+  { drag: 0.1 },
+  { frozen: true },
+])("have no coordinate from the step on that meets a velocity without one of its components: %o", async (members) => {
+  for (const dataset of ["lacks0", "lacks1", "lacks2"]) {
+    const { rows } = await question({ call: "paths", dataset, ...UNTIL, ...members });
+    const known = (rows as number[][]).map((row) => row.slice(2, 5).filter((one) => one !== null).length);
+    // The first meets the hole at x = 7.5 after 1.2, the second starts in it.
+    expect(known).toEqual([...[3, 3, 3, 3, 3, 0, 0, 0, 0], ...[3, 0, 0, 0, 0, 0, 0, 0, 0]]);
+    if (members.integrator === undefined) continue;
+    const { particles, velocity_square } = await question({ call: "dispersion", dataset, ...UNTIL, ...members });
+    expect(particles).toEqual([1, 1, 1, 1, 1, 0, 0, 0, 0]);
+    expect(velocity_square).toEqual([5, 5, 5, 5, 5, null, null, null, null]);
+  }
 });
 
 const BITS = { points: { random: 1000, seed: 4 }, time: "0.4:0.6", step: 0.01, diffusivity: 0.01, seed: 9 };
