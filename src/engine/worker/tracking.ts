@@ -170,14 +170,15 @@ function sampleAtTime(context: BatchContext, kernel: string, method: string, com
   };
 }
 
-/** Writes the flow map of each particle; the gradient of a particle that has left the domain is NaN. */
+/** Writes the flow map of each particle; the gradient of one that has left the domain or met a hole is NaN. */
 function writeFlowMap({ task }: BatchContext, state: Float64Array, exits: Float64Array | null): void {
   const { count, out, query } = task;
   const width = RECORDS.FlowMap.length;
   const span = Math.abs((query.EndTime as number) - (query.StartTime as number));
   for (let i = 0; i < count; i++) {
     const at = 3 * count + 9 * i;
-    if (exits !== null && !Number.isNaN(exits[i])) state.fill(Number.NaN, at, at + 9);
+    const hasLeft = exits !== null && !Number.isNaN(exits[i]);
+    if (hasLeft || Number.isNaN(state[3 * i])) state.fill(Number.NaN, at, at + 9);
     const stretches = stretchesOf(state, at);
     out.set(state.subarray(3 * i, 3 * i + 3), width * i);
     out.set(state.subarray(at, at + 9), width * i + 3);

@@ -149,6 +149,14 @@ it.each<Members>([
   }
 });
 
+it.each(["lacks0", "lacks2"])("have no flow map from the step on that meets a hole: %s", async (dataset) => {
+  // The stencil of the velocity has the hole from x = 4, that of its gradient from 5.5.
+  const how = { call: "flow_map", time: "0:0.5", step: 0.25, method: "Lag8", derivatives: "Fd4" };
+  const grid = { x: "4.2:4.9", y: "4:5", z: "4:5", samples: 2, what: ["map", "gradient", "ftle"] };
+  const { data } = await question({ dataset, ...how, ...grid });
+  expect(new Set(Object.values(data as object).flat(9))).toEqual(new Set([null]));
+});
+
 const BITS = { points: { random: 1000, seed: 4 }, time: "0.4:0.6", step: 0.01, diffusivity: 0.01, seed: 9 };
 const post = (service: RunningService, call: string, members: Members): Promise<Response> => {
   const headers = { "content-type": "application/json" };
