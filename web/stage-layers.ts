@@ -241,11 +241,10 @@ export function flowOf(pane: PlanePane, now: View): PaneFlow | null {
           const at = [...place];
           at[h] = centre[h] + ((i + 0.5) / columns - 0.5) * rect.width * size;
           at[v] = centre[v] + ((j + 0.5) / rows - 0.5) * rect.height * size;
-          const isInside = at.every((one, b) => isOnAxis(set.axes[b], one));
-          for (const [c, volume] of [across, up].entries()) {
-            const value = !isInside ? 0 : sampleAt(volume, set, at as unknown as Vec3);
-            out[2 * (i + columns * j) + c] = Number.isFinite(value) ? pace * value : 0;
-          }
+          if (!at.every((one, b) => isOnAxis(set.axes[b], one))) continue;
+          const flow = [across, up].map((volume) => pace * sampleAt(volume, set, at as unknown as Vec3));
+          // A component alone would have streaks in a direction that is not known.
+          if (flow.every(Number.isFinite)) out.set(flow, 2 * (i + columns * j));
         }
       }
       return out;

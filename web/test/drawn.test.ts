@@ -54,6 +54,16 @@ it("samples waves of few nodes for streaks as they are", async () => {
   expect(signs.filter((one, i) => one !== signs.at(i - 1))).toHaveLength(40);
 });
 
+it("has no streaks where a component of the flow is missing", async () => {
+  answering((call, { what = "", ...members }) =>
+    call === "values" ? { rows: [[1, 1, 1, 0]] } : filled(members, what === "u.y" ? Number.NaN : 3),
+  );
+  show(setOf("lacking", [0]), { flow: "streaks" });
+  const flow = () => flowOf(panes.value[0] as PlanePane, model.view.value);
+  await vi.waitFor(() => expect(flow()).not.toBeNull());
+  expect([...(flow()?.fill(1, 1) ?? [])]).toEqual([0, 0]);
+});
+
 it("draws no surface of one time under another", async () => {
   let pass = () => undefined as void;
   const passed = new Promise<void>((resolve) => {
