@@ -48,8 +48,8 @@ function pathOf(set: Dataset): readonly (readonly number[])[] {
   const rows = questionsOf(set).flatMap((question) => store.entry<Rows>(keyOf(set, question)).answer?.rows ?? []);
   return (
     rows
-      // Records after an exit have a place and no velocity.
-      .filter((row) => row[2] !== null && row.at(-1) !== null)
+      // Records after an exit or before a hole have a place and no velocity.
+      .filter((row) => row[2] !== null && !row.slice(-3).includes(null))
       .map((row) => [...row.slice(1, 5), ...row.slice(-4)].map((one) => one ?? Number.NaN))
       .toSorted(([a], [b]) => a - b)
   );

@@ -42,12 +42,12 @@ it.each([
 });
 
 it("stays at the end of a path that is lost, whichever time was shown before", async () => {
-  // It is lost after t = 1.2.
+  // It is lost after t = 1.2; its last velocity lacks a component.
   const rows = [0, 0.4, 0.8, 1.2].map((t) => [0, t, 1 + t, 1, 1, null, 7, 1, 0, 0]);
   const lost = [1.6, 2].map((t) => [0, t, null, null, null, null, null, null, null, null]);
   answering((call) =>
     call === "paths"
-      ? { rows: [...rows, ...lost] }
+      ? { rows: [...rows, [0, 1.4, 2.4, 1, 1, null, 7, null, 0, 0], ...lost] }
       : call === "values"
         ? { rows: [[1, 1, 1, 0]] }
         : new Float32Array(64),
