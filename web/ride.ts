@@ -9,7 +9,7 @@ import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question, Rows } from "./state/ask.js";
 import { centreAt, type Dataset, hasVelocity, nearest, placeIn, shortestOf, timeText } from "./state/dataset.js";
 import { columnOf, durationOf } from "./state/flow-map.js";
-import { ONE } from "./state/format.js";
+import { ONE_NUMBER_ONLY } from "./state/format.js";
 import { quantityOf } from "./state/quantities.js";
 import { valueText } from "./state/ranges.js";
 import { store } from "./state/shown.js";
@@ -105,7 +105,7 @@ export function ridePart(set: Dataset): TemplateResult | typeof nothing {
   const isOn = mounted.value !== null;
   const entries = questionsOf(set).map((question) => store.entry<Rows>(keyOf(set, question)));
   const isVector = entries.some(({ answer }) => (answer?.columns.length ?? 0) > 11);
-  const failed = isVector ? { message: ONE } : entries.find(({ error }) => error !== null)?.error;
+  const failed = isVector ? { message: ONE_NUMBER_ONLY } : entries.find(({ error }) => error !== null)?.error;
   const isPending = entries.some(({ answer, error }) => answer === null && error === null);
   return html`<section><h2>Ride</h2><div class="chips">
       <button aria-pressed=${isOn ? "true" : "false"} @click=${setting(mounted, isOn ? null : { at: cross.value, time: view.value.time ?? set.times[0] })}>${isOn ? "Get off" : "Ride the particle at the crosshair"}</button></div>

@@ -1,13 +1,13 @@
 /**
- * The stage: draws all panes whenever something that they show changes. It draws at most one picture a frame of the
- * screen, nothing that is drawn already, a plane before the surface, and the surface coarsely before finely.
+ * The stage: draws all panes whenever something that they show changes, at most once a frame of the screen. It skips
+ * panes that have not changed, draws planes before the surface, and the surface coarsely first.
  */
 import { effect } from "@preact/signals-core";
 import { onceThen } from "./controls.js";
 import { type Pane, type Pane3d, type PlanePane, pixelOf, type Rect } from "./draw/layout.js";
 import { drawAxisNames, drawBar, drawPlane, type Ink, rulesOf, write } from "./draw/overlay.js";
 import { OverlayCanvas } from "./draw/overlay-canvas.js";
-import { keyOfPlane, type Palette, type PlaneLayer, Renderer, type SurfaceLayer } from "./draw/renderer.js";
+import { inputsOfPlane, type Palette, type PlaneLayer, Renderer, type SurfaceLayer } from "./draw/renderer.js";
 import { Streaks } from "./draw/streaks.js";
 import { say } from "./notify.js";
 import * as layers from "./stage-layers.js";
@@ -154,7 +154,7 @@ export class Stage {
     });
   }
 
-  /** Pictures that the graphics card has finished, without pictures that differ only in streaks. */
+  /** The number of pictures that the graphics card has finished; those that differ only in streaks do not count. */
   finished(): number {
     const gl = this.#renderer?.gl;
     if (gl === undefined) return this.#finished;
@@ -346,7 +346,7 @@ export class Stage {
     const isOfBoth = isDifference(now);
     const layer = layers.drawnLayer(pane, now, pane.second);
     if (planeState === null || layer === null || typeof layer === "string" || now.centre === null) {
-      renderer.blank(index, rect, grounds);
+      renderer.clearPane(index, rect, grounds);
       const why = typeof layer === "string" ? layer : "";
       const isRefused = refusalOf(now, pane.second) !== null || (isOfBoth && refusalOf(now, true) !== null);
       this.#writeEmpty(drawing, index, rect, isRefused || why !== "", why);
@@ -363,7 +363,7 @@ export class Stage {
     const streaks = flow === null ? null : (this.#streaks?.advance(index, flow) ?? null);
     if (streaks !== null) this.#isFlowing = true;
     const sides = [labelOf(now, false), labelOf(now, true)];
-    const content = JSON.stringify([keyOfPlane(layer), layerB && keyOfPlane(layerB), at, sides, now.stage]);
+    const content = JSON.stringify([inputsOfPlane(layer), layerB && inputsOfPlane(layerB), at, sides, now.stage]);
     const key = `${content} ${cross.value} ${nextFlow !== null}`;
     const isSame = this.#drawn.get(index) === key && !isPending;
     if (isSame && streaks === null) return awaitsStreaks;
@@ -373,7 +373,7 @@ export class Stage {
     const isOnLight = layers.isLightMap(layer.map);
     const { mark } = isOnLight ? LIGHT : DARK;
     const rules = rulesOf(pane, set, now.centre, pixel.value);
-    renderer.planes(index, rect, drawn, { ...grounds, mark }, content, streaks, rules);
+    renderer.drawPlanes(index, rect, drawn, { ...grounds, mark }, content, streaks, rules);
     if (isSame) return false;
     this.#isChanged = true;
     const title = layers.planeTitle(pane, layer, cross.value);
@@ -412,7 +412,7 @@ export class Stage {
     if (surfaceState === null) {
       this.#drawn3d = "";
       this.#stopRefining();
-      renderer.ground(rect, grounds);
+      renderer.drawBackground(rect, grounds);
       const { surface, colour, time } = now;
       const set = dataset.value;
       const isRefused = set !== null && [surface.what, colour].some((what) => failureOf(set, what, frameOf(time, set)));
@@ -429,10 +429,10 @@ export class Stage {
     const trail = stage.trails.value;
     const dye = stage.dyeTrails.value;
     const show = () => {
-      const awaitsSurface = renderer.surface(rect, layer, key, grounds);
-      renderer.segments(rect, layer, lines, 1.2);
-      renderer.segments(rect, layer, trail, 2.2);
-      renderer.segments(rect, layer, dye, 1.6);
+      const awaitsSurface = renderer.drawSurface(rect, layer, key, grounds);
+      renderer.drawSegments(rect, layer, lines, 1.2);
+      renderer.drawSegments(rect, layer, trail, 2.2);
+      renderer.drawSegments(rect, layer, dye, 1.6);
       return awaitsSurface;
     };
     const { isFinest } = surfaceState;

@@ -1,6 +1,6 @@
 /** Ticks of axes and of colour bars, and the position of a value on a bar. */
 import type { Axis } from "../state/dataset.js";
-import { digitsOf, inPi, plainNumber, ticksOf } from "../state/format.js";
+import { digitsOf, piText, plainNumber, ticksOf } from "../state/format.js";
 import type { MapName, Range } from "../state/link.js";
 
 export interface Bar {
@@ -10,13 +10,13 @@ export interface Bar {
   readonly isLit: boolean;
 }
 
-/** The part of a bar below a value: below 0 for lower ones, as for what has no logarithm; NaN if it is missing. */
+/** Position of a value on a bar from 0 to 1: below 0 for smaller ones, -Infinity without a logarithm, NaN for NaN. */
 export function partOf({ low, high, scale }: Range, value: number): number {
   if (scale === "linear") return (value - low) / (high - low);
   if (scale === "log") return Math.log(Math.max(0, value) / low) / Math.log(high / low);
-  const part = Number(scale.split(":")[1]);
+  const linear = Number(scale.split(":")[1]);
   const top = Math.max(Math.abs(low), Math.abs(high));
-  return 0.5 + (0.5 * Math.sign(value) * Math.log1p(Math.abs(value) / part)) / Math.log1p(top / part);
+  return 0.5 + (0.5 * Math.sign(value) * Math.log1p(Math.abs(value) / linear)) / Math.log1p(top / linear);
 }
 
 /** Ticks of a bar from the lowest, with their texts. */
@@ -46,16 +46,16 @@ function ticksIn({ low, high, scale }: Range): number[] {
  * others.
  */
 export function axisTicks({ first, last, length, periodic }: Axis, from: number, to: number, count: number) {
-  const isPi = inPi(length) !== null;
+  const isPi = piText(length) !== null;
   const [low, high] = periodic ? [from, to] : [Math.max(first, from), Math.min(last, to)];
   const some = ticksOf(low, high, (count * (high - low)) / (to - from), isPi);
   // A narrow axis has room for two.
   const ends = (_: number, i: number, { length: n }: readonly number[]) => i === 0 || i === n - 1;
   const all = some.length > 1 ? some : ticksOf(low, high, 5, isPi).filter(ends);
-  const turns = periodic && !(all[1] - all[0] > length / 2);
+  const folds = periodic && !(all[1] - all[0] > length / 2);
   return all.map((tick) => {
-    const turned = turns ? tick - Math.floor((tick - first) / length + 1e-9) * length : tick;
-    const inside = Math.abs(turned) < 1e-12 * length ? 0 : turned;
-    return { tick, text: (isPi ? inPi(inside) : null) ?? plainNumber(inside, digitsOf(all)) };
+    const folded = folds ? tick - Math.floor((tick - first) / length + 1e-9) * length : tick;
+    const inside = Math.abs(folded) < 1e-12 * length ? 0 : folded;
+    return { tick, text: (isPi ? piText(inside) : null) ?? plainNumber(inside, digitsOf(all)) };
   });
 }

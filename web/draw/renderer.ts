@@ -26,8 +26,8 @@ export interface PlaneLayer {
   readonly crosshair: readonly [number, number];
 }
 
-/** Whatever changes the picture of a plane, but its crosshair and streaks. */
-export const keyOfPlane = ({ volume, picture, origin, scale, range, map, brush }: PlaneLayer): unknown => [
+/** All that the picture of a plane depends on, except crosshair and streaks. */
+export const inputsOfPlane = ({ volume, picture, origin, scale, range, map, brush }: PlaneLayer): unknown => [
   ...[volume.key, picture !== null, origin, scale, range, map],
   brush && [brush.volume.key, brush.low, brush.high],
 ];
@@ -101,7 +101,7 @@ export class Renderer {
   #frame = 0;
   #clearedAt = 0;
   readonly #segments: { readonly array: WebGLVertexArrayObject; readonly buffer: WebGLBuffer };
-  /** The picture of the surface, and the same on its ground, which lines are drawn over. */
+  /** The surface as rays find it, then the same drawn on the background; lines are drawn over the latter. */
   #lit: SurfaceImage = { key: "", coarse: null, faint: null, full: null, tiles: null, shown: "none" };
   #composed: { readonly key: string; readonly target: Target } | null = null;
   /** Fence behind what the context draws, and since when; edge of tiles that take about TILE_MS. */
@@ -147,11 +147,11 @@ export class Renderer {
    * Draws planes over each other in a pane, with the crosshair of the first. Their picture without crosshair and streaks
    * is reused until `key` changes.
    */
-  planes(
+  drawPlanes(
     index: number,
     rect: Rect,
     layers: readonly PlaneLayer[],
-    grounds: Palette,
+    palette: Palette,
     key: string,
     streaks: WebGLTexture | null,
     rules: readonly Rule[],
@@ -163,8 +163,8 @@ export class Renderer {
     const isSame = known?.key === key && known.target === target;
     if (!isSame) {
       // One half of a comparison may have no picture.
-      if (layers[0].swipe !== 0) this.#fill(target.framebuffer, [0, 0, w, h], grounds);
-      for (const layer of layers) this.#renderPlane(target, rect, layer, grounds);
+      if (layers[0].swipe !== 0) this.#fill(target.framebuffer, [0, 0, w, h], palette);
+      for (const layer of layers) this.#renderPlane(target, rect, layer, palette);
     }
     this.#bindPane(rect);
     const crosshairBoxes = this.#crosshairBoxes(rect, layers[0].crosshair);
@@ -180,22 +180,22 @@ export class Renderer {
       gl.uniform4f(at("pane"), left, bottom, w, h);
       gl.drawArrays(gl.TRIANGLES, 0, 3);
     }
-    this.#renderRules(rules, redrawn, grounds);
+    this.#renderRules(rules, redrawn, palette);
     this.#planes.set(index, { key, target, crosshairBoxes, isStreaked: streaks !== null, clearedAt: this.#clearedAt });
-    this.#renderCrosshair(rect, layers[0].crosshair, crosshairBoxes, grounds);
+    this.#renderCrosshair(rect, layers[0].crosshair, crosshairBoxes, palette);
   }
 
-  blank(index: number, rect: Rect, grounds: Palette): void {
+  clearPane(index: number, rect: Rect, palette: Palette): void {
     const known = this.#planes.get(index);
     if (known !== undefined) this.#planes.set(index, { ...known, clearedAt: -1 });
-    this.#fill(null, this.#deviceRect(rect), grounds);
+    this.#fill(null, this.#deviceRect(rect), palette);
   }
 
   /**
    * Draws the surface: first with a quarter of the pixels, then with all, tile by tile as they are done.
    * @returns whether an older picture is shown because the context is busy
    */
-  surface(rect: Rect, layer: SurfaceLayer, key: string, grounds: Palette): boolean {
+  drawSurface(rect: Rect, layer: SurfaceLayer, key: string, palette: Palette): boolean {
     const [width, height] = this.#litSize(rect);
     const lit = this.#lit;
     const sizedKey = `${key} ${width} ${height}`;
@@ -216,7 +216,7 @@ export class Renderer {
       lit.shown = "coarse";
       this.#setFence();
     }
-    this.#composeLit(rect, grounds);
+    this.#composeLit(rect, palette);
     return needsNewPicture && !isIdle;
   }
 
@@ -238,13 +238,13 @@ export class Renderer {
     return 0;
   }
 
-  ground(rect: Rect, grounds: Palette): void {
+  drawBackground(rect: Rect, palette: Palette): void {
     this.#lit.shown = "none";
-    this.#composeLit(rect, grounds);
+    this.#composeLit(rect, palette);
   }
 
-  /** Draws segments of ten numbers: two ends as shaders have positions, and a colour with its opacity. */
-  segments(rect: Rect, { camera, dataset }: SurfaceLayer, segments: Float32Array, width: number): void {
+  /** Draws segments of ten numbers: two ends in the local coordinates of the shaders, and a colour with its opacity. */
+  drawSegments(rect: Rect, { camera, dataset }: SurfaceLayer, segments: Float32Array, width: number): void {
     if (segments.length === 0) return;
     const { gl } = this;
     const box = this.#bindPane(rect);
@@ -285,7 +285,7 @@ export class Renderer {
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
   }
 
-  #renderRules(rules: readonly Rule[], parts: readonly DeviceRect[], grounds: Palette): void {
+  #renderRules(rules: readonly Rule[], parts: readonly DeviceRect[], palette: Palette): void {
     const { gl } = this;
     const ratio = this.#ratio;
     const thick = Math.max(1, Math.round(ratio));
@@ -296,7 +296,7 @@ export class Renderer {
     for (const { side, at: place, isSeam } of rules) {
       const from = side === 0 ? Math.round(place * ratio) : height - Math.round(place * ratio) - thick;
       const [opacity, dash] = isSeam ? [0.38, 6 * ratio] : [0.78, 0];
-      this.#setUniforms(program, { tint: [...grounds.mark, opacity], dash: [dash, 1 / 3], side });
+      this.#setUniforms(program, { tint: [...palette.mark, opacity], dash: [dash, 1 / 3], side });
       for (const [l, b, w, h] of parts) {
         const [low, high] = side === 0 ? [l, l + w] : [b, b + h];
         const [begin, end] = [Math.max(low, from), Math.min(high, from + thick)];
@@ -335,12 +335,12 @@ export class Renderer {
     });
   }
 
-  #renderCrosshair(rect: Rect, point: readonly [number, number], boxes: readonly DeviceRect[], grounds: Palette): void {
+  #renderCrosshair(rect: Rect, point: readonly [number, number], boxes: readonly DeviceRect[], palette: Palette): void {
     const { gl } = this;
     const program = this.#useProgram(COVER, shaders.CROSSHAIR);
     const [x, y] = this.#crosshairPixel(rect, point);
     const ratio = this.#deviceRect(rect)[2] / rect.width;
-    this.#setUniforms(program, { crosshair: [x + 0.5, y + 0.5], mark: grounds.mark, ratio });
+    this.#setUniforms(program, { crosshair: [x + 0.5, y + 0.5], mark: palette.mark, ratio });
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     for (const box of boxes) {
@@ -350,7 +350,7 @@ export class Renderer {
     gl.disable(gl.BLEND);
   }
 
-  #renderPlane(target: Target, rect: Rect, layer: PlaneLayer, grounds: Palette): void {
+  #renderPlane(target: Target, rect: Rect, layer: PlaneLayer, palette: Palette): void {
     const { gl } = this;
     const { dataset, volume, picture, range, brush, axes, swipe } = layer;
     const { width, height } = target;
@@ -400,7 +400,7 @@ export class Renderer {
       texelUp: along(up, step * texels[up]),
       inPlane: [0, 1, 2].map((a) => Number(axes.includes(a))),
       ...{ planeOrigin: [origin[across], origin[up]], planeStep: step, swipe: swipe * ratio, ratio },
-      ...{ ground: grounds.plane, hatch: grounds.hatch, pane: [0, 0, width, height] },
+      ...{ ground: palette.plane, hatch: palette.hatch, pane: [0, 0, width, height] },
     });
     this.#drawWholeTarget(target);
   }
@@ -470,7 +470,7 @@ export class Renderer {
     gl.flush();
   }
 
-  /** A target of a size, the given one if it has that, of colours and, unless it is of colours only, of distances. */
+  /** The given target if it has this size, else a new one: a texture of colours and, unless of these only, distances. */
   #targetOfSize(target: Target | null, width: number, height: number, isOfColours = false): Target {
     if (target?.width === width && target.height === height) return target;
     const { gl } = this;
@@ -514,13 +514,13 @@ export class Renderer {
   }
 
   /** Draws the lit picture on its background. Both are reused until one changes: lines over them change more often. */
-  #composeLit(rect: Rect, grounds: Palette): void {
+  #composeLit(rect: Rect, palette: Palette): void {
     const { gl } = this;
     const [x, y, w, h] = this.#deviceRect(rect);
     const { key, shown, full, coarse, faint, tiles } = this.#lit;
     const target = shown === "full" ? full : shown === "coarse" ? coarse : null;
     const isComplete = shown === "full" && tiles?.length === 0;
-    const composedKey = JSON.stringify([key, shown, tiles?.length, grounds.top, w, h]);
+    const composedKey = JSON.stringify([key, shown, tiles?.length, palette.top, w, h]);
     if (this.#composed?.key !== composedKey) {
       const reused = this.#composed?.target ?? null;
       this.#composed = { key: composedKey, target: this.#targetOfSize(reused, w, h, true) };
@@ -538,7 +538,7 @@ export class Renderer {
         this.#bind(2, gl.TEXTURE_2D, faint.textures[0], program.at("faint"));
         this.#bind(3, gl.TEXTURE_2D, faint.textures[1], program.at("faintDepth"));
       }
-      this.#setUniforms(program, { top: grounds.top, bottom: grounds.bottom, pane: [0, 0, w, h] });
+      this.#setUniforms(program, { top: palette.top, bottom: palette.bottom, pane: [0, 0, w, h] });
       this.#drawWholeTarget(this.#composed.target);
     }
     this.#bindPane(rect);
@@ -552,7 +552,7 @@ export class Renderer {
     const { axes } = dataset;
     const size = sizeOf(dataset);
     const unit = unitOf(Math.max(Math.abs(range.low), Math.abs(range.high)));
-    // Beyond a thousand ranges a symmetric logarithm is linear, and its terms would vanish in float32.
+    // With a linear part of a thousand ranges the scale is linear anyway, and log1p would vanish in float32.
     const part = Math.min(1000, Number(range.scale.split(":")[1] ?? 1) / unit);
     this.#setUniforms(program, {
       spacing: axes.map(({ spacing }, a) => (spacing * volume.strides[a]) / size),

@@ -1,7 +1,7 @@
 /** A figure as PDF: vectors and embedded fonts by jsPDF and svg2pdf.js, loaded on demand. */
 import { jsPDF } from "jspdf";
 import { svg2pdf } from "svg2pdf.js";
-import { UNWRITTEN } from "../state/format.js";
+import { MISSING_GLYPH } from "../state/format.js";
 import { base64 } from "./figure.js";
 
 const FONTS = [
@@ -11,7 +11,7 @@ const FONTS = [
 
 /** Writes an SVG whose units are points. Throws Error for text that its fonts cannot write. */
 export async function pdfOf(svg: SVGSVGElement, title: string): Promise<Blob> {
-  const [unwritten] = UNWRITTEN.exec(svg.textContent) ?? [];
+  const [unwritten] = MISSING_GLYPH.exec(svg.textContent) ?? [];
   if (unwritten !== undefined) throw new Error(`The font of PDF has no ${unwritten}: save SVG or PNG.`);
   const { width, height } = svg.viewBox.baseVal;
   const pdf = new jsPDF({

@@ -3,8 +3,8 @@
 const MINUS = "−";
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
-/** What the fonts of PDF have no glyph for, which would be left out in silence. */
-export const UNWRITTEN = /[^ -~\u00a0°-³·¹×éΔΠΦΩα-ωᵢ-ᵥ–—‘’“”•…′⁄⁰ⁱ⁴-₎ₐ-ₜ←-↓∂∇−√∞≈≤≥⟨⟩]/u;
+/** Characters that the fonts of PDF lack: they would be left out silently. */
+export const MISSING_GLYPH = /[^ -~\u00a0°-³·¹×éΔΠΦΩα-ωᵢ-ᵥ–—‘’“”•…′⁄⁰ⁱ⁴-₎ₐ-ₜ←-↓∂∇−√∞≈≤≥⟨⟩]/u;
 
 export function superscript(power: number): string {
   const digits = [...String(Math.abs(power))].map((digit) => SUPERSCRIPTS[Number(digit)]).join("");
@@ -39,11 +39,11 @@ export function plainNumber(value: number, digits = 4): string {
 export const exact = (value: number): number => Number(value.toPrecision(15));
 export const exactNumber = (value: number): string => String(exact(value));
 
-/** Digits that tell numbers of a size apart that differ by a gap, at least `least`. */
+/** Digits needed to tell numbers of this size apart if they differ by `gap`; `least` or more. */
 export const digitsFor = (size: number, gap: number, least = 4): number =>
   gap > 0 && size > 0 ? Math.min(15, Math.max(least, Math.ceil(Math.log10(size / gap) - 1e-9) + 1)) : least;
 
-/** A number with four digits, or with more where the span of its quantity is small beside it, up to those of float32. */
+/** A number with four digits, or more if its quantity varies little: up to 8, those of float32. */
 export const inSpan = (value: number, span: number, least = 4): string =>
   shortNumber(value, Math.min(8, digitsFor(Math.abs(value), span / 100, least)));
 
@@ -56,7 +56,7 @@ export function digitsOf(ticks: readonly number[]): number {
 }
 
 /** A multiple of π as a text; null if it has no short fraction of π. */
-export function inPi(value: number): string | null {
+export function piText(value: number): string | null {
   if (value === 0) return "0";
   for (const below of [1, 2, 4, 8, 16, 32]) {
     const times = (value / Math.PI) * below;
@@ -68,7 +68,7 @@ export function inPi(value: number): string | null {
   return null;
 }
 
-/** Round steps for ticks: about `count` of them over a length. */
+/** The round step with which about `count` ticks fit over a length. */
 export function tickStep(length: number, count: number, pi: boolean): number {
   const raw = length / Math.max(1, count);
   if (pi) return Math.PI * 2 ** Math.round(Math.log2(raw / Math.PI));
@@ -84,8 +84,8 @@ export function ticksOf(from: number, to: number, count: number, pi = false): nu
   return Array.from({ length: n > 0 && n < 10 * count + 10 ? n : 0 }, (_, k) => (first + k) * step);
 }
 
-export const ONE = "The page shows one number at each place: choose a component, or the norm.";
+export const ONE_NUMBER_ONLY = "The page shows one number at each place: choose a component, or the norm.";
 /** Throws Error for vectors and tensors. */
 export function requireOne(components: number): void {
-  if (components > 1) throw new Error(ONE);
+  if (components > 1) throw new Error(ONE_NUMBER_ONLY);
 }

@@ -1,7 +1,7 @@
 /** The fonts of figures have a glyph for all that the page writes, and PDF refuses the rest. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { UNWRITTEN } from "../state/format.js";
+import { MISSING_GLYPH } from "../state/format.js";
 
 /** The characters of a TrueType font, by the segments of its table `cmap` of format 4. */
 function charactersOf(path: string): string[] {
@@ -23,7 +23,7 @@ describe("fonts of PDF", () => {
     expect(has.size).toBeGreaterThan(200);
     for (let code = 32; code < 0xd800; code++) {
       const one = String.fromCharCode(code);
-      expect([one, has.has(one)]).toEqual([one, !UNWRITTEN.test(one)]);
+      expect([one, has.has(one)]).toEqual([one, !MISSING_GLYPH.test(one)]);
     }
   });
 
@@ -32,6 +32,6 @@ describe("fonts of PDF", () => {
       .map((name) => readFileSync(new URL(`../${name}`, import.meta.url), "utf8"))
       .join("");
     expect(source).toContain("∇");
-    for (const one of source.match(/[^\s -~]/gu) ?? []) expect(UNWRITTEN.test(one)).toBe(false);
+    for (const one of source.match(/[^\s -~]/gu) ?? []) expect(MISSING_GLYPH.test(one)).toBe(false);
   });
 });

@@ -5,7 +5,7 @@ import { halfFloat } from "../draw/gl.js";
 import { askAtPoints, manifests } from "../state/ask.js";
 import type { Axis, Dataset } from "../state/dataset.js";
 import { coordinateOf, nodeOf, wrapped } from "../state/dataset.js";
-import { extremesText, inPi, plainNumber, shortNumber, ticksOf } from "../state/format.js";
+import { extremesText, piText, plainNumber, shortNumber, ticksOf } from "../state/format.js";
 import { largestOf, quantilesOf, refined, sampleAt, type Volume, wantedVolume } from "../state/volumes.js";
 
 const STRETCHED = Array.from({ length: 17 }, (_, j) => -Math.cos((Math.PI * j) / 16));
@@ -140,7 +140,7 @@ it("numbers are written with four digits and one minus sign", () => {
     ...["21.81", "−2.590", "0", "1.235·10⁶", "1.234·10⁻⁵", "none"],
   ]);
   expect(plainNumber(0.4)).toBe("0.4");
-  expect([inPi(Math.PI / 2), inPi(-3 * Math.PI), inPi(1)]).toEqual(["π/2", "−3π", null]);
+  expect([piText(Math.PI / 2), piText(-3 * Math.PI), piText(1)]).toEqual(["π/2", "−3π", null]);
   expect(ticksOf(0, 2 * Math.PI, 4, true)).toHaveLength(5);
 });
 
