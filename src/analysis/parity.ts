@@ -5,7 +5,7 @@
  */
 import { compileExpression } from "./expression.js";
 import type { Moments } from "./moments.js";
-import { type InputKey, type MeanTable, type Names, otherDataset, partsOfInput } from "./names.js";
+import { type InputKey, type Names, otherDataset, partsOfInput } from "./names.js";
 import { type AnyReduction, type Covariance, mergeStates, type ReductionState } from "./reductions.js";
 
 /** A symmetry about the middle of an axis. */
@@ -125,11 +125,12 @@ export function foldStates(
   });
 }
 
-/** The average of a table of means and its mirror image. */
-export function foldTable({ values, ...table }: MeanTable, axis: number, signs: readonly number[]): MeanTable {
-  const n = table.extent[axis];
-  const stride = table.extent.slice(0, axis).reduce((product, one) => product * one, 1);
-  const folded = (list: Float64Array, c: number) =>
-    list.map((one, g) => (one + signs[c] * list[g + (n - 1 - 2 * (Math.floor(g / stride) % n)) * stride]) / 2);
-  return { ...table, values: values.map(folded) };
+/** Means over groups and their mirror images; NaN where neither has a value. `extent`: of groups. */
+export function foldMeans(groups: readonly Moments[], extent: readonly number[], axis: number, sign: number) {
+  const n = extent[axis];
+  const stride = extent.slice(0, axis).reduce((product, one) => product * one, 1);
+  return Float64Array.from(groups, ({ mean, weight }, g) => {
+    const { mean: far, weight: w } = groups[g + (n - 1 - 2 * (Math.floor(g / stride) % n)) * stride];
+    return (weight / (weight + w)) * mean + (w / (weight + w)) * sign * far;
+  });
 }

@@ -2,7 +2,7 @@
 import { SIZES } from "../../../analysis/array-functions.js";
 import { compileExpression, componentsIn } from "../../../analysis/expression.js";
 import { type MeanTable, partsOfInput } from "../../../analysis/names.js";
-import { foldTable } from "../../../analysis/parity.js";
+import { foldMeans } from "../../../analysis/parity.js";
 import type { GroupAnswer } from "../../../analysis/reductions.js";
 import { isStaggered } from "../../../engine/contract/dataset.js";
 import { LimitError } from "../../../shared/errors.js";
@@ -48,17 +48,18 @@ export async function withMeans(
     const moments = await momentsOf(analysis, { ...averaged, base: { ...averaged.base, names } }, columns);
     let at = 0;
     for (const [i, text] of ready.entries()) {
-      const size = SIZES[shapes[i] as "scalar"];
-      const values = moments
-        .slice(at, at + size)
-        .map((list) => Float64Array.from(list, ({ count, mean }) => (count === 0 ? Number.NaN : mean)));
-      at += size;
+      const groups = moments.slice(at, at + SIZES[shapes[i] as "scalar"]);
+      at += groups.length;
+      const signs = symmetry && extent[symmetry.axis] > 1 ? signsOf(text, names, symmetry) : null;
+      const values = groups.map((list, c) =>
+        symmetry && signs
+          ? foldMeans(list, extent, symmetry.axis, signs[c])
+          : Float64Array.from(list, ({ count, mean }) => (count === 0 ? Number.NaN : mean)),
+      );
       if (numbers === 1 && Number.isNaN(values[0]?.[0]))
         throw wrong(own, `${nameOf(text).name} is of nothing: the region has no value`);
       const isOfFrames = question.mean_time === undefined && !over.includes("t");
-      const table = { extent, frames: averaged.frames, isOfFrames, values };
-      const isFolded = symmetry !== null && extent[symmetry.axis] > 1;
-      found.set(text, isFolded ? foldTable(table, symmetry.axis, signsOf(text, names, symmetry)) : table);
+      found.set(text, { extent, frames: averaged.frames, isOfFrames, values });
     }
   }
   const courant = await courantOf([...texts, ...wanted], analysis);
