@@ -130,9 +130,8 @@ function profileTable({ coordinates, beside, ...result }: AnswerMembers): Analys
 /** Rows of several reductions, each with its number and its quantities. */
 function joinedTable(results: readonly AnswerMembers[]): AnalysisTable {
   const tables = results.map(resultTable);
-  const names = results.map(({ of }) => [of ?? ""].flat().join(", "));
-  const own = tables.flatMap((table) => table.columns);
-  const columns = [...new Set(names.some((name) => name !== "") ? ["reduction", "of", ...own] : ["reduction", ...own])];
+  const names = results.map(({ budget, of }) => [budget ?? of ?? ""].flat().join(", "));
+  const columns = [...new Set(["reduction", ...(names.join("") && ["of"]), ...tables.flatMap((one) => one.columns)])];
   const rows = tables.flatMap((table, number) =>
     table.rows.map((row) => {
       const cells = { reduction: number, of: names[number], ...numbered(row, table.columns) };

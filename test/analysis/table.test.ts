@@ -77,7 +77,7 @@ describe("tables of answers", () => {
   it("have a row for each place of two axes, and number and quantity of each of several reductions", () => {
     const both = { results: [{ of: "ux", coordinates: { y: [5], x: [1, 2] }, mean: [[3, 4]] }] };
     expect(textOf(both)).toBe("x,y,mean\n1,5,3\n2,5,4\n");
-    const two = analysisTable({ results: [...PROFILE.results, { ...PROFILE.results[0], of: "uy" }] });
+    const two = analysisTable({ results: [...PROFILE.results, { ...PROFILE.results[0], of: {}, budget: "uy" }] });
     expect(tableText(two)).toBe("reduction,of,y,mean,count\n0,ux,0,2,4\n0,ux,1,3,4\n1,uy,0,2,4\n1,uy,1,3,4\n");
     const pair = { of: ["ux", "p"], coordinates: { y: [0] }, matrix: [[5]] };
     const last = tableText(analysisTable({ results: [...PROFILE.results, pair] }))
