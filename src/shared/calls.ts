@@ -639,7 +639,7 @@ export const CALLS = {
   find: {
     summary: "Nodes where a condition holds",
     description:
-      "Rows of i, j, k, x, y, z and the quantities in what, largest first by the first quantity; without what, in node order. Each row is a node, and the first ten usually lie in one vortex: for ten vortices ask structures. total counts the nodes where the condition holds; missing counts those where the first quantity has no value: they are not listed.",
+      "Rows of i, j, k, x, y, z and the quantities in what, largest first by the first quantity; without what, in node order. Each row is a node, and the first ten usually lie in one vortex: for ten vortices ask structures. total counts the nodes where the condition holds; missing counts those where the first quantity has no value or is infinite: they are not listed.",
     kind: "rows",
     members: [
       "what",

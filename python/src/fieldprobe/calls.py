@@ -289,7 +289,7 @@ class Calls(Asking):
         Rows of i, j, k, x, y, z and the quantities in what, largest first by the first quantity; without
         what, in node order. Each row is a node, and the first ten usually lie in one vortex: for ten vortices
         ask structures. total counts the nodes where the condition holds; missing counts those where the first
-        quantity has no value: they are not listed.
+        quantity has no value or is infinite: they are not listed.
 
         Args:
             what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
