@@ -14,7 +14,7 @@ import {
   type MemberName,
   memberOf,
 } from "../../shared/calls.js";
-import { writeAtomically } from "../../storage/dataset/write-atomically.js";
+import { writeAtomically } from "../../shared/write-atomically.js";
 import { hasDoubledMember } from "../../text/json-body.js";
 import { withAnswers } from "../input/answer-flags.js";
 import { MisuseError } from "../input/arguments.js";

@@ -1,10 +1,12 @@
 /** Digest of the program, by which processes and files show that they come from the same code. */
+
 import { createHash, type Hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { version } from "../../shared/build.js";
+import { sha256 } from "../../shared/sha256.js";
 
 /** The compiled code, also when this file runs from source. */
 const BUILT = fileURLToPath(new URL("../..", import.meta.url)).replace(/([\\/])src([\\/])$/, "$1dist$2");
@@ -44,4 +46,4 @@ export function digestBuild(rooms: readonly string[] = RUNNING, folder: string =
   return hash.digest("hex");
 }
 
-export const digestFile = (path: string): string => createHash("sha256").update(readFileSync(path)).digest("hex");
+export const digestFile = (path: string): string => sha256(readFileSync(path));

@@ -2,10 +2,12 @@
  * Source of the combined bricks of a field in a sweep (`../contract/combined-bricks.ts`): reads stored bricks frame by
  * frame, adds them up, and knows which ones the sweep has passed.
  */
+
 import { cellOf } from "../../kernels/brick-order.js";
 import { addFrame } from "../../kernels/filter/interval-sums.js";
 import { wrap } from "../../kernels/stencil.js";
 import type { Axes, Bricking, FrameWeights, Triple } from "../../kernels/types.js";
+import { groupBy } from "../../shared/group-by.js";
 import { type CombinedSweep, combinedBricking, NO_ROW } from "../contract/combined-bricks.js";
 import { referenceNode } from "../contract/sweep-shape.js";
 import type { BrickSource, CombinedBricks, CombinedMemory } from "./brick-source.js";
@@ -67,11 +69,7 @@ export class CombinedField implements BrickSource, CombinedBricks {
     const rows = { values: px * components, ny: py, nz: pz };
     const size = rows.values * py * pz;
     const stored = data.subarray(scratch, scratch + this.storedValues);
-    const groups = new Map<number, number[]>();
-    for (const [i, brick] of bricks.entries()) {
-      const from = this.#storedBrick(brick);
-      groups.set(from, [...(groups.get(from) ?? []), i]);
-    }
+    const groups = groupBy(bricks.keys(), (i) => this.#storedBrick(bricks[i]));
     const [strideY, strideZ] = [components * ex, components * ex * ey];
     for (const [brick, members] of groups) {
       const parts = members.map((i) => {

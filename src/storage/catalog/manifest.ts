@@ -9,9 +9,9 @@ import { join } from "node:path";
 import { z } from "zod";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
+import { writeAtomically } from "../../shared/write-atomically.js";
 import { countValues } from "../dataset/documents.js";
 import { DESCRIPTOR_NAME } from "../dataset/folder-names.js";
-import { writeAtomically } from "../dataset/write-atomically.js";
 import { addressIn, MAX_TEXT_BYTES, remoteDigest, remoteSize, remoteText } from "./remote-text.js";
 
 export const MANIFEST_NAME = "manifest.json";
@@ -20,19 +20,20 @@ export interface Manifest {
   readonly files: Readonly<Record<string, { readonly bytes: number; readonly sha256: string }>>;
 }
 
-const inside = z.string().refine((name) => !name.split(/[\\/]/).includes("..") && !/^([\\/]|[A-Za-z]:)/.test(name));
+const pathBelowFolder = z
+  .string()
+  .refine((name) => !name.split(/[\\/]/).includes("..") && !/^([\\/]|[A-Za-z]:)/.test(name));
 const manifestSchema = z.object({
-  files: z.record(inside, z.object({ bytes: z.number().int().min(0), sha256: z.string() })),
+  files: z.record(pathBelowFolder, z.object({ bytes: z.number().int().min(0), sha256: z.string() })),
 });
 
-/** The manifest of a folder and its text; null when there is none. `mostBytes`: of a file on this machine. */
+/** The manifest of a folder and its text; null when there is none. `mostBytes`: most bytes of a local manifest. */
 export function readManifest(
   folder: string,
   mostBytes = MAX_TEXT_BYTES,
 ): { manifest: Manifest; text: string } | { problems: string[] } | null {
-  const read = isAddress(folder) ? remoteManifest(folder) : localManifest(folder, mostBytes);
-  if (read === null || typeof read !== "string") return read;
-  const text = read;
+  const text = isAddress(folder) ? remoteManifest(folder) : localManifest(folder, mostBytes);
+  if (typeof text !== "string") return text;
   let value: unknown;
   try {
     countValues(MANIFEST_NAME, Buffer.from(text));
@@ -85,7 +86,7 @@ export function digestIn(folder: string, file: string): Promise<{ bytes: number;
 
 const RANGE_BYTES = 1024 * 1024;
 
-/** Size and SHA-256 of a file, read in ranges into the same two buffers. */
+/** Size and SHA-256 of a file; one range is read while another is hashed. */
 export async function digestFile(path: string): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash("sha256");
   const file = await open(path);

@@ -1,9 +1,10 @@
 /** Scans data folders and addresses: verifies every dataset, and gives a reason for every refusal. */
-import { createHash } from "node:crypto";
+
 import { type Dirent, readdirSync, type Stats } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { BusyError, DataError, orElse, readOr } from "../../shared/errors.js";
+import { sha256 } from "../../shared/sha256.js";
 import { isOutOfFiles, reasonOf } from "../../shared/system.js";
 import { type Descriptor, NAME_PATTERN, parseDescriptor, placesIn } from "../dataset/descriptor.js";
 import { isIn, RealPaths, realPath, STEP_PLACE, setDataFolders, statusOf } from "../dataset/files.js";
@@ -352,8 +353,6 @@ function withChanges(
   return { state: `${observed.state} ${sha256(changes.join("\n"))}`, changedMs: null, version };
 }
 
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
-
 /** An outcome whose digest is also that of its times and of the files which the dataset reads, and of no others. */
 function withFileDigest(outcome: CandidateOutcome): CandidateOutcome {
   if ("problems" in outcome) return outcome;
@@ -408,7 +407,7 @@ export function describeFolder(location: string, version: string): Description |
   const found = readManifest(folder);
   if (found === null) return { ...base, digest: version };
   if ("problems" in found) return { ...found, names: namesOf(parsed.descriptor) };
-  return { ...base, digest: createHash("sha256").update(found.text).update(text).digest("hex") };
+  return { ...base, digest: sha256(found.text, text) };
 }
 
 export function nameOf(location: string): string {

@@ -1,5 +1,7 @@
 /** Verifies descriptions: compares every header with the axes, and collects all problems. */
+
 import { DataError, readOr } from "../../shared/errors.js";
+import { groupBy } from "../../shared/group-by.js";
 import { chooseBricking } from "../bricks/bricking.js";
 import type { Dataset, FieldName, FieldPart, FieldSource, Subject, TimeAxis, Walls } from "../dataset/dataset.js";
 import { AXIS_NAMES, KNOWN_FIELDS } from "../dataset/dataset.js";
@@ -88,11 +90,7 @@ export function verify(description: Description, chunkBytes: number): { dataset:
 
 /** Merges warnings that differ only in the name of the file. */
 function onceEach(texts: readonly string[]): string[] {
-  const alike = new Map<string, string[]>();
-  for (const text of texts) {
-    const kind = text.replace(/^.*?: /, "");
-    alike.set(kind, [...(alike.get(kind) ?? []), text]);
-  }
+  const alike = groupBy(texts, (text) => text.replace(/^.*?: /, ""));
   const more = (count: number) => (count === 1 ? "" : ` The same holds for ${count - 1} more.`);
   return [...alike.values()].map((all) => `${all[0]}${more(all.length)}`);
 }

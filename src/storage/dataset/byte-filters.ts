@@ -53,7 +53,6 @@ export function checkFletcher(bytes: Uint8Array): Uint8Array {
  * distance back.
  *
  * Source: M. Lehmann, liblzf 3.6, lzf_d.c (the format only).
- *
  * @param most bytes that may come out
  * @throws DataError for more of them, and for bytes that are not LZF
  */

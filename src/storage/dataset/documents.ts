@@ -57,7 +57,6 @@ export class DocumentReader {
 /**
  * A document whose values have been counted. Limits of values written as floats, such as 1.0, become a Float64Array:
  * integers limit stored numbers.
- *
  * @throws DataError that names it, also if a member is stated twice
  */
 export function parsed(place: string, bytes: Uint8Array): Json {

@@ -1,6 +1,8 @@
 /** Digest of a file from all or samples of its bytes, by which copies are compared. */
+
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
+import { sha256 } from "../../shared/sha256.js";
 import type { FileStamp } from "./dataset.js";
 
 const SAMPLE_BYTES = 4096;
@@ -8,14 +10,13 @@ const SAMPLE_BYTES = 4096;
 /**
  * Of a file: size, bytes (all, or even samples) and, unless all were asked for, second of the last change. Of a store:
  * size and the time of its newest object; of an address: its version.
- *
  * @param samples 2 or more; infinite: all bytes
  * @throws the error of the system
  */
 export async function digestStamped(record: FileStamp, samples: number, sampled: () => void): Promise<string> {
   const { path, bytes, modifiedMs, newestMs, version } = record;
   // Peers ask at different times.
-  if (version !== undefined) return createHash("sha256").update(version).digest("hex");
+  if (version !== undefined) return sha256(version);
   const seconds = (ms: number): number => Math.floor(ms / 1000);
   const isWhole = samples === Number.POSITIVE_INFINITY && newestMs === undefined;
   const hash = createHash("sha256").update(JSON.stringify(isWhole ? [bytes] : [bytes, seconds(modifiedMs)]));

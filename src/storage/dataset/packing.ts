@@ -54,7 +54,6 @@ const SCALES = ["scale_factor", "add_offset"];
  *
  * Source: NetCDF Users Guide, appendix A; CF conventions 1.11, sections 2.5 and 8.1; netCDF-Java, "Packed data values",
  * for limits in the type of the values; openPMD 1.1.0 for `unitSI`.
- *
  * @throws DataError for attributes that are not the numbers they must be, are spelled otherwise, or may mean both
  * stored numbers and values
  */
@@ -108,7 +107,6 @@ type Scale = Pick<Packing, "factor" | "offset" | "wrap">;
 /**
  * Limits as stored numbers. Those of the stored type, and integers that limit integers, are; those of the wider type of
  * `scale_factor` and `add_offset` are values.
- *
  * @throws DataError for another type, unless both readings are the same
  */
 function storedLimits(

@@ -1,10 +1,11 @@
 /** The store of the levels of a dataset: its location, its content, and its levels as datasets. */
-import { createHash } from "node:crypto";
+
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError, orElse } from "../../shared/errors.js";
+import { sha256 } from "../../shared/sha256.js";
 import { type Dataset, type FieldSource, fieldNames, isStaggered, type Triple } from "../dataset/dataset.js";
 import { fileStamp, realPath, statusOf } from "../dataset/files.js";
 import { LEVELS_SUFFIX } from "../dataset/folder-names.js";
@@ -31,8 +32,8 @@ export interface LevelSet {
 
 export const ROOT = "zarr.json";
 export const ATTRIBUTE = "fieldprobe_levels";
-const ROOT_BYTES = 16 * 2 ** 20;
-/** An array that holds all frames of a field as its nodes lie. */
+const MAX_ROOT_BYTES = 16 * 2 ** 20;
+/** Arrays of a level store: all frames, without offset or flip, every step. */
 const WHOLE = {
   declared: null,
   index: 0,
@@ -65,7 +66,7 @@ export function fieldsWithLevels(dataset: Dataset): readonly LevelQuantity[] {
 }
 
 export function levelQuantity(text: string, components: 1 | 3): LevelQuantity {
-  return { text, array: `what_${createHash("sha256").update(text).digest("hex").slice(0, 12)}`, components };
+  return { text, array: `what_${sha256(text).slice(0, 12)}`, components };
 }
 
 /** Key of the histograms of a frame, which are written last. */
@@ -86,7 +87,8 @@ const isQuantity = ({ text, array, components }: LevelQuantity): boolean =>
 export function openLevels(dataset: Dataset, widths: Widths, folders: readonly string[]): LevelSet | null {
   for (const place of folders) {
     const path = join(place, ROOT);
-    if ((statusOf(path)?.size ?? ROOT_BYTES) >= ROOT_BYTES) continue; // Absent, or too large.
+    const size = statusOf(path)?.size;
+    if (size === undefined || size >= MAX_ROOT_BYTES) continue;
     const { digest = "", quantities = [] } = claimIn(readFileSync(path)) ?? {};
     if (digest !== dataset.digest || quantities.length === 0) continue;
     const folder = realpathSync(place);
@@ -119,15 +121,15 @@ function levelDataset(
   const { time, name, aliases, forcing } = dataset;
   const count = nodes.map((n, a) => Math.ceil(n / edge[a])) as unknown as Triple;
   const sourceOf = ({ text, array, components }: LevelQuantity): [string, FieldSource] => {
-    const tail = components === 1 ? [] : [components];
+    const vector = components === 1 ? [] : [components];
     const part = {
       ...WHOLE,
       file: stamp.path,
       path: `/${k}/${array}`,
-      dimensions: ["t", "z", "y", "x", ...tail.map(() => "c")],
-      shape: [time.count, ...nodes.toReversed(), ...tail],
+      dimensions: ["t", "z", "y", "x", ...vector.map(() => "c")],
+      shape: [time.count, ...nodes.toReversed(), ...vector],
     };
-    const { title = undefined } = dataset.fields[text] ?? {};
+    const title = dataset.fields[text]?.title;
     const about = { ...(title && { title }), ...(array === text ? {} : { isOfExpression: true as const }) };
     return [text, { components, bricking: { edge, count }, parts: [part], ...about }];
   };
@@ -141,9 +143,7 @@ function levelDataset(
     fields: Object.fromEntries(quantities.map(sourceOf)),
     forcing: forcing.kind === "stored" ? { kind: "none" } : forcing,
     location: stamp.path,
-    digest: createHash("sha256")
-      .update(JSON.stringify([dataset.digest, k, quantities]))
-      .digest("hex"),
+    digest: sha256(JSON.stringify([dataset.digest, k, quantities])),
     files: [stamp],
   };
 }

@@ -37,7 +37,6 @@ export class LevelWriter {
 
   /**
    * Opens the first of the folders that can be written; levels of other data in it are removed.
-   *
    * @throws DataError if none can be written, one holds anything else, or another process makes the levels
    */
   static async open(dataset: Dataset, widths: Widths, folders: readonly string[]): Promise<LevelWriter> {

@@ -2,6 +2,7 @@
  * CF: fields by their standard names, on coordinates that name their axes. netCDF-4 and the Zarr stores of xarray.
  * Source: CF conventions 1.11, appendix A (attributes), sections 4 and 5 (coordinates); CF standard name table 86.
  */
+import { groupBy } from "../../shared/group-by.js";
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import { parentOf } from "./evidence.js";
 import { answeredOthers, datasetGroupsIn, type FoundFields, fieldDatasets, withNamed } from "./fields.js";
@@ -38,12 +39,11 @@ export const CF: Layout = {
 };
 
 function fieldsIn(contents: Contents): FoundFields | null {
-  const named = new Map<string, string[]>();
-  for (const path of fieldDatasets(contents)) {
-    const name = contents.words(path, "standard_name");
-    named.set(name, [...(named.get(name) ?? []), path]);
-  }
-  const only = (name: string) => ((named.get(name) ?? []).length === 1 ? (named.get(name) ?? []) : []);
+  const pathsByName = groupBy(fieldDatasets(contents), (path) => contents.words(path, "standard_name"));
+  const only = (name: string) => {
+    const paths = pathsByName.get(name) ?? [];
+    return paths.length === 1 ? paths : [];
+  };
   const isProjected = (path: string) => contents.attributes(path).has("grid_mapping");
   const velocity = VELOCITIES.map((names) => names.flatMap(only)).find(({ length }) => length === 3);
   const [first] = velocity ?? [];

@@ -91,7 +91,6 @@ function withQuestions(plan: Recognition["plan"], findings: Findings, answers: A
 
 /**
  * Recognises a file; no field is read.
- *
  * @param answers go before what the file states
  * @param name of the dataset if the file states none
  * @returns null when no fingerprint matches

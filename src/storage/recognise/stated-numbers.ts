@@ -290,7 +290,6 @@ function conditionOf(value: AttributeValue): Condition {
 
 /**
  * Whether a list, of letters of the periodic axes or of one entry per axis, says that an axis is periodic.
- *
  * @param places possible positions of the axis in the list; if the entries there differ, the list says nothing
  */
 function isPeriodicIn(value: AttributeValue, places: readonly number[], axis: AxisName): Condition {

@@ -2,6 +2,7 @@
  * Compares the attributes of fields, coordinates and times with the description made of them, and finds numbers in
  * attributes that nothing applies.
  */
+import { groupBy } from "../../shared/group-by.js";
 import { shortList } from "../../shared/messages.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js";
 import { partsIn } from "../dataset/descriptor.js";
@@ -20,7 +21,6 @@ const MAX_LISTED = 6;
 /**
  * Adds a red line for each contradiction, and one for attributes that nothing applies. In a known format these are
  * looked for at everything that was read, in others at what the description uses.
- *
  * @returns units and labels as text, which the files of a series must share
  */
 export function compareStatements(contents: Contents, found: Recognition, isKnown: boolean): string {
@@ -136,13 +136,9 @@ function unappliedAt(contents: Contents, path: string, defined: readonly string[
 
 function reportUnapplied(all: readonly Unapplied[], findings: Findings): void {
   if (all.length === 0) return;
-  const pathsByText = new Map<string, string[]>();
-  for (const { path, name, text } of all) {
-    const key = `${name} = ${text}`;
-    pathsByText.set(key, [...(pathsByText.get(key) ?? []), path]);
-  }
-  const texts = [...pathsByText].map(
-    ([text, [first, ...others]]) => `${text} of ${first}${others.length === 0 ? "" : ` and ${others.length} more`}`,
+  const texts = [...groupBy(all, ({ name, text }) => `${name} = ${text}`)].map(
+    ([text, [first, ...others]]) =>
+      `${text} of ${first?.path}${others.length === 0 ? "" : ` and ${others.length} more`}`,
   );
   const kind = all.some(({ text }) => text.startsWith('"')) ? "Statements" : "Numbers";
   const claim = `${kind} that nothing applies: ${shortList(texts, MAX_LISTED)}.`;

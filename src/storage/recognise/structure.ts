@@ -2,9 +2,10 @@
  * Structural fingerprint of a file. A confirmed description is valid for files with the same fingerprint: paths, types,
  * shapes without time, attributes and small datasets. Chunks, filters, byte order and references may differ.
  */
-import { createHash } from "node:crypto";
+
 import { basename } from "node:path";
 import { DataError, readOr } from "../../shared/errors.js";
+import { sha256 } from "../../shared/sha256.js";
 import { type Descriptor, frameCount, partsIn, placesIn } from "../dataset/descriptor.js";
 import { STEP_PLACE } from "../dataset/files.js";
 import { type Attributes, isNumeric, typeText } from "../dataset/stored.js";
@@ -193,4 +194,4 @@ function datasetText(file: StoredFile, path: string, key: string, roles: Roles):
 
 const shortenedText = (text: string): string => (text.length <= SHORT_TEXT ? text : digest(Buffer.from(text)));
 
-const digest = (bytes: Uint8Array): string => `sha256 ${createHash("sha256").update(bytes).digest("hex").slice(0, 24)}`;
+const digest = (bytes: Uint8Array): string => `sha256 ${sha256(bytes).slice(0, 24)}`;

@@ -1,10 +1,12 @@
 /** Store whose objects are parts of other files, by a list of references as kerchunk writes it. */
+
 import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
+import { sha256 } from "../../shared/sha256.js";
 import { STORE_BOUNDS } from "../../shared/store-settings.js";
 import { DocumentReader, type Documents } from "../dataset/documents.js";
 import { readList } from "../zarr/list-document.js";
@@ -179,8 +181,6 @@ export class ReferenceStore implements ObjectStore {
     return objects.get(name, part, mostBytes);
   }
 }
-
-const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 function inlineOf(value: string): Uint8Array {
   return value.startsWith("base64:") ? Buffer.from(value.slice(7), "base64") : Buffer.from(value, "utf8");

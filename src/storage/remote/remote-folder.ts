@@ -1,8 +1,10 @@
 /** Finds possible datasets in a folder at an HTTP address or in a bucket, by the rules for local folders. */
+
 import { DataError } from "../../shared/errors.js";
+import { sha256 } from "../../shared/sha256.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver, STORE_NAMES } from "../dataset/folder-names.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
-import { type PinnedObjects, stampText, versionDigest } from "./objects/pinned-objects.js";
+import { type PinnedObjects, stampText } from "./objects/pinned-objects.js";
 import type { FolderListing, ListedObject } from "./objects/s3-list.js";
 import type { FolderContents } from "./protocol.js";
 
@@ -27,7 +29,6 @@ export class RemoteFolder {
 
   /**
    * The stores, files and descriptors below the address, or the address itself if it is a store.
-   *
    * @throws DataError beyond the bounds, BusyError
    */
   async contents(): Promise<FolderContents> {
@@ -104,7 +105,7 @@ export class RemoteFolder {
 
   #note(folder: string, { name, version }: ListedObject): void {
     if (version === null) return;
-    const digest = versionDigest(stampText(version));
+    const digest = sha256(stampText(version));
     this.#versions.set(this.#addressOf(keyOf(folder, name)), `${digest} ${version.modifiedMs ?? 0}`);
   }
 

@@ -1,7 +1,8 @@
 /** Converts a dataset to float32 in a store of Zarr 3, in a folder or a bucket. */
-import { createHash } from "node:crypto";
+
 import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../shared/errors.js";
+import { sha256 } from "../../shared/sha256.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import { MANIFEST_NAME, type Manifest } from "../catalog/manifest.js";
 import { type Dataset, type FieldName, fieldNames, nodeAt, type Triple } from "../dataset/dataset.js";
@@ -41,7 +42,7 @@ class NotedTarget {
   }
 
   note(key: string, bytes: Uint8Array): void {
-    this.files[key] = { bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
+    this.files[key] = { bytes: bytes.length, sha256: sha256(bytes) };
   }
 }
 
@@ -63,7 +64,6 @@ interface Cut {
 /**
  * Interrupted at any point, it resumes with the same arguments: shards whose checksums match are kept. The manifest and
  * the root document, which makes it a store, come last, once the disk has everything else.
- *
  * @param progress receives the fraction done after each shard
  * @returns values read from the source, in bytes, and the objects of fields: written, and kept
  * @throws DataError when the target holds anything else, or a shard would be too large

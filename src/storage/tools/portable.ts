@@ -1,6 +1,7 @@
 /** Self-contained descriptor of a dataset, including coordinates and times. */
-import { createHash } from "node:crypto";
+
 import { DataError } from "../../shared/errors.js";
+import { sha256 } from "../../shared/sha256.js";
 import { type Dataset, isStaggered } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 
@@ -81,5 +82,5 @@ export function readingDigest(dataset: Dataset): string {
   const { axes, walls, openFaces, time, fields, forcing, frameVelocity, units, assumed, questions } = dataset;
   const reading = { axes, walls, openFaces, time, fields, forcing, frameVelocity, units, assumed, questions };
   const plain = (_: string, value: unknown) => (ArrayBuffer.isView(value) ? [...(value as Float64Array)] : value);
-  return createHash("sha256").update(JSON.stringify(reading, plain)).digest("hex");
+  return sha256(JSON.stringify(reading, plain));
 }

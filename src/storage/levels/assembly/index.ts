@@ -77,7 +77,6 @@ export function halve(sums: usize, nx: i32, ny: i32, nz: i32, n: i32): void {
 
 /**
  * Writes the means of some cubes of `width` x `height` x ... into those of a chunk of `across` x `high` x ...
- *
  * @param apart bytes to the weights of known nodes, and from them to their number less that of missing ones, below 0
  * where the mean is NaN; 0 if nothing is missing
  * @param wx weights of each value along x
@@ -106,7 +105,6 @@ export function means(
 /**
  * Overwrites `out`, [z][y][x][component][set][minimum, maximum], with the extrema of the nodes of cubes of 8^3. Of a set
  * with bit 0, 1 or 2 they are those of the first layer along y, z or x; infinity, then minus infinity without a value.
- *
  * @param work room for eight rows
  */
 export function extrema(values: usize, nx: i32, ny: i32, nz: i32, n: i32, work: usize, out: usize): void {
@@ -152,7 +150,6 @@ export function extrema(values: usize, nx: i32, ny: i32, nz: i32, n: i32, work: 
 /**
  * Adds the weights of finite values to `bins` bins in all: floor(value * scale) - base, behind those of components before.
  * Neighbours are in the same bin, so that each of four has bins of its own until the end.
- *
  * @param row of each value of a row the scale and base in float32, and the bins before, then weights along x; 256 each
  */
 export function histogram(

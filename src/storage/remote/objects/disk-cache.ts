@@ -4,9 +4,11 @@
  * An entry is one file, written atomically, with a checksum of everything in it: damage is a miss. The least recently
  * used entries go first.
  */
+
 import { createHash, randomUUID } from "node:crypto";
 import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { sha256 } from "../../../shared/sha256.js";
 import { makeFolder, reasonOf } from "../../../shared/system.js";
 import type { DiskCounts } from "./store-status.js";
 
@@ -197,9 +199,7 @@ export class DiskCache {
   }
 
   #pathOf({ address, version, range }: EntryName): string {
-    const digest = createHash("sha256")
-      .update(JSON.stringify([address, version, range]))
-      .digest("hex");
+    const digest = sha256(JSON.stringify([address, version, range]));
     return join(this.#folder, digest.slice(0, 2), digest.slice(2));
   }
 }

@@ -6,7 +6,6 @@ import type { FolderListing } from "./s3-list.js";
 
 /**
  * Lists the links of a page that lead directly into its folder.
- *
  * @param address of the folder, with a slash at its end
  * @returns null without a page or such links
  * @throws DataError when the host refuses, BusyError

@@ -143,7 +143,6 @@ export class BucketTarget implements ObjectTarget {
    * Writes a file as one object, in parts unless it is small.
    *
    * Source: Amazon S3 API reference, CreateMultipartUpload, UploadPart and CompleteMultipartUpload.
-   *
    * @param signal ends it between two parts
    * @throws DataError if the host refuses a part, BusyError if it does not answer; no object is left behind
    */

@@ -1,7 +1,8 @@
 /** Objects of one host or bucket, pinned to the versions of one time: changed objects are refused. */
-import { createHash } from "node:crypto";
+
 import { isBucket } from "../../../shared/addresses.js";
 import { BusyError, changedSinceScan, DataError } from "../../../shared/errors.js";
+import { sha256 } from "../../../shared/sha256.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../../shared/store-settings.js";
 import type { DiskCache } from "./disk-cache.js";
 import type { HttpConnections } from "./http-connections.js";
@@ -179,11 +180,7 @@ export const undated = (address: string, lacking = "no Last-Modified"): DataErro
 
 function isExpected({ text, size }: Version, expected: ExpectedVersion): boolean {
   const isSize = expected.bytes === undefined || size === null || size === expected.bytes;
-  return isSize && (expected.version === undefined || expected.version === versionDigest(text));
-}
-
-export function versionDigest(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return isSize && (expected.version === undefined || expected.version === sha256(text));
 }
 
 /**
@@ -208,7 +205,6 @@ export function versionOf({ dateMs, ...stamp }: Stamp & { readonly dateMs: numbe
 
 /**
  * Refuses ranges of an object whose host states no usable version.
- *
  * @throws DataError, or BusyError if the time of change identifies the version a moment later
  */
 export function requireVersion(address: string, { showsChanges, modifiedMs }: Version): void {

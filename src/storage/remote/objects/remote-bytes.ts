@@ -1,6 +1,8 @@
 /** File at an HTTP address or in a bucket, read by ranges of one version. */
+
 import { DataError } from "../../../shared/errors.js";
-import { type Fetching, PinnedObjects, requireVersion, versionDigest, versionOf } from "./pinned-objects.js";
+import { sha256 } from "../../../shared/sha256.js";
+import { type Fetching, PinnedObjects, requireVersion, versionOf } from "./pinned-objects.js";
 import type { RemoteObjects } from "./remote-objects.js";
 import { plainPath } from "./s3.js";
 
@@ -34,7 +36,7 @@ export class RemoteBytes {
       throw new DataError(`${this.#address}: its host serves no ranges of bytes, which reading a part of a file needs`);
     const version = versionOf(object);
     requireVersion(this.#address, version);
-    return { size, digest: versionDigest(version.text), newestMs: modifiedMs ?? dateMs };
+    return { size, digest: sha256(version.text), newestMs: modifiedMs ?? dateMs };
   }
 
   /** @throws DataError when the file has changed or is too short */

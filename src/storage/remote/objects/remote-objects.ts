@@ -104,7 +104,6 @@ export class RemoteObjects {
 
   /**
    * Fetches an object or a part; null if there is none.
-   *
    * @throws BusyError when the host does not answer, DataError when it refuses or answers something else
    */
   async fetch(address: string, part: ObjectPart | null = null, mostBytes = MAX_BYTES): Promise<RemoteObject | null> {

@@ -23,7 +23,6 @@ export interface FolderListing {
  * Lists the entries directly below a folder of a bucket.
  *
  * Source: Amazon S3 API reference, ListObjectsV2.
- *
  * @param folder below the prefix of the place; empty for the prefix itself
  * @throws DataError beyond a million entries or a thousand pages, or when the host does not list, BusyError
  */

@@ -1,7 +1,7 @@
 /** Atomic write of a file. */
 import { randomUUID } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
-import { reasonOf } from "../../shared/system.js";
+import { reasonOf } from "./system.js";
 
 /** @throws Error in one line that names the file */
 export function writeAtomically(path: string, content: string | Uint8Array): void {

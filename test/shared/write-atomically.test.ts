@@ -2,8 +2,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { writeAtomically } from "../../../src/storage/dataset/write-atomically.js";
-import { scratchFolder } from "../../support/scratch.js";
+import { writeAtomically } from "../../src/shared/write-atomically.js";
+import { scratchFolder } from "../support/scratch.js";
 
 it("is written and replaced, and leaves nothing where that fails", () => {
   const folder = scratchFolder();
