@@ -22,7 +22,6 @@ export interface KnownOfFile {
 
 /**
  * Opens an HDF5 file or a Zarr store, in a folder or at an address.
- *
  * @throws DataError when it is not readable, of no known format, or not the store that was verified; BusyError
  */
 export function openFile(path: string, expected: KnownOfFile = {}): StoredFile {

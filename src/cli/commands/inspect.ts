@@ -1,10 +1,13 @@
 /** `fieldprobe inspect` prints the contents of a file and explains how it would be served. */
+
 import { readdirSync, rmSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { Command } from "commander";
 import { foreignAddress, isAddress, withoutFileScheme } from "../../shared/addresses.js";
 import { descriptorFolder, LIMITS, readConfig } from "../../shared/config.js";
 import { DataError, RequestError, readOr } from "../../shared/errors.js";
+import { groupBy } from "../../shared/group-by.js";
+import { writeAtomically } from "../../shared/write-atomically.js";
 import {
   changedSince,
   confirmationFor,
@@ -20,12 +23,11 @@ import { describedBy, placesAt } from "../../storage/catalog/source.js";
 import type { Description } from "../../storage/catalog/verify.js";
 import { realPath, statusOf } from "../../storage/dataset/files.js";
 import { DESCRIPTOR_NAME, folderKind, isStore } from "../../storage/dataset/folder-names.js";
-import { writeAtomically } from "../../storage/dataset/write-atomically.js";
 import { flagsOf, openLines } from "../../storage/recognise/draft.js";
 import { Contents } from "../../storage/recognise/layout.js";
 import { isComplete, type Recognised } from "../../storage/recognise/recognise.js";
 import { unusedIn } from "../../storage/recognise/seen.js";
-import { type GivenNames, homeOf, keepDraft, nameTaken, readDraft } from "../../storage/tools/drafts.js";
+import { folderOf, type GivenNames, keepDraft, nameTaken, readDraft } from "../../storage/tools/drafts.js";
 import { describeDraft, describeKnown, screenOf, seenLines } from "../../storage/tools/report.js";
 import { withFiles } from "../../storage/united-file.js";
 import { type AnswerOptions, answersOf, textsOf, withAnswers } from "../input/answer-flags.js";
@@ -74,7 +76,7 @@ async function inspectAtTerminal(paths: readonly string[], flags: InspectFlags):
  */
 function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = false): Recognised | null {
   const [first] = paths as [string];
-  const home = homeOf(first, paths.length === 1);
+  const home = folderOf(first, paths.length === 1);
   const known = flags.json === true ? null : knownOf(paths, flags);
   if (known !== null) {
     showKnown(known, paths, flags.all);
@@ -194,7 +196,8 @@ function confirm(found: Recognised, first: string, home: string, place?: string)
   if (known !== null && place === undefined) requireReplaceable(known, found, first, home);
   const again = basename(known ?? "").replace(/(\.dataset)?\.json$/, "") === found.written.name ? known : null;
   try {
-    const path = keepDraft(found, first, home, apart, LIMITS["engine.chunkBytes"], place ?? again ?? undefined);
+    const draft = { draft: found, location: first, folder: home, chunkBytes: LIMITS["engine.chunkBytes"] };
+    const path = keepDraft({ ...draft, descriptors: apart, confirmationPath: place ?? again ?? undefined });
     // Under another name it replaces the earlier one.
     if (known !== null && place === undefined && path !== known) {
       rmSync(known);
@@ -252,7 +255,7 @@ async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void
     try {
       if (isReady && taken.has(draft.written.name)) throw new MisuseError(nameTaken(draft.written.name));
       if (isReady)
-        tellWritten(confirm(draft, first, homeOf(first, paths.length === 1), placeIn(flags.descriptors, draft)));
+        tellWritten(confirm(draft, first, folderOf(first, paths.length === 1), placeIn(flags.descriptors, draft)));
       if (isReady) taken.add(draft.written.name);
       if (isReady) continue;
     } catch (error) {
@@ -272,11 +275,7 @@ async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void
 function draftsOf(files: readonly string[], descriptors: string | null, flags: InspectFlags) {
   // Of a confirmed file that has changed, or one that waits to join its series, a draft would be another dataset.
   const isClaimed = (path: string) => isChangedConfirmation(path) || confirmationFor(path, descriptors) !== null;
-  const groups = new Map<string, string[]>();
-  for (const path of files) {
-    const key = (isClaimed(path) ? null : seriesPattern(path)) ?? path;
-    groups.set(key, [...(groups.get(key) ?? []), path]);
-  }
+  const groups = groupBy(files, (path) => (isClaimed(path) ? null : seriesPattern(path)) ?? path);
   const { name: _, alias: __, ...answers } = { ...flags, isOfFolder: true };
   return [...groups.values()]
     .flatMap((paths) => seriesIn(paths, answers))
@@ -372,7 +371,7 @@ function requireDraft(paths: readonly string[], flags: InspectFlags): Recognised
 
 async function confirmOne(paths: readonly string[], flags: InspectFlags, apart: string): Promise<void> {
   const [path] = paths as [string];
-  const home = homeOf(path, paths.length === 1);
+  const home = folderOf(path, paths.length === 1);
   const known = confirmationFor(path, apart);
   const change = changeOf(known);
   const asks = process.stdin.isTTY && process.stdout.isTTY;
@@ -405,7 +404,7 @@ async function confirmOne(paths: readonly string[], flags: InspectFlags, apart: 
 export async function confirmIn(descriptors: string, file: string, flags: AnswerOptions): Promise<void> {
   await openStorage([]);
   const found = requireDraft([file], flags);
-  confirm(found, file, homeOf(file), placeIn(descriptors, found));
+  confirm(found, file, folderOf(file), placeIn(descriptors, found));
 }
 
 function reportRefusal(text: string): void {

@@ -45,7 +45,6 @@ export interface StoredBricks {
   readonly bytesRead: number;
   /**
    * Reads one brick of one frame.
-   *
    * @param out layout [z][y][x][c]; nodes beyond the far faces of the grid become NaN
    * @throws DataError for unreadable, changed or damaged storage: `out` then means nothing
    */
@@ -57,7 +56,6 @@ export interface StoredBricks {
   fetched(field: FieldName, wanted: readonly FrameBricks[]): readonly FrameBricks[];
   /**
    * Reads any box of nodes of one frame, rounded if `out` is float32. Throws DataError as `readBrick`.
-   *
    * @param edge lengths of `out`, layout [z][y][x][c], by default those of the box; what is beyond the box becomes NaN
    */
   readNodes(field: FieldName, frame: number, box: NodeBox, out: NodeValues, edge?: Triple): void;

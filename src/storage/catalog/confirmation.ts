@@ -114,7 +114,6 @@ const isWritable = (folder: string): boolean => orElse(() => accessSync(folder, 
 
 /**
  * The text of a confirmation.
- *
  * @param isApart its files then have absolute paths
  * @throws DataError while a line is open
  */

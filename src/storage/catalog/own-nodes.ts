@@ -14,7 +14,6 @@ export function triple<T, U>([x, y, z]: readonly T[], of: (entry: T, at: 0 | 1 |
 
 /**
  * The axes of a field or a component.
- *
  * @throws DataError for an offset along unequal spacings, or another number of nodes in a period
  */
 export function axesAt(

@@ -27,7 +27,6 @@ export function linesOf(dataset: Dataset, axis: number, open: StoredBricks, fiel
 
 /**
  * The step from the last node to the first over the usual step (root mean squares over a few lines).
- *
  * @returns not much above 1 if the field is periodic, far above if it is not; NaN if it cannot be measured
  */
 export function seamRatio(dataset: Dataset, axis: number, open: StoredBricks): number {

@@ -28,7 +28,6 @@ export interface RangedFile {
   withRanges<T>(ranges: readonly ByteRange[], use: () => T): T;
   /**
    * Starts to fetch ranges, and waits for a moment if none is there.
-   *
    * @param find each finds some ranges, reading the file itself
    * @returns for each, whether its ranges are there or known to fail
    */
@@ -90,7 +89,6 @@ function withPlace<T>(place: FilePlace, use: (file: OpenPlace) => T): T {
 
 /**
  * Reads bytes at an address, from the start of the HDF5 data, into `room` or memory that must not be written to.
- *
  * @throws DataError beyond the end of the file
  */
 export type ReadBytes = (address: number, length: number, room?: Buffer) => DataView;

@@ -46,7 +46,6 @@ export interface StoredLayout {
 
 /**
  * Source: HDF5 file format specification 4.0, section IV.A.2.i.
- *
  * @param start address of the message
  * @param dimensions of the dataset
  */

@@ -30,7 +30,6 @@ function checkedLength(length: number, chunkBytes: number): number {
 
 /**
  * Reads a box and decodes its chunks here.
- *
  * @param out  receives the elements in stored order, little-endian
  * @param fill the value of elements in unwritten chunks, little-endian; null if all are written
  * @param roomFor lends memory for one stored chunk at a time

@@ -87,7 +87,6 @@ const ALL_LEFT_OUT = 0xffff_ffff;
 
 /**
  * Undoes a filter that is not undone here.
- *
  * @param length bytes that come out, as the chunk says
  * @returns memory that is valid until the next call
  * @throws DataError, LibraryNeeded
@@ -116,7 +115,6 @@ function checkMask(filters: readonly string[], mask: number): void {
 
 /**
  * The values of a chunk, in stored byte order.
- *
  * @throws ForeignFilter, DataError unless exactly the bytes of a chunk come out
  */
 export function decode(encoded: EncodedChunk): Uint8Array {

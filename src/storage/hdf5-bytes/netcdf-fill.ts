@@ -22,7 +22,6 @@ const DEFAULTS: ReadonlyMap<string, number> = new Map([
 
 /**
  * The fill value of a dataset whose attributes state none; null if nothing is missing.
- *
  * @param stated   the fill value in the header of the dataset; null if there is none
  * @param isNetcdf whether the file says that netCDF wrote it: old releases leave no mark, but write its default
  */

@@ -104,7 +104,6 @@ export class Hdf5Writer {
 
   /**
    * Declares a dataset, written in slabs that start on chunk borders (others are slow).
-   *
    * @throws RangeError when a slab does not fit the shape
    */
   dataset(spec: DatasetShape): WriteHyperslab {

@@ -31,7 +31,6 @@ const filePattern = (field: FieldName) => `${field}_{step:05d}.h5`;
 
 /**
  * Interrupted at any point, it resumes with the same arguments: complete files are kept.
- *
  * @param progress receives the fraction done after each box
  * @returns values read from the source, in bytes
  * @throws DataError when the folder holds a dataset, or the start of another conversion

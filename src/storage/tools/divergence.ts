@@ -18,7 +18,6 @@ export class DivergenceSums {
 
   /**
    * Adds the nodes of a block whose six neighbours lie in it too, by central differences.
-   *
    * @param edge lengths of the block in memory, x first @param size its nodes @param first its first node
    */
   add(block: Float32Array | Float64Array, edge: Triple, size: Triple, first: Triple, axes: readonly Axis[]): void {

@@ -42,7 +42,6 @@ export class Sums {
 
 /**
  * Reads every brick once.
- *
  * @param onBrick awaited after each brick, with the fraction done
  * @throws DataError when a brick is unreadable
  */

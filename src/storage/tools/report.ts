@@ -50,6 +50,9 @@ export interface DraftView {
   readonly structure?: Structure;
 }
 
+/** The members of a view that describe values and questions, without any. */
+export const EMPTY_VIEW = { what: [], mind: [], assumed: [], look: [], varies: [], open: [], notes: [] } as const;
+
 type Shown = Pick<Recognised, "descriptor" | "producer" | "reasons" | "warnings" | "seen" | "varies" | "isKnown">;
 
 export function describeDraft(found: Shown, folder: string, file: string, chunkBytes: number): DraftView {

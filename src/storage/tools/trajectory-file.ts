@@ -30,7 +30,6 @@ function variableName(column: string, taken: Set<string>): string {
 
 /**
  * Source: CF conventions 1.11, section H.4.1 (multidimensional array representation of trajectories).
- *
  * @throws DataError if the file cannot be written
  */
 export async function writeTrajectoryFile(

@@ -69,7 +69,6 @@ const NODE_DOCUMENTS = ["zarr.json", ".zarray", ".zgroup"];
 
 /**
  * Groups and arrays by their paths.
- *
  * @param chunkBytes most bytes of a decoded chunk
  * @throws DataError for incomplete metadata, and for documents of two formats that differ
  */

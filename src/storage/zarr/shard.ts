@@ -67,7 +67,6 @@ export class ShardCodec {
 
   /**
    * Chunks, then their index. Source: Zarr sharding codec, version 1.0.
-   *
    * @param chunks in C order of the shard; null for those beyond the array
    */
   shard(chunks: readonly (Uint8Array | null)[]): Uint8Array {
@@ -83,7 +82,6 @@ export class ShardCodec {
 
   /**
    * Adds the checksums and the index to chunks without compression that lie one after another, 4 bytes apart.
-   *
    * @param places the place of each chunk in the order of the shard, which has `of` of them
    */
   seal(bytes: Uint8Array, chunkBytes: number, places: readonly number[], of: number): void {

@@ -276,6 +276,8 @@ describe("a confirmed series", () => {
     expect(isSame).toThrow("inspect it again without --same");
     await writeHdf5(join(home, "s_1.h5"), field(1, dt(1)));
     expect(scan(home).datasets[0]?.time.count).toBe(2);
+    const said = { ...same, texts: new Map([["spacing", ["1"]]]), chunkBytes: CHUNK_BYTES, confirms: false };
+    expect(answerDraft(said).unused).toEqual([expect.stringMatching("answers: confirming again keeps")]);
   });
 
   it.skipIf(!existsSync("/usr/bin/flock"))("waits for a file that a program holds to write", async () => {
@@ -291,7 +293,8 @@ describe("a confirmed series", () => {
       [0, 1, 2].map((step) => join(home, `s_${step}.h5`)),
       ANSWERS,
     ) as Recognised;
-    const keep = () => keepDraft(all, join(home, "s_0.h5"), home, home, CHUNK_BYTES);
+    const request = { draft: all, location: join(home, "s_0.h5"), folder: home, descriptors: home };
+    const keep = () => keepDraft({ ...request, chunkBytes: CHUNK_BYTES });
     expect(keep).toThrow("s_2.h5: a program is writing to it");
     holder.stdin.end();
     await once(holder, "exit");

@@ -31,7 +31,6 @@ const INDEX_PREFIX = 14;
 /**
  * Source: HDF5 file format specification 4.0, section VII.D; that the bits of pages run on from one data block to the
  * next, without a byte begun for each, is how the HDF5 library 1.10 to 2.0 writes and reads them.
- *
  * @param address of its header
  * @throws DataError, also from the lookup, when it is cut short or not for such chunks
  */

@@ -9,7 +9,6 @@ const HEAD = 24;
 
 /**
  * Source: HDF5 file format specification 4.0, section III.A.1.
- *
  * @returns a lookup that throws a DataError when the tree is damaged
  */
 export function firstTree(read: ReadBytes, root: number, rank: number): Lookup {

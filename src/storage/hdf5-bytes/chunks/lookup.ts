@@ -34,7 +34,6 @@ export function kept<A, T>(read: (address: number, about: A) => T): (address: nu
 /**
  * Numbers of chunks among all that the dataset may ever have: the last dimension counts fastest, but one without a
  * bound slowest of all.
- *
  * @returns also the number of all chunks; Infinity without a bound
  */
 export function chunkNumbers({ chunks, maxShape }: ChunkGrid) {

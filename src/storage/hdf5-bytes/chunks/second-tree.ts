@@ -10,7 +10,6 @@ const TYPES = [10, 11];
 /**
  * Source: HDF5 file format specification 4.0, section III.A.2. A record is an address, for a filtered chunk its size
  * and a mask, and the place of the chunk in each dimension, counted in chunks. Records are in the nodes of all levels.
- *
  * @param address of its header
  * @throws DataError, also from the lookup, when it is cut short or not one of chunks
  */
