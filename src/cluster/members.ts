@@ -3,15 +3,13 @@
  * three seconds owns nothing. Each takes a rank, the lowest that is free; regions belong to ranks, so a process that is
  * replaced moves nothing.
  */
-
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "pino";
 import { z } from "zod";
 import type { PeerStatus } from "../engine/contract/query.js";
 import { ROOT } from "../shared/nats.js";
-import { sha256 } from "../shared/sha256.js";
 
 const SUBJECT = `${ROOT}.member`;
 const HELLO = `${ROOT}.hello`;
@@ -60,7 +58,7 @@ export type Report = Omit<Announcement, "id" | "name" | "since" | "rank" | "stat
 
 export function generationOfAll(generations: Readonly<Record<string, string>>): string {
   const all = Object.entries(generations).sort(([one], [other]) => (one < other ? -1 : 1));
-  return sha256(JSON.stringify(all)).slice(0, 32);
+  return createHash("sha256").update(JSON.stringify(all)).digest("hex").slice(0, 32);
 }
 
 /** A process has not answered; another one may. */

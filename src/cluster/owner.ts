@@ -2,7 +2,7 @@
  * Answers pieces of other processes. Subjects contain the version of the dataset, so that processes with other code,
  * settings or bytes do not share pieces.
  */
-
+import { createHash } from "node:crypto";
 import type { Subscription } from "@nats-io/transport-node";
 import type { Logger } from "pino";
 import { failureOf } from "../engine/contract/errors-as-data.js";
@@ -10,7 +10,6 @@ import type { Engine, Evaluation, Query, RegionBox, StartControl } from "../engi
 import type { ReducedParts } from "../engine/contract/reduced-parts.js";
 import type { Failure } from "../engine/contract/task.js";
 import { BusyError, FieldprobeError, RequestError, WorkerError } from "../shared/errors.js";
-import { sha256 } from "../shared/sha256.js";
 import { DatasetDigests } from "../storage/catalog/dataset-digest.js";
 import type { Dataset } from "../storage/dataset/dataset.js";
 import type { Exchange, Received } from "./exchange.js";
@@ -123,7 +122,7 @@ export class Owner {
       if (this.#served.has(name)) continue;
       try {
         const { digest, verified } = await this.#digests.of(dataset);
-        const version = sha256(this.#common, digest).slice(0, 32);
+        const version = createHash("sha256").update(this.#common).update(digest).digest("hex").slice(0, 32);
         const served = { dataset, version, verified, subscription: null };
         this.#served.set(name, served);
         this.#listen(served);
