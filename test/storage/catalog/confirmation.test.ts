@@ -289,12 +289,10 @@ describe("a confirmed series", () => {
     const previous = scan(home);
     expect(previous.datasets[0]?.digest).toBe(digest);
     expect(previous.problems.map(({ message }) => message)).toEqual([expect.stringMatching("is writing to it")]);
-    const all = recogniseSeries(
-      [0, 1, 2].map((step) => join(home, `s_${step}.h5`)),
-      ANSWERS,
-    ) as Recognised;
-    const request = { draft: all, location: join(home, "s_0.h5"), folder: home, descriptors: home };
-    const keep = () => keepDraft({ ...request, chunkBytes: CHUNK_BYTES });
+    const paths = [0, 1, 2].map((step) => join(home, `s_${step}.h5`));
+    const draft = recogniseSeries(paths, ANSWERS) as Recognised;
+    const where = { location: paths[0] as string, folder: home, descriptors: home, chunkBytes: CHUNK_BYTES };
+    const keep = () => keepDraft({ ...where, draft });
     expect(keep).toThrow("s_2.h5: a program is writing to it");
     holder.stdin.end();
     await once(holder, "exit");
