@@ -1,4 +1,4 @@
-/** Energy spectrum along periodic axes, with the scales that follow from it; between walls, at the crosshair. */
+/** Energy spectrum of periodic boxes, with the scales that follow from it; between walls, of a plane at the crosshair. */
 import { signal } from "@preact/signals-core";
 import type { Curve } from "../chart.js";
 import { toggle } from "../controls.js";
@@ -7,9 +7,9 @@ import { shortNumber } from "../state/format.js";
 import { cross, rested } from "../state/view.js";
 import type { CardKind, Json } from "./card.js";
 
-/** The members of an answer that say which wavenumbers it has: of shells, of an axis, or of planes normal to an axis. */
+/** The members of an answer that say which wavenumbers it has: of shells, or of planes normal to an axis. */
 interface Spectrum {
-  readonly kind: "shell" | "line" | "plane";
+  readonly kind: "shell" | "plane";
   readonly axis: AxisName;
   readonly coordinates: Readonly<Record<string, readonly number[]>>;
   readonly k: readonly number[];
@@ -21,7 +21,10 @@ const isCompensated = signal(false);
 
 export const spectrum: CardKind = {
   name: "Spectrum",
-  isAvailable: (set) => hasVelocity(set) && set.axes.some(({ periodic, nodes }) => periodic && nodes > 1),
+  isAvailable: (set) => {
+    const around = set.axes.filter(({ periodic }) => periodic);
+    return hasVelocity(set) && around.length > 1 && around.some(({ nodes }) => nodes > 1);
+  },
   isOfFixedQuantity: true,
   question: ({ name }, _, time) => ({ dataset: name, time, call: "spectrum" }),
   content(set, _, answers) {
@@ -30,19 +33,17 @@ export const spectrum: CardKind = {
     const places = kind === "plane" ? coordinates[axis] : [];
     const a = AXIS_NAMES.indexOf(axis);
     const place = nearest(places, (rested.value.cross ?? cross.value)[a]);
-    const at = () => `, ${axis} = ${placeText(set.axes[a], places[place])}`;
-    const where = kind === "shell" ? "" : kind === "line" ? ` along ${axis}, mean over the others` : at();
+    const where = kind === "shell" ? "" : `, ${axis} = ${placeText(set.axes[a], places[place])}`;
     const curves = answers.map(([, answer, label]): Curve => {
       const { k, E, scales: { dissipation = 1 } = {} } = answer as Json & Spectrum;
       const e = (kind === "plane" ? E[place] : E) as readonly number[];
       const top = Math.max(...e.filter((_, i) => k[i] > 0));
-      // Energies of shells or rings, or mean squares of modes, by the step of wavenumbers: what papers plot as E(k).
-      const step = (k[1] - k[0]) * (kind === "line" ? 2 : 1);
       const factor = (one: number) => (isCompensated.value ? one ** (5 / 3) / (dissipation || 1) ** (2 / 3) : 1);
       return {
         label: label ?? (isCompensated.value ? "compensated by 5/3" : "E(k)"),
         points: k
-          .map((one, i): [number, number] => [one, (e[i] / step) * factor(one)])
+          // Energies of shells or rings by the step of wavenumbers: what papers plot as E(k).
+          .map((one, i): [number, number] => [one, (e[i] / (k[1] - k[0])) * factor(one)])
           // Less is the rounding of velocities in float32.
           .filter(([one], i) => one > 0 && e[i] > 3e-15 * top),
       };

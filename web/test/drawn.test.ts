@@ -271,10 +271,10 @@ it("has the range of both stored times around a time between them", async () => 
   await vi.waitFor(() => expect(model.view.peek().ranges.get("p")).toMatchObject({ low: 0, high: 14 }));
 });
 
-it("offers spectra of boxes with a periodic axis", () => {
-  const openAxis = { ...axisOf("x"), periodic: false };
-  const open = { ...setOf("open", [0]), axes: [openAxis, openAxis, openAxis] } as unknown as Dataset;
-  expect([setOf("periodic", [0]), open].map((set) => spectrum.isAvailable?.(set))).toEqual([true, false]);
+it("offers spectra of boxes with two periodic axes", () => {
+  const [x, openAxis] = [axisOf("x"), { ...axisOf("x"), periodic: false }];
+  const of = (...axes: object[]) => spectrum.isAvailable?.({ ...setOf("open", [0]), axes } as unknown as Dataset);
+  expect([of(x, x, x), of(x, openAxis, x), of(x, openAxis, openAxis)]).toEqual([true, true, false]);
 });
 
 it("has no range of a time without values, and one of the next time", async () => {
