@@ -194,11 +194,8 @@ function covarianceOf(columns: readonly Float64Array[], weights: Float64Array | 
   const count = kept.length - leftOut.missing - leftOut.infinite;
   const weight = kept.reduce((sum, w) => sum + w, 0);
   const centred = columns.map((column) => {
-    const moments = momentsOf(
-      column.map((value, i) => (kept[i] > 0 ? value : Number.NaN)),
-      weights,
-    );
-    return { mean: moments.mean, values: column.map((value, i) => (kept[i] > 0 ? value - moments.mean : 0)) };
+    const { mean } = momentsOf(column, kept, 1);
+    return { mean, values: column.map((value, i) => (kept[i] > 0 ? value - mean : 0)) };
   });
   const products = centred.flatMap(({ values: a }) =>
     centred.map(({ values: b }) => {
