@@ -67,23 +67,21 @@ export function digitsOf(
   const known = widths.slice(0, prefixes[0].length);
   const bits = listed > 0 ? 0 : (widths[known.length] ?? 0);
   const place = known.reduce((sum, one) => sum + one, 0);
-  const [lowMask, highMask] = wordsOf(
-    known.map((one) => 2 ** one - 1),
-    widths,
-  );
+  const ones = known.map((one) => 2 ** one - 1);
+  const [lowMask, highMask] = wordsOf(ones, widths);
   // By first digit, 1 + the first prefix that begins with it.
   const firsts = new Uint8Array(2 ** widths[0]);
   for (let p = prefixes.length - 1; p >= 0 && place > 0; p--) firsts[prefixes[p][0]] = p + 1;
   const shift = 32 - widths[0];
   for (const t of [0, 1])
     if ((tables[t]?.length ?? 0) < starts.length << bits) tables[t] = new Float64Array(starts.length << bits);
-  const [counts, sums] = tables;
+  const [counts, sums] = [new Int32Array(tables[0].buffer), tables[1]];
   const found = starts.map((): number[] => []);
   const words = new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
   const leftOut = { missing: 0, infinite: 0 };
   let weight = 0;
   // Closures over these variables would slow the loop.
-  for (let i = 0; i < values.length; i++) {
+  for (let i = 0, { length } = values; i < length; i++) {
     const top = words[2 * i + 1];
     if ((top & EXPONENT) === EXPONENT) {
       isKnown([values], i, leftOut);
@@ -107,7 +105,7 @@ export function digitsOf(
   const count = values.length - leftOut.missing - leftOut.infinite;
   const lists: DigitList[] = [];
   for (const [p, nodes] of found.entries())
-    lists.push(bits === 0 ? valuesOf(nodes, values, weights) : digitsIn(nodes, p << bits, weights !== null, tables));
+    lists.push(bits === 0 ? valuesOf(nodes, values, weights) : digitsIn(nodes, p << bits, counts, weights && sums));
   return { lists, count, weight: weights === null ? count : weight, ...leftOut };
 }
 
@@ -117,11 +115,12 @@ function valuesOf(nodes: number[], values: Float64Array, weights: Float64Array |
   return { digits: sorted.map((i) => values[i]), counts: ones, weights: own };
 }
 
-function digitsIn(places: number[], first: number, isWeighted: boolean, tables: readonly Float64Array[]): DigitList {
+function digitsIn(places: number[], first: number, counts: Int32Array, sums: Float64Array | null): DigitList {
   const sorted = Float64Array.from(places).sort();
-  const [counts, weights] = tables.map((table) => sorted.map((at) => table[at]));
-  for (const at of sorted) tables[0][at] = tables[1][at] = 0;
-  return { digits: sorted.map((at) => at - first), counts, weights: isWeighted ? weights : counts };
+  const own = sorted.map((at) => counts[at]);
+  const weights = sums === null ? own : sorted.map((at) => sums[at]);
+  for (const table of sums === null ? [counts] : [counts, sums]) for (const at of sorted) table[at] = 0;
+  return { digits: sorted.map((at) => at - first), counts: own, weights };
 }
 
 function mergeLists(a: DigitList, b: DigitList): DigitList {
