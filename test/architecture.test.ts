@@ -199,7 +199,7 @@ describe("docs/architecture.md", () => {
 
 /** Most lines of TypeScript by room, comments and blank lines included: a feature that needs more pays with a deletion. */
 const CEILINGS: Readonly<Record<string, number>> = {
-  "src/analysis": 5_117,
+  "src/analysis": 5_116,
   "src/cli": 2_662,
   "src/client": 899,
   "src/cluster": 1_650,

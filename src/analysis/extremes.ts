@@ -35,10 +35,12 @@ export interface Extremes extends BySide<readonly Extreme[]>, LeftOut {
   readonly leftOut: BySide<Extreme | null>;
 }
 
-interface ExtremesSample {
+export interface ExtremesSample {
   readonly columns: readonly Float64Array[];
   readonly frame: number;
+  /** Index of a node in the whole region, x fastest. */
   nodeOf(index: number): number;
+  /** Squared distance between two nodes of the region; infinite if they are in different groups. */
   readonly distance2: Distance2;
 }
 type Distance2 = (a: FrameNode, b: FrameNode) => number;

@@ -89,14 +89,21 @@ export function reducePart(
     const picked = (values: Float64Array, c: number): Float64Array =>
       nx * ny * nz === values.length ? values : pick(values, count, corner, inner, memories[c]);
     const sample: Sample = {
-      ...{ group, tables, cell, from, shape: count, inner, coordinates, periods, frame, distance2 },
-      count: nx * ny * nz,
+      group, // Not as a spread of an object, which took half as long as the moments of a small group.
+      tables,
+      cell,
+      from,
+      shape: count,
+      inner,
+      coordinates,
+      periods,
+      frame,
+      distance2,
       columns: columns.map(picked),
       weights: weights && picked(weights, columns.length),
       nodeOf: (n) => {
-        const row = Math.floor(n / nx);
-        const [y, z] = [from[1] + corner[1] + (row % ny), from[2] + corner[2] + Math.floor(row / ny)];
-        return (z * extent[1] + y) * extent[0] + from[0] + corner[0] + (n % nx);
+        const [x, y, z] = placeOf([nx, ny, nz, 1], n).map((at, a) => from[a] + corner[a] + at);
+        return (z * extent[1] + y) * extent[0] + x;
       },
     };
     for (const [r, reduction] of plan.reductions.entries()) states[r].push([group, reduceSample(reduction, sample)]);
@@ -166,8 +173,7 @@ export class Merged {
       const reduction = this.#plan.reductions[r];
       for (const [group, state] of states) {
         const known = into.get(group);
-        const merged = known && mergeStates(reduction, known, state);
-        into.set(group, merged ?? firstState(reduction, state, [nx, ny, nz]));
+        into.set(group, known ? mergeStates(reduction, known, state) : firstState(reduction, state, [nx, ny, nz]));
       }
     });
   }

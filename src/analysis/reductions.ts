@@ -4,6 +4,7 @@ import {
   type Extreme,
   type Extremes,
   type ExtremesOptions,
+  type ExtremesSample,
   extremesOf,
   type FrameNode,
   mergeExtremes,
@@ -56,18 +57,12 @@ export interface Around {
 }
 
 /** Values at nodes: an array for each column, weights of the nodes over `cell` if they differ, and coordinates. */
-export interface Sample extends MarkedBox {
-  readonly count: number;
-  /** Index of a node in the whole region, x fastest. */
-  nodeOf(index: number): number;
-  readonly frame: number;
+export interface Sample extends MarkedBox, ExtremesSample {
   readonly group: number;
   /** Memory for counts of values, kept from sample to sample. */
   readonly tables: Float64Array[];
   /** Nodes of the group along x, y and z, all of which are in the sample. */
   readonly inner: readonly [number, number, number];
-  /** Squared distance between two nodes of the region; infinite if they are in different groups. */
-  distance2(a: FrameNode, b: FrameNode): number;
 }
 
 export interface Covariance extends LeftOut {
@@ -226,12 +221,12 @@ function conditionalOf(reduction: AnyReduction & { kind: "conditional" }, sample
   const { bins, range } = reduction;
   const all = [reduction.of, ...reduction.on].map((column) => sample.columns[column]);
   const [value, ...on] = all;
-  const places = new Int32Array(sample.count).fill(-1);
+  const places = new Int32Array(value.length).fill(-1);
   /** The end of the values of each bin, and then the offset of the next value. */
   const ends = new Uint32Array(bins.reduce((product, n) => product * n, 1));
   const leftOut = { missing: 0, infinite: 0 };
   let outside = 0;
-  for (let i = 0; i < sample.count; i++) {
+  for (let i = 0; i < value.length; i++) {
     if (!isKnown(all, i, leftOut)) continue;
     let bin = 0;
     for (let c = 0; c < on.length && bin >= 0; c++) {
@@ -244,9 +239,9 @@ function conditionalOf(reduction: AnyReduction & { kind: "conditional" }, sample
   }
   for (let bin = 1; bin < ends.length; bin++) ends[bin] += ends[bin - 1];
   const next = ends.slice();
-  const sorted = new Float64Array(sample.count);
-  const weights = sample.weights === null ? null : new Float64Array(sample.count);
-  for (let i = sample.count - 1; i >= 0; i--) {
+  const sorted = new Float64Array(value.length);
+  const weights = sample.weights === null ? null : new Float64Array(value.length);
+  for (let i = value.length - 1; i >= 0; i--) {
     if (places[i] < 0) continue;
     const to = --next[places[i]];
     sorted[to] = value[i];
