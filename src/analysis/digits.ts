@@ -50,10 +50,7 @@ export function numberOf(digits: readonly number[], widths: readonly number[]): 
 /** The exponent of NaN and infinities. */
 const EXPONENT = 0x7ff00000;
 
-/**
- * The digits of the values of a group. @param weights null if all weigh 1 @param tables memory of zeros, which are zeros
- * again at the end
- */
+/** The digits of the values of a group. @param weights null if all weigh 1 @param tables zeros, also at the end */
 export function digitsOf(
   { prefixes: ofGroups, widths, listed }: DigitsOptions,
   values: Float64Array,

@@ -63,10 +63,7 @@ export interface Expression {
   evaluate(block: BlockInputs): Components;
 }
 
-/**
- * Compiles an expression. @param member named by errors
- * @throws RequestError that names the column, if the text is not an expression or its parts do not fit together
- */
+/** Compiles an expression. @param member named by errors @throws RequestError that names the column of what is wrong */
 export function compileExpression(text: string, names: Names, member = "expression"): Expression {
   const refuse = (message: string, index?: number, nearest?: string): RequestError => {
     const column = index === undefined ? "" : ` (column ${index + 1})`;

@@ -24,8 +24,12 @@ const NODES = 4096;
 /** Decades of the inputs; at even nodes all have one magnitude, so that every term of a sum shows. */
 const DECADES = 18;
 
+type Signs = readonly number[];
+/** Signs of the components of expressions by their texts, as far as they have been found. */
+type Found = Map<string, Signs>;
+
 /** The sign of each component of a quantity. Throws Error with the reason why it is neither even nor odd. */
-export function paritiesOf(text: string, names: Names, symmetry: Symmetry): readonly (1 | -1)[] {
+export function paritiesOf(text: string, names: Names, symmetry: Symmetry, found: Found = new Map()): Signs {
   const expression = compileExpression(text, names);
   let state = 1;
   const random = (): number => {
@@ -50,7 +54,7 @@ export function paritiesOf(text: string, names: Names, symmetry: Symmetry): read
         const own = drawn.get(name) ?? new Float64Array(NODES).map(a < 0 ? anyValue : () => 2.2 * (random() - 0.5));
         drawn.set(name, own);
         const [sign, from] =
-          a < 0 ? [signOf(key, component, names, symmetry), 0] : [symmetry.signs[a], symmetry.middle[a]];
+          a < 0 ? [signOf(key, component, names, symmetry, found), 0] : [symmetry.signs[a], symmetry.middle[a]];
         return own.map((one) => from + (isTurned ? sign : 1) * one);
       },
     });
@@ -68,7 +72,7 @@ export function paritiesOf(text: string, names: Names, symmetry: Symmetry): read
 }
 
 /** The sign of a component of an input. */
-function signOf(key: InputKey, c: number, names: Names, symmetry: Symmetry): number {
+function signOf(key: InputKey, c: number, names: Names, symmetry: Symmetry, found: Found): number {
   const { signs } = symmetry;
   const parts = partsOfInput(key);
   if (parts === null) return 1;
@@ -77,7 +81,10 @@ function signOf(key: InputKey, c: number, names: Names, symmetry: Symmetry): num
     throw new Error(`shift(${expression}, ${option.replace(/(?<=[xyz])/g, ", ")}) is of other nodes on each side`);
   const [i, j] = [Math.floor((c % 9) / 3), c % 3];
   if (expression !== null) {
-    const inner = paritiesOf(expression, names.others?.[otherDataset(parts) ?? ""] ?? names, symmetry);
+    const other = names.others?.[otherDataset(parts) ?? ""];
+    if (other === undefined && !found.has(expression))
+      found.set(expression, paritiesOf(expression, names, symmetry, found));
+    const inner = other ? paritiesOf(expression, other, symmetry) : (found.get(expression) as Signs);
     const along = {
       gradient: [Math.floor(c / 3), signs[j]],
       secondDerivative: [Math.floor(c / 3), 1],

@@ -77,8 +77,7 @@ export interface Track {
 
 /**
  * Follows structures: a track goes on where two share more volume with each other than either does with another of
- * that frame, the lower number first where they are equal. @param counts structures of each frame @param links from
- * each frame but the last to the next
+ * that frame, the lower number first where they are equal. @param counts structures of a frame @param links to the next
  */
 export function followed(counts: readonly number[], links: readonly (readonly Link[])[]) {
   const best = (of: readonly Link[]): Link | undefined => of.toSorted((a, b) => b.volume - a.volume)[0];
