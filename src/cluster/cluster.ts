@@ -1,7 +1,7 @@
 /**
- * Division of large queries among the peers of a cluster. Regions of the data belong to ranks (`members.ts`); the process
- * in a rank evaluates its piece of a query. A piece that fails is divided again among the other peers; after it has
- * failed on two owners, this process evaluates it.
+ * Division of large queries among the peers of a cluster. A query has a *distribution*: the regions of its data, and how
+ * many ranks (`members.ts`) share them. *Ownership* says which peer owns each region. The query is cut into *pieces*, one
+ * for each owner. A piece that fails is divided again without that owner; after two failures, this process evaluates it.
  */
 import { setMaxListeners } from "node:events";
 import { availableParallelism } from "node:os";
@@ -39,10 +39,11 @@ import { evaluatePiece, Owner, type Piece, type PieceAnswer } from "./owner.js";
 import { cutPoints, mergeValues, type PointPiece, type PointsToCut } from "./point-pieces.js";
 import { ownersOf, type Regions, regionsIn, regionsOf, worthwhileRanks } from "./regions.js";
 
-/** Minimum size of a divided query whose data fit one cache, in evaluations of a field or in nodes. */
+/** Fewest evaluations of a field in a divided query whose data fit one cache. */
 const MIN_WORK = 65_536;
+/** Fewest nodes of such a query, if it is about nodes. */
 const MIN_NODES = 262_144;
-/** Consecutive frames with the same owners: with fewer regions than peers, owners also vary in time. */
+/** Consecutive frames with the same owners. Owners vary in time only if there are fewer regions than peers. */
 const SAME_OWNER_FRAMES = 16;
 const LATENESS_CHECK_MS = 500;
 /** Pieces that may be sent to a second peer when late: the first few, and this fraction of all. */
@@ -90,6 +91,7 @@ interface PendingPiece<T> extends Omit<PointPiece, "owner"> {
 
 const NO_POINTS = { points: [], velocities: [], count: 0, indices: new Uint32Array(0) };
 
+/** Receives the values of a box. */
 type TakeBox<T> = (box: RegionBox, values: readonly Float32Array[]) => T;
 
 export class Cluster implements Sharing {
@@ -167,7 +169,7 @@ export class Cluster implements Sharing {
 
   async search(checked: CheckedQuery, control: SharingControl): Promise<readonly Float32Array[]> {
     const whole = { from: [0, 0, 0], count: (checked.region as NodeRegion).count } as const;
-    const take: TakeBox<Float32Array[]> = (_, records) => records.map((some) => some.slice());
+    const take: TakeBox<Float32Array[]> = (_, records) => records.map((block) => block.slice());
     return (await this.#evaluateBoxes(this.#dividedQuery(checked, control), whole, take)).flat();
   }
 
@@ -190,21 +192,22 @@ export class Cluster implements Sharing {
 
   regionCounts(): RegionCounts {
     const engine = this.#engine as Engine;
-    const held = engine.held();
+    const cachedBricks = engine.held();
     const counts = { owned: 0, cached: 0 };
     for (const dataset of engine.datasets()) {
-      const [main] = Object.values(dataset.fields);
-      const regions = main === undefined ? null : this.#regionsOf(dataset, main.bricking);
-      if (regions === null || regions.size < this.#members.peersByRank.length) continue;
-      const rankCount = this.#rankCount(dataset, main.bricking, this.#isLarge(dataset, Object.values(dataset.fields)));
+      const fields = Object.values(dataset.fields);
+      const [firstField] = fields;
+      const regions = firstField === undefined ? null : this.#regionsOf(dataset, firstField.bricking);
+      if (firstField === undefined || regions === null || regions.size < this.#members.peersByRank.length) continue;
+      const rankCount = this.#rankCount(dataset, firstField.bricking, this.#isLarge(dataset, fields));
       const { peers, ownerRanks } = this.#ownershipFor({ dataset, regions, time: 0, rankCount, excluded: new Set() });
-      const mine = peers.indexOf(this.#members.self);
-      counts.owned += ownerRanks.filter((rank) => rank === mine).length;
-      const cached = held.flatMap(({ dataset: one, field, bricks }) => {
-        const { bricking } = one.fields[field] as FieldSource;
-        return one === dataset ? regionsIn(this.#regionsOf(dataset, bricking), bricking, bricks) : [];
+      const ownRank = peers.indexOf(this.#members.self);
+      counts.owned += ownerRanks.filter((rank) => rank === ownRank).length;
+      const cachedRegions = cachedBricks.flatMap(({ dataset: brickedDataset, field, bricks }) => {
+        const { bricking } = brickedDataset.fields[field] as FieldSource;
+        return brickedDataset === dataset ? regionsIn(this.#regionsOf(dataset, bricking), bricking, bricks) : [];
       });
-      counts.cached += new Set(cached).size;
+      counts.cached += new Set(cachedRegions).size;
     }
     return counts;
   }
@@ -229,17 +232,17 @@ export class Cluster implements Sharing {
     await this.#link?.close();
   }
 
-  /** The regions by which a query may be divided; null if no query of its kind is. */
+  /** How a query may be divided; null if queries of its kind never are. */
   #distributionOf({ query, dataset, fields, region, operation }: CheckedQuery): Distribution | null {
     const { reduction, spectrum, derivedAt, quantity } = query;
     // Transforms need whole frames, and derived fields exist in this process only.
     if (dataset === null || spectrum || derivedAt || quantity || reduction?.derived) return null;
     const sources = fields.flatMap((name) => dataset.fields[name] ?? []);
-    const [main] = sources;
-    if (main === undefined) return null;
+    const [firstField] = sources;
+    if (firstField === undefined) return null;
     const isLarge = this.#isLarge(dataset, sources);
-    const regions = this.#regionsOf(dataset, main.bricking);
-    const rankCount = this.#rankCount(dataset, main.bricking, isLarge);
+    const regions = this.#regionsOf(dataset, firstField.bricking);
+    const rankCount = this.#rankCount(dataset, firstField.bricking, isLarge);
     // Every process caches small datasets whole, and also cuts them out itself.
     const isCutout = region !== null && operation.family === "cutout" && reduction === undefined;
     const mayDivide = isLarge ? rankCount > 1 : regions.size >= this.#members.peersByRank.length && !isCutout;
@@ -289,11 +292,9 @@ export class Cluster implements Sharing {
     const key = [seed, arrangement, generation, rankCount, ...excluded].join(" ");
     const cached = this.#ownerships.get(regions);
     if (cached?.key === key) return cached;
-    const isSame = (member: Peer): boolean =>
-      this.#members.isUsable(member) && member.generations[dataset.name] === generation;
-    const usable = peers.map(
-      (member) => member !== null && !excluded.has(member.id) && (member === self || isSame(member)),
-    );
+    const hasSameData = (peer: Peer): boolean =>
+      this.#members.isUsable(peer) && peer.generations[dataset.name] === generation;
+    const usable = peers.map((peer) => peer !== null && !excluded.has(peer.id) && (peer === self || hasSameData(peer)));
     const ownership = { key, peers, ownerRanks: ownersOf(regions, usable, seed) };
     this.#ownerships.set(regions, ownership);
     return ownership;
@@ -315,7 +316,7 @@ export class Cluster implements Sharing {
     const width = valuesPerPoint(checked);
     try {
       const cut = await cutPoints(regions, ownerRanks, work, frameShift(dataset.frameVelocity, time), lend);
-      // Few points of one owner are not worth a message: this process evaluates them.
+      // In a small query, less than half of an equal share is not worth a message: this process evaluates it.
       const isSmallQuery = workOf(checked, work.count) < MIN_WORK;
       const isWorthSending = ({ count }: PointPiece) => !isSmallQuery || 2 * count * cut.length >= work.count;
       const selfRank = peers.indexOf(this.#members.self);
@@ -324,7 +325,7 @@ export class Cluster implements Sharing {
         const owner = peers[isWorthSending(points) ? points.owner : selfRank] ?? null;
         const piece = { ...points, owner, box: null, runs: null, size: width * count };
         const merge = (values: readonly Float32Array[]): void => mergeValues(values, indices, width, out);
-        return { ...piece, merge, divide: (rest) => this.#evaluatePoints(rest, points, out) };
+        return { ...piece, merge, divide: (others) => this.#evaluatePoints(others, points, out) };
       });
       return await this.#evaluateAll(divided, pieces);
     } finally {
@@ -339,7 +340,11 @@ export class Cluster implements Sharing {
       const nodes = box.count[0] * box.count[1] * box.count[2];
       const size = operation.family === "search" ? null : componentsOf(divided.dataset, region.field) * nodes;
       const piece = { ...NO_POINTS, owner: peers[owner] ?? null, box, runs: null, size };
-      return { ...piece, merge: (values) => take(box, values), divide: (rest) => this.#evaluateBoxes(rest, box, take) };
+      return {
+        ...piece,
+        merge: (values) => take(box, values),
+        divide: (others) => this.#evaluateBoxes(others, box, take),
+      };
     });
     return this.#evaluateAll(divided, pieces);
   }
@@ -352,7 +357,7 @@ export class Cluster implements Sharing {
       ([owner, ownerRuns]): PendingPiece<PartialMerge> => {
         const reduced = { frames, runs: ownerRuns };
         const piece = { ...NO_POINTS, owner: peers[owner] ?? null, box: null, runs: reduced, size: null };
-        return { ...piece, merge: unpackStates, divide: (rest) => this.#evaluateReduction(rest, reduced) };
+        return { ...piece, merge: unpackStates, divide: (others) => this.#evaluateReduction(others, reduced) };
       },
     );
     return this.#evaluateAll(divided, pieces);
@@ -369,9 +374,9 @@ export class Cluster implements Sharing {
     // Each piece of a query is a listener; Node would warn of a leak.
     setMaxListeners(0, signal, divided.signal);
     divided.signal.addEventListener("abort", abort);
-    const done: T[] = [];
+    const results: T[] = [];
     const errors: FieldprobeError[] = [];
-    const start = (index: number): Promise<readonly T[]> =>
+    const evaluate = (index: number): Promise<readonly T[]> =>
       this.#evaluatePiece({ ...divided, signal }, pieces[index]).catch((error: unknown) => {
         const failure = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
         errors.push(failure);
@@ -379,22 +384,18 @@ export class Cluster implements Sharing {
         return [];
       });
     const isOver = (): boolean => signal.aborted || divided.signal.aborted;
-    await inOrder(pieces.length, Math.min(MAX_PIECES, pieces.length), isOver, start, (results) =>
-      done.push(...results),
-    );
+    const keep = (ofPiece: readonly T[]) => results.push(...ofPiece);
+    await inOrder(pieces.length, Math.min(MAX_PIECES, pieces.length), isOver, evaluate, keep);
     divided.signal.removeEventListener("abort", abort);
     abort();
     if (divided.signal.aborted) throw QUERY_ENDED;
     const reported =
       errors.find(({ blame }) => blame === "server") ?? errors.sort((a, b) => pointIn(a) - pointIn(b))[0];
     if (reported !== undefined) throw reported;
-    return done;
+    return results;
   }
 
-  /**
-   * Has a piece evaluated by its owner. If that fails or is late, the piece is divided again without that peer; every
-   * process of the cluster computes the same owners.
-   */
+  /** Has a piece evaluated by its owner. If that fails or is late, the piece is divided again without that peer. */
   async #evaluatePiece<T>(divided: DividedQuery, piece: PendingPiece<T>): Promise<readonly T[]> {
     const { owner: peer } = piece;
     if (peer === null || divided.excluded.size === MAX_OWNERS) return [await this.#evaluateHere(divided, piece)];
@@ -409,9 +410,9 @@ export class Cluster implements Sharing {
       if (isPeerError) this.#counts.refused++;
       if ((error as Error).cause instanceof LimitError && !peer.isLimited) {
         peer.isLimited = true;
-        this.#log.warn({ peer: peer.notice.name, reason: (error as Error).message }, "peer has lower limits");
+        this.#log.warn({ peer: peer.announcement.name, reason: (error as Error).message }, "peer has lower limits");
       }
-      this.#log.debug({ peer: peer.notice.name, reason: (error as Error).message }, "piece evaluated by others");
+      this.#log.debug({ peer: peer.announcement.name, reason: (error as Error).message }, "piece evaluated by others");
       return await piece.divide(withoutPeer);
     }
   }
@@ -424,13 +425,15 @@ export class Cluster implements Sharing {
     const late = new Promise<null>((resolve) => {
       timer = setInterval(() => this.#isLate(peer) && resolve(null), LATENESS_CHECK_MS);
     });
-    const first = this.#request(divided, peer, piece).then((one) => [one]);
+    const first = this.#request(divided, peer, piece).then((result) => [result]);
     const answer = await Promise.race([first, late]).finally(() => clearInterval(timer));
     if (answer !== null) return answer;
     this.#counts.late++;
     this.#members.suspend(peer);
     const retry = piece.divide(divided);
-    return Promise.any([first, retry]).catch(() => retry);
+    // An error of the caller would be that of the late peer too, and ends the wait for it.
+    const answered = retry.catch((error) => (error.blame === "caller" ? null : Promise.reject(error)));
+    return (await Promise.any([first, answered]).catch(() => null)) ?? retry;
   }
 
   #isLate(peer: Peer): boolean {
@@ -457,7 +460,7 @@ export class Cluster implements Sharing {
       throw withQueryIndex(error, piece.indices);
     });
     try {
-      // The first answer has been taken, so the buffer of the values may have been reused.
+      // If another answer came first, the buffer may already belong to another query.
       signal.throwIfAborted();
       return piece.merge(values);
     } finally {
@@ -482,10 +485,11 @@ export class Cluster implements Sharing {
       const answer = await exchange.request<PieceAnswer>(peer.id, generation, message, body, signal);
       const { head, bytes } = answer;
       if (head.failure !== null) throw reviveError(head.failure);
-      if (size !== null && bytes !== 4 * size) throw new PeerError(`${peer.notice.name} answers with something else`);
+      if (size !== null && bytes !== 4 * size)
+        throw new PeerError(`${peer.announcement.name} answers with something else`);
       const into = this.#buffers.lend(bytes);
       try {
-        await exchange.receive(answer, (some, at) => into.set(some, at), signal);
+        await exchange.receive(answer, (part, at) => into.set(part, at), signal);
         signal.throwIfAborted();
         return piece.merge([new Float32Array(into.buffer, into.byteOffset, bytes / 4)]);
       } finally {
@@ -494,7 +498,7 @@ export class Cluster implements Sharing {
     } catch (error) {
       if (signal.aborted || !(isProcessFailure(error) || error instanceof LimitError))
         throw withQueryIndex(error, piece.indices);
-      throw new PeerError(`${peer.notice.name}: ${(error as Error).message}`, { cause: error });
+      throw new PeerError(`${peer.announcement.name}: ${(error as Error).message}`, { cause: error });
     } finally {
       peer.outstanding--;
     }

@@ -1,6 +1,6 @@
 /**
- * The members of a cluster, known by announcements at their start, every second, and on changes. One that is silent for
- * three seconds owns nothing. Each takes a rank, the lowest that is free; regions belong to ranks, so a process that is
+ * The members of a cluster. Each announces itself at its start, every second, and when something changes; one that is
+ * silent for three seconds owns nothing. Each takes the lowest free rank. Regions belong to ranks, so a process that is
  * replaced moves nothing.
  */
 import { createHash, randomBytes } from "node:crypto";
@@ -9,20 +9,22 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "pino";
 import { z } from "zod";
 import type { PeerStatus } from "../engine/contract/query.js";
+import { orElse } from "../shared/errors.js";
 import { ROOT } from "../shared/nats.js";
 
 const SUBJECT = `${ROOT}.member`;
 const HELLO = `${ROOT}.hello`;
-const SILENT = "it is silent";
 const BEAT_MS = 1_000;
 const SILENCE_MS = 3_000;
-/** Time in which others announce themselves before a process takes a rank, and between two announcements at a start. */
+/** Wait before taking a rank, so that the others are known; least time between two requests for announcements. */
 const MEETING_MS = 300;
 /** Time without progress after which a process with pieces counts as stuck. */
 const STUCK_MS = 3_000;
+/** Time for which a stuck process gets no pieces. */
 const SUSPENDED_MS = 30_000;
 /** Time after which the process in the last rank moves to an empty one. */
 const EMPTY_MS = 60_000;
+/** Time for which lost peers are still listed. */
 const SHOWN_LOST_MS = 15 * 60_000;
 /** Most ranks: an owner is stored in a byte. */
 const MAX_RANKS = 250;
@@ -57,34 +59,37 @@ export type Announcement = z.output<typeof ANNOUNCEMENT>;
 export type Report = Omit<Announcement, "id" | "name" | "since" | "rank" | "state">;
 
 export function generationOfAll(generations: Readonly<Record<string, string>>): string {
-  const all = Object.entries(generations).sort(([one], [other]) => (one < other ? -1 : 1));
-  return createHash("sha256").update(JSON.stringify(all)).digest("hex").slice(0, 32);
+  const sorted = Object.entries(generations).sort(([one], [other]) => (one < other ? -1 : 1));
+  return createHash("sha256").update(JSON.stringify(sorted)).digest("hex").slice(0, 32);
 }
 
-/** A process has not answered; another one may. */
+/** A peer has failed; another one may succeed. */
 export class PeerError extends Error {}
 
 export class Peer {
-  notice: Announcement;
+  announcement: Announcement;
+  /** Dataset versions of the last announcement that had them. */
   generations: Readonly<Record<string, string>> = {};
   unverified: readonly string[] = [];
+  /** Requested pieces that have not been answered. */
   outstanding = 0;
-  lastNoticeAt = performance.now();
+  heardAt = performance.now();
   progressAt = performance.now();
-  suspendedUntil = 0;
+  suspendedUntil = 0; // 0: it is not.
+  /** Whether it has refused a piece because its limits are lower than those of this process. */
   isLimited = false;
   readonly lost = new AbortController();
 
-  constructor(notice: Announcement) {
-    this.notice = notice;
+  constructor(announcement: Announcement) {
+    this.announcement = announcement;
   }
 
   get id(): string {
-    return this.notice.id;
+    return this.announcement.id;
   }
 
   get load(): number {
-    return (this.notice.running + this.notice.queued) / Math.max(1, this.notice.threads);
+    return (this.announcement.running + this.announcement.queued) / Math.max(1, this.announcement.threads);
   }
 
   get isStuck(): boolean {
@@ -92,17 +97,11 @@ export class Peer {
   }
 }
 
-export function listenToMembers(connection: NatsConnection, onNotice: (notice: Announcement) => void): void {
+export function listenToMembers(connection: NatsConnection, receive: (announcement: Announcement) => void): void {
   connection.subscribe(SUBJECT, {
     callback: (error, message) => {
-      if (error) return;
-      let notice: Announcement;
-      try {
-        notice = ANNOUNCEMENT.parse(message.json());
-      } catch {
-        return;
-      }
-      onNotice(notice);
+      const announcement = error ? null : orElse(() => ANNOUNCEMENT.parse(message.json()), null);
+      if (announcement !== null) receive(announcement);
     },
   });
 }
@@ -113,6 +112,7 @@ export function requestAnnouncements(connection: NatsConnection): void {
 
 export class Members {
   peersByRank: readonly (Peer | null)[] = [];
+  /** Changes whenever the owners of regions may change. */
   arrangement = 0;
   self: Peer | null = null;
   readonly #report: () => Report;
@@ -126,11 +126,12 @@ export class Members {
   #rank: number | null = null;
   #isRanked = false;
   #draining = false;
-  #announced = -1;
+  #announcedRevision = -1;
   #announcedAt = 0;
   #requestedAt = 0;
   #beatAt = performance.now();
-  #emptySince = Number.POSITIVE_INFINITY;
+  /** Start of the time in which a rank below others has been empty; null if none is. */
+  #emptySince: number | null = null;
 
   constructor(report: () => Report, log: Logger) {
     this.#report = report;
@@ -142,7 +143,7 @@ export class Members {
     this.#heartbeat ??= setInterval(() => this.#guarded(() => this.#beat()), BEAT_MS / 2).unref();
     this.self = new Peer(this.#announcement(randomBytes(8).toString("hex")));
     this.#all.set(this.self.id, this.self);
-    listenToMembers(connection, (notice) => this.#guarded(() => this.#receive(notice)));
+    listenToMembers(connection, (announcement) => this.#guarded(() => this.#receive(announcement)));
     connection.subscribe(HELLO, { callback: () => this.#guarded(() => this.#announce()) });
     requestAnnouncements(connection);
     setTimeout(() => this.#guarded(() => this.#takeRank()), MEETING_MS).unref();
@@ -160,7 +161,7 @@ export class Members {
   leave(): void {
     this.#connection = null;
     for (const member of this.#all.values()) member.lost.abort(new PeerError("this process has lost NATS"));
-    for (const { notice } of this.others) this.#lost.set(notice.name, performance.now());
+    for (const { announcement } of this.others) this.#lost.set(announcement.name, performance.now());
     this.#all.clear();
     this.self = null;
     this.#isRanked = false;
@@ -182,36 +183,36 @@ export class Members {
     return [...this.#all.values()].filter((member) => member !== this.self);
   }
 
-  isUsable({ notice, suspendedUntil }: Peer): boolean {
-    const same = notice.build === this.self?.notice.build;
-    return same && notice.state === "ready" && notice.rank !== null && suspendedUntil === 0;
+  isUsable({ announcement, suspendedUntil }: Peer): boolean {
+    const { build, state, rank } = announcement;
+    return build === this.self?.announcement.build && state === "ready" && rank !== null && suspendedUntil === 0;
   }
 
   states(): PeerStatus[] {
-    const own = Object.entries(this.self?.generations ?? {});
+    const ownGenerations = Object.entries(this.self?.generations ?? {});
     const members = this.others.map((member) => {
-      const both = own.filter(([dataset]) => member.generations[dataset] !== undefined);
+      const both = ownGenerations.filter(([dataset]) => member.generations[dataset] !== undefined);
       const shared = both.filter(([dataset, generation]) => member.generations[dataset] === generation).length;
       const usable = shared > 0 && this.isUsable(member);
-      const { notice, outstanding } = member;
-      return { name: notice.name, usable, shared, differing: both.length - shared, outstanding };
+      const { announcement, outstanding } = member;
+      return { name: announcement.name, usable, shared, differing: both.length - shared, outstanding };
     });
     for (const [name, at] of this.#lost) if (performance.now() - at > SHOWN_LOST_MS) this.#lost.delete(name);
-    const none = { usable: false, shared: 0, differing: 0, outstanding: 0 };
-    return [...members, ...[...this.#lost.keys()].map((name) => ({ name, ...none }))];
+    const lostStatus = { usable: false, shared: 0, differing: 0, outstanding: 0 };
+    return [...members, ...[...this.#lost.keys()].map((name) => ({ name, ...lostStatus }))];
   }
 
   hasGeneration(generation: string): boolean {
     return this.others.some(
-      ({ generations, notice }) =>
-        notice.state === "ready" &&
+      ({ generations, announcement }) =>
+        announcement.state === "ready" &&
         (Object.values(generations).includes(generation) || generationOfAll(generations) === generation),
     );
   }
 
   suspend(member: Peer): void {
     member.suspendedUntil = performance.now() + SUSPENDED_MS;
-    this.#log.warn({ peer: member.notice.name }, "peer makes no progress");
+    this.#log.warn({ peer: member.announcement.name }, "peer makes no progress");
     this.arrangement++;
   }
 
@@ -229,11 +230,12 @@ export class Members {
   #announce(withVersions = true, state: Announcement["state"] = this.#draining ? "draining" : "ready"): void {
     const { self } = this;
     if (self === null || this.#connection === null || this.#connection.isClosed()) return;
-    const notice = this.#announcement(self.id, state);
-    this.#announced = notice.revision;
-    [this.#announcedAt, self.lastNoticeAt] = [performance.now(), performance.now()];
-    this.#update(self, notice);
-    const sent = withVersions ? notice : { ...notice, generations: null, unverified: null };
+    const announcement = this.#announcement(self.id, state);
+    this.#announcedRevision = announcement.revision;
+    this.#announcedAt = performance.now();
+    self.heardAt = this.#announcedAt;
+    this.#update(self, announcement);
+    const sent = withVersions ? announcement : { ...announcement, generations: null, unverified: null };
     this.#connection.publish(SUBJECT, JSON.stringify(sent));
   }
 
@@ -241,62 +243,57 @@ export class Members {
   #beat(): void {
     const now = performance.now();
     // This process itself may have been stopped for a while.
-    const asleep = Math.max(0, now - this.#beatAt - BEAT_MS / 2);
+    const stoppedMs = Math.max(0, now - this.#beatAt - BEAT_MS / 2);
     this.#beatAt = now;
     for (const member of this.#all.values()) {
-      member.lastNoticeAt += asleep;
-      member.progressAt += asleep;
+      member.heardAt += stoppedMs;
+      member.progressAt += stoppedMs;
       if (now > member.suspendedUntil) this.#resume(member);
-      if (member !== this.self && now - member.lastNoticeAt > SILENCE_MS) this.#lose(member, SILENT);
+      if (member === this.self || now - member.heardAt <= SILENCE_MS) continue;
+      if (member.announcement.state !== "draining") this.#lost.set(member.announcement.name, now);
+      this.#lose(member, "it is silent");
     }
-    const changed = this.#report().revision !== this.#announced;
+    const changed = this.#report().revision !== this.#announcedRevision;
     if (changed || now - this.#announcedAt >= BEAT_MS - 100) this.#announce(changed);
     this.#fillRanks(now);
   }
 
-  #receive(notice: Announcement): void {
+  #receive(announcement: Announcement): void {
     const { self } = this;
-    if (self === null || notice.id === self.id) return;
-    const known = this.#all.get(notice.id);
-    if (notice.state === "gone") {
-      if (known) this.#lose(known, "it has left");
-      return;
-    }
-    const member = known ?? new Peer(notice.generations === null ? { ...notice, revision: -1 } : notice);
-    if (known === undefined) {
+    const { id, name, since, state, rank, generations, revision, version, build } = announcement;
+    if (self === null || id === self.id) return;
+    const earlier = this.#all.get(id);
+    if (state === "gone") return void (earlier && this.#lose(earlier, "it has left"));
+    // An unknown revision: the versions are requested below.
+    const member = earlier ?? new Peer(generations === null ? { ...announcement, revision: -1 } : announcement);
+    if (earlier === undefined) {
       // A process that has lost its connection reconnects under another id.
-      for (const one of this.others) if (one.notice.since === notice.since) this.#lose(one, "it has joined again");
-      this.#all.set(notice.id, member);
+      for (const peer of this.others) if (peer.announcement.since === since) this.#lose(peer, "it has joined again");
+      this.#all.set(id, member);
       // A process that was restarted on the same machine replaces the previous one.
-      const host = (name: string): string => name.slice(0, name.lastIndexOf("/"));
-      for (const name of this.#lost.keys()) if (host(name) === host(notice.name)) this.#lost.delete(name);
-      const { name: peer, version, build } = notice;
-      this.#log.info({ peer, version, same: build === self.notice.build }, "peer heard");
+      const hostOf = (path: string): string => path.slice(0, path.lastIndexOf("/"));
+      for (const lost of this.#lost.keys()) if (hostOf(lost) === hostOf(name)) this.#lost.delete(lost);
+      this.#log.info({ peer: name, version, same: build === self.announcement.build }, "peer heard");
     }
-    if (notice.progress !== member.notice.progress) {
-      member.progressAt = performance.now();
+    member.heardAt = performance.now();
+    const before = member.announcement;
+    if (announcement.progress !== before.progress) {
+      member.progressAt = member.heardAt;
       this.#resume(member);
     }
-    member.lastNoticeAt = performance.now();
-    const before = member.notice;
-    this.#update(member, notice, known === undefined);
-    if (notice.generations === null && (known === undefined || before.revision !== notice.revision))
-      this.#requestAnnouncements();
-    if (notice.rank !== null && notice.rank === self.notice.rank && isBefore(notice, self.notice)) this.#takeRank();
+    this.#update(member, announcement, earlier === undefined);
+    if (generations === null && (earlier === undefined || before.revision !== revision)) this.#requestAnnouncements();
+    if (rank !== null && rank === self.announcement.rank && isBefore(announcement, self.announcement)) this.#takeRank();
   }
 
-  #update(member: Peer, notice: Announcement, isNew = false): void {
-    const before = member.notice;
-    member.notice = notice.generations === null ? { ...notice, revision: before.revision } : notice;
-    if (notice.generations !== null)
-      [member.generations, member.unverified] = [notice.generations, notice.unverified ?? []];
-    if (
-      isNew ||
-      before.revision !== member.notice.revision ||
-      before.rank !== notice.rank ||
-      before.state !== notice.state
-    )
-      this.#assignRanks();
+  #update(member: Peer, announcement: Announcement, isNew = false): void {
+    const { revision, rank, state } = member.announcement;
+    const { generations, unverified } = announcement;
+    member.announcement = generations === null ? { ...announcement, revision } : announcement;
+    if (generations !== null) member.generations = generations;
+    if (generations !== null) member.unverified = unverified ?? [];
+    const isOther = revision !== member.announcement.revision || rank !== announcement.rank;
+    if (isNew || isOther || state !== announcement.state) this.#assignRanks();
   }
 
   #requestAnnouncements(): void {
@@ -307,20 +304,19 @@ export class Members {
 
   #lose(member: Peer, reason: string): void {
     this.#all.delete(member.id);
-    if (member.notice.state !== "draining" && reason === SILENT) this.#lost.set(member.notice.name, performance.now());
-    this.#log.warn({ peer: member.notice.name, reason }, "peer lost");
-    member.lost.abort(new PeerError(`${member.notice.name}: ${reason}`));
+    this.#log.warn({ peer: member.announcement.name, reason }, "peer lost");
+    member.lost.abort(new PeerError(`${member.announcement.name}: ${reason}`));
     this.#assignRanks();
   }
 
   #assignRanks(): void {
     const ranks: (Peer | null)[] = [];
     for (const member of this.#all.values()) {
-      const { rank } = member.notice;
+      const { rank } = member.announcement;
       if (rank === null) continue;
       while (ranks.length <= rank) ranks.push(null);
       const other = ranks[rank];
-      if (other === null || isBefore(member.notice, other.notice)) ranks[rank] = member;
+      if (other === null || isBefore(member.announcement, other.announcement)) ranks[rank] = member;
     }
     this.peersByRank = ranks;
     this.arrangement++;
@@ -330,9 +326,9 @@ export class Members {
   #takeRank(): void {
     const { self } = this;
     if (self === null) return;
-    const others = this.others.map(({ notice }) => notice);
-    const waiting = others.filter((notice) => notice.rank === null && isBefore(notice, self.notice)).length;
-    const free = [...Array(MAX_RANKS).keys()].filter((rank) => others.every((notice) => notice.rank !== rank));
+    const others = this.others.map(({ announcement }) => announcement);
+    const waiting = others.filter((other) => other.rank === null && isBefore(other, self.announcement)).length;
+    const free = [...Array(MAX_RANKS).keys()].filter((rank) => others.every((other) => other.rank !== rank));
     const rank = this.#rank !== null && free.includes(this.#rank) ? this.#rank : free[waiting];
     if (rank === undefined) this.#log.error(`there are ${MAX_RANKS} processes: this one owns nothing`);
     this.#rank = rank ?? null;
@@ -341,10 +337,10 @@ export class Members {
   }
 
   #fillRanks(now: number): void {
-    const empty = this.peersByRank.indexOf(null);
-    if (empty < 0) this.#emptySince = now;
-    if (empty < 0 || now - this.#emptySince < EMPTY_MS || this.peersByRank.at(-1) !== this.self) return;
-    this.#rank = empty;
+    const emptyRank = this.peersByRank.indexOf(null);
+    this.#emptySince = emptyRank < 0 ? null : (this.#emptySince ?? now);
+    if (this.#emptySince === null || now - this.#emptySince < EMPTY_MS || this.peersByRank.at(-1) !== this.self) return;
+    this.#rank = emptyRank;
     this.#announce();
   }
 }
