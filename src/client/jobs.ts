@@ -7,8 +7,8 @@ import { bodyOf, checkType, type PlainRequest, sendOnce } from "./plain-http.js"
 import type { Question, QuestionOptions } from "./questions.js";
 import { untilAnswered } from "./retries.js";
 
-const FIRST_LOOK_MS = 100;
-const LAST_LOOK_MS = 5_000;
+const FIRST_POLL_MS = 100;
+const LAST_POLL_MS = 5_000;
 
 /** A job as the service describes it. */
 export interface JobDescription {
@@ -57,16 +57,16 @@ export function jobsOf(url: string, token: string | undefined): JobMethods {
   const pathOf = (id: string) => `/api/jobs/${encodeURIComponent(id)}`;
   const job = async (id: string, options?: JobOptions): Promise<JobDescription> =>
     jsonOf(await send(pathOf(id), { method: "GET" }, options));
-  /** Null while the queue of a cluster cannot be reached. */
+  /** Turns Busy, while the queue of a cluster cannot be reached, into null. */
   const unlessBusy = (error: unknown): null => {
     if (error instanceof ClientError && error.code === "Busy") return null;
     throw error;
   };
   const waitUntilEnded = async (id: string, options: JobOptions = {}): Promise<JobDescription> => {
-    for (let pause = FIRST_LOOK_MS; ; pause = Math.min(1.5 * pause, LAST_LOOK_MS)) {
-      const now = await job(id, options).catch(unlessBusy);
-      if (now !== null) options.onProgress?.(now);
-      if (now !== null && now.state !== "queued" && now.state !== "running") return now;
+    for (let pause = FIRST_POLL_MS; ; pause = Math.min(1.5 * pause, LAST_POLL_MS)) {
+      const description = await job(id, options).catch(unlessBusy);
+      if (description !== null) options.onProgress?.(description);
+      if (description !== null && description.state !== "queued" && description.state !== "running") return description;
       await wait(pause, undefined, options.signal === undefined ? {} : { signal: options.signal });
     }
   };

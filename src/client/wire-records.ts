@@ -3,9 +3,9 @@ import { RECORDS, type RecordName, type WireMember } from "../shared/operations.
 import { ClientError } from "./error.js";
 import type { Points, TableRow } from "./request-types.js";
 
-/** A copy of points, one number after another. Throws ClientError unless there are three a point, and for bytes. */
+/** Copies points to x, y, z, x, … Throws ClientError unless each has three numbers; small integers are refused. */
 export function flatten(member: string, points: Points): Float32Array {
-  // A copy from the iterator has undefined in place of holes, which `every` would pass over.
+  // Array.from turns holes into undefined; `every` would skip them.
   const rows = Array.isArray(points) ? Array.from(points, (row): number[] => Array.from(row ?? [])) : null;
   const isTriple = (row: readonly unknown[]) => row.length === 3 && row.every((one) => typeof one === "number");
   const isFlat = /^(Float|Int)(16|32|64)Array$/.test(points?.constructor.name) && points.length % 3 === 0;
@@ -13,7 +13,7 @@ export function flatten(member: string, points: Points): Float32Array {
   throw new ClientError("InvalidRequest", `${member} must have three numbers a point.`, { member });
 }
 
-/** Text of an xs:float: JavaScript names infinity otherwise, and drops the sign of zero. */
+/** Text of an xs:float: JavaScript writes Infinity instead of INF, and drops the sign of zero. */
 export function floatText(value: number): string | number {
   if (Object.is(value, -0)) return "-0";
   return value === Infinity ? "INF" : value === -Infinity ? "-INF" : value;
@@ -58,7 +58,7 @@ export function readRecords(
   throw new ClientError("Protocol", `${operation.name} answered a record without a number.`);
 }
 
-/** Reads all numbers of a response: record after record, or from its text. */
+/** Reads all numbers of a response: record after record or, for base64, from its text. */
 export function readWhole(operation: TableRow, response: Readonly<Record<string, unknown>>): Float32Array {
   if (operation.result !== "base64") return readRecords(operation, response);
   const bytes = Buffer.from(String(response[`${operation.wire}Result`] ?? ""), "base64");

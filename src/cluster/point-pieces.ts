@@ -9,7 +9,7 @@ import type { Regions } from "./regions.js";
 const TICK_POINTS = 65_536;
 
 export interface PointsToCut extends Omit<SharedPoints, "out"> {
-  /** Index in the query of each point; null: the same as here. */
+  /** Index in the query of each point; null: the index here. */
   readonly indices: Uint32Array | null;
 }
 
@@ -31,9 +31,9 @@ export async function cutPoints(
 ): Promise<PointPiece[]> {
   const ownerOf = allocate(count);
   const counts = new Uint32Array(256);
-  const numbers = new Uint16Array(Math.min(TICK_POINTS, count));
+  const regionNumbers = new Uint16Array(Math.min(TICK_POINTS, count));
   await walkSlabs(points, (triples, first, size) => {
-    const regions = numbers.subarray(0, size).fill(0);
+    const regions = regionNumbers.subarray(0, size).fill(0);
     for (const a of [0, 1, 2] as const) addByCell(axes[a], tables[a], triples.subarray(a), shift[a], regions);
     for (let i = 0; i < size; i++) {
       const owner = owners[regions[i]];

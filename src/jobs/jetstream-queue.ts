@@ -19,7 +19,7 @@ import { extended, type GenerationFor, goesOn, type JobQueue, OF_JOB, restarted,
 const NAME = `${ROOT}-jobs`;
 /** Subject on which processes compare the marks of their folders. */
 const FOLDER = `${ROOT}.folder`;
-/** Subtracted from the start time of a process that has joined: it then precedes newcomers. */
+/** Subtracted from the start time once a process has joined, so that it counts as older than any newcomer. */
 const JOINED_MS = 1e13;
 /** Silence of a process after which its tasks go to others. */
 const SILENCE_MS = 15_000;
@@ -28,7 +28,7 @@ const ANSWER_MS = 5_000;
 /** Seconds after which a caller should try again while the queue cannot be reached. */
 const RETRY_S = 5;
 const NS_PER_MS = 1e6;
-/** The server's code for a change of a revision that is not the last. */
+/** JetStream's error code: the entry was changed meanwhile. */
 const WRONG_LAST_SEQUENCE = 10071;
 const MAX_SENT = 256;
 
@@ -49,8 +49,8 @@ type JobOfGeneration = Pick<Job, "id" | "generation">;
 interface OpenQueue {
   readonly connection: NatsConnection;
   readonly jobs: KV;
-  /** @param once id of the message: the server drops a second one with the same id */
-  publish(job: JobOfGeneration, task: SentTask, once: string): Promise<unknown>;
+  /** @param messageId the server drops a second message with the same id */
+  publish(job: JobOfGeneration, task: SentTask, messageId: string): Promise<unknown>;
   addConsumer(job: JobOfGeneration): Promise<unknown>;
   end(job: JobOfGeneration): Promise<void>;
   pending(job: JobOfGeneration): Promise<number>;
@@ -139,7 +139,7 @@ class JetStreamQueue implements JobQueue {
   }
 
   /**
-   * Compares the mark of the folder with the peers: whoever started later and has another one gives up, also after joining.
+   * Compares the mark of the folder with the peers: who started later with another mark gives up, even after joining.
    * @throws DataError if a peer that started before has another folder, or the mark cannot be stored
    */
   async #compareFolder(connection: NatsConnection): Promise<void> {
@@ -187,9 +187,9 @@ class JetStreamQueue implements JobQueue {
     const open: OpenQueue = {
       connection,
       jobs,
-      publish: (job, task, once) =>
+      publish: (job, task, messageId) =>
         client.publish(subjectOf(nameOf(job)), JSON.stringify(task), {
-          msgID: `${nameOf(job)}.${task.number}.${once}`,
+          msgID: `${nameOf(job)}.${task.number}.${messageId}`,
         }),
       addConsumer: (job) =>
         manager.consumers.add(NAME, {
@@ -255,11 +255,11 @@ class JetStreamQueue implements JobQueue {
   /** Publishes the tasks that are not done, or the one that writes the result; once for a revision of the job. */
   async #publishMissing(open: OpenQueue, { job, done, revision }: ReadJob): Promise<void> {
     const bits = bitsOf(done);
-    const all = Array.from({ length: job.tasks }, (_, number) => number).filter((number) => !isSet(bits, number));
-    const missing = all.length === 0 ? [job.tasks] : all;
-    for (let i = 0; i < missing.length; i += MAX_SENT)
+    const notDone = Array.from({ length: job.tasks }, (_, number) => number).filter((number) => !isSet(bits, number));
+    const due = notDone.length === 0 ? [job.tasks] : notDone;
+    for (let i = 0; i < due.length; i += MAX_SENT)
       await Promise.all(
-        missing.slice(i, i + MAX_SENT).map((number) => open.publish(job, { number, attempts: 0 }, `${revision}`)),
+        due.slice(i, i + MAX_SENT).map((number) => open.publish(job, { number, attempts: 0 }, `${revision}`)),
       );
   }
 

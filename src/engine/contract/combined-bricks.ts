@@ -3,7 +3,7 @@
  * drops early what no later point needs: all of a row but the nodes next to the following row, and so for layers.
  */
 import type { Axes, Bricking, Triple } from "../../kernels/types.js";
-import { BrickCache } from "../../storage/bricks/cache.js";
+import { brickBytes } from "../../storage/bricks/directory.js";
 import { leastReads, type SweepCost, type SweepShape } from "./sweep-shape.js";
 
 /** Rows of stored bricks that are kept whole: two that contain batches, and the ones before and after them. */
@@ -99,5 +99,5 @@ export function combinedBytes(
   const { edge } = combinedBricking(bricking, axes, row, halo);
   const parts = edge.reduce((product, length, a) => (product * bricking.edge[a]) / length, 1);
   const values = edge.reduce((product, length) => product * length, 2);
-  return components.reduce((sum, size) => sum + parts * BrickCache.brickBytes(size * values), 0);
+  return components.reduce((sum, size) => sum + parts * brickBytes(size * values), 0);
 }

@@ -3,6 +3,7 @@ import { dirname, join, parse } from "node:path";
 import type { Logger } from "pino";
 import { type Config, descriptorFolder } from "../../shared/config.js";
 import { DataError, NotFoundError } from "../../shared/errors.js";
+import { groupBy } from "../../shared/group-by.js";
 import { seriesHints, seriesPattern } from "../../storage/catalog/series-hint.js";
 import { FolderWatch } from "../../storage/catalog/watch.js";
 import { type Dataset, SOURCES_PER_DATASET } from "../../storage/dataset/dataset.js";
@@ -22,7 +23,7 @@ import type { ThreadPool } from "./thread-pool.js";
 /** Numbers of combined bricks lie below the negative of this; they start over when the cache has lost the first. */
 const FIRST_COMBINATION = 2 ** 20;
 /** Open questions listed with the refusal of a dataset. */
-const MAX_TOLD = 4;
+const MAX_QUESTIONS_SHOWN = 4;
 /** Nodes of a frame above which a dataset should have levels. */
 const LARGE_NODES = 256 ** 3;
 const MAX_COMBINATIONS = 2 ** 26;
@@ -59,9 +60,9 @@ export class Catalog {
   #folders: readonly string[] = [];
   /** Names that are no longer served, with the location of their last dataset. */
   readonly #gone = new Map<string, string>();
-  #refused: ReadonlySet<string> = new Set();
+  #refusedLocations: ReadonlySet<string> = new Set();
   /** Reasons of refusals, by the lower-case name that the dataset would have. */
-  #refusals: ReadonlyMap<string, readonly string[]> = new Map();
+  #reasonsByName: ReadonlyMap<string, readonly string[]> = new Map();
   #suspectedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
@@ -134,21 +135,21 @@ export class Catalog {
   find(name: string): Dataset | undefined {
     const [, base, level] = /^(.+)@([1-9]\d?)$/.exec(name) ?? [];
     if (base !== undefined) {
-      const of = this.find(base);
-      return of && this.levels.of(of)?.datasets[Number(level) - 1];
+      const dataset = this.find(base);
+      return dataset && this.levels.of(dataset)?.datasets[Number(level) - 1];
     }
     const found = this.#names.get(name.toLowerCase());
     const location = this.#gone.get(name.toLowerCase());
     if (found !== undefined) return found;
     if (location === undefined) {
-      const reasons = this.#refusals.get(name.toLowerCase());
+      const reasons = this.#reasonsByName.get(name.toLowerCase());
       if (reasons === undefined) return undefined;
       throw new NotFoundError(`Invalid set name: ${name} (it is refused${reasonText(reasons)})`);
     }
     // A folder that is replaced is missing for a moment.
     this.suspect();
-    if (!this.#refused.has(location)) return undefined;
-    const reason = reasonText(this.#refusals.get(nameAt(location).toLowerCase()) ?? []);
+    if (!this.#refusedLocations.has(location)) return undefined;
+    const reason = reasonText(this.#reasonsByName.get(nameAt(location).toLowerCase()) ?? []);
     const text = `${name} is not served now: its files have changed and are refused${reason}`;
     throw new DataError(text, undefined, { retryAfter: RESCAN_MS / 1000 });
   }
@@ -167,50 +168,48 @@ export class Catalog {
   }
 
   /** Takes over a scan: datasets that have not changed stay the same objects and keep their cached bricks. */
-  #adopt(scan: FolderScan, apart: string): void {
+  #adopt(scan: FolderScan, descriptors: string): void {
     if (scan === this.#last) return;
     this.#last = scan;
     const { datasets, problems } = scan;
     const served = new Set(this.datasets);
-    const fresh = datasets.some((dataset) => !served.has(dataset));
-    const before = new Map(fresh ? this.datasets.map((dataset) => [versionOf(dataset), dataset]) : []);
-    const now = datasets.map((dataset) =>
+    const hasNew = datasets.some((dataset) => !served.has(dataset));
+    const before = new Map(hasNew ? this.datasets.map((dataset) => [versionOf(dataset), dataset]) : []);
+    const adopted = datasets.map((dataset) =>
       served.has(dataset) ? dataset : (before.get(versionOf(dataset)) ?? dataset),
     );
-    const kept = new Set(now);
+    const kept = new Set(adopted);
     for (const dataset of this.datasets) {
       if (!kept.has(dataset)) this.#log.info({ dataset: dataset.name }, "dataset removed or replaced");
     }
-    const told = new Map<string, string[]>();
-    for (const dataset of now) {
-      if (served.has(dataset)) continue;
-      this.#log.info({ dataset: dataset.name, location: dataset.location }, "dataset loaded");
-      for (const warning of dataset.warnings) told.set(warning, [...(told.get(warning) ?? []), dataset.name]);
-    }
-    for (const [warning, names] of told) this.#log.warn({ dataset: names.join(", ") }, warning);
-    // A file that waits to join a confirmed series is no candidate of its own.
-    const own = new Set(scan.candidates.map(({ location }) => location));
+    const loaded = adopted.filter((dataset) => !served.has(dataset));
+    for (const { name, location } of loaded) this.#log.info({ dataset: name, location }, "dataset loaded");
+    const warnings = loaded.flatMap(({ name, warnings }) => warnings.map((warning) => ({ name, warning })));
+    for (const [warning, same] of groupBy(warnings, (entry) => entry.warning))
+      this.#log.warn({ dataset: same.map(({ name }) => name).join(", ") }, warning);
+    // A file that waits to join a confirmed series gets no hint of its own.
+    const candidates = new Set(scan.candidates.map(({ location }) => location));
+    const seriesOf = (location: string) => (candidates.has(location) ? seriesPattern(location) : null);
     this.waiting = problems
       .filter(({ waits }) => waits === true)
-      .map(({ waits: _, ...one }) => ({ ...one, series: own.has(one.location) ? seriesPattern(one.location) : null }));
-    const lines = linesAbout(problems, this.#data);
-    for (const dataset of now) {
+      .map(({ waits: _, ...file }) => ({ ...file, series: seriesOf(file.location) }));
+    for (const dataset of adopted) {
       const isLarge = dataset.axes.reduce((product, { nodes }) => product * nodes, 1) > LARGE_NODES;
       if (served.has(dataset) || !isLarge || this.levels.of(dataset) !== null) continue;
       const text = `has no levels, so that pictures of it read whole frames: fieldprobe levels ${dataset.name} makes them`;
       this.#log.info({ dataset: dataset.name }, text);
     }
-    lines.push(...seriesHints(now, this.waiting, apart));
+    const lines = [...linesAbout(problems, this.#data), ...seriesHints(adopted, this.waiting, descriptors)];
     for (const line of lines) if (!this.#reported.has(line)) this.#log.warn(line);
     this.#reported = new Set(lines);
-    this.datasets = now.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    this.datasets = adopted.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     for (const [name, { location }] of this.#names) this.#gone.set(name, location);
-    this.#refused = new Set(problems.map(({ location }) => location));
+    this.#refusedLocations = new Set(problems.map(({ location }) => location));
     const refusals = new Map<string, string[]>();
     for (const { location, message, names = [] } of problems)
       for (const name of [nameAt(location), ...names].map((one) => one.toLowerCase()))
         refusals.set(name, [...(refusals.get(name) ?? []), message.replaceAll(dirname(location), "…")]);
-    this.#refusals = refusals;
+    this.#reasonsByName = refusals;
     this.#names = new Map(
       this.datasets.flatMap((dataset) =>
         [dataset.name, ...dataset.aliases].map((name) => [name.toLowerCase(), dataset]),
@@ -228,7 +227,7 @@ function reasonText(messages: readonly string[]): string {
   if (messages.some((message) => message.startsWith("needs a look")))
     return ": it waits until a person confirms what it is taken for";
   if (questions.length === 0) return '; the log of the service and "fieldprobe check" say why';
-  return `: ${questions.slice(0, MAX_TOLD).join(" ")}`;
+  return `: ${questions.slice(0, MAX_QUESTIONS_SHOWN).join(" ")}`;
 }
 
 /** The name of a dataset, from the name of its file, its store, or the folder of its descriptor. */

@@ -17,8 +17,8 @@ import { BATCH_VALUES, MAX_PARTICLES, type Plan, type PlanContext } from "./plan
 import { type LifeControl, type QueryContext, QueryLife } from "./query-life.js";
 import type { DividedTask } from "./sharing.js";
 
-export /** Bytes of a record of three float32. */
-const RECORD_BYTES = 12;
+/** Bytes of a record of three float32. */
+export const RECORD_BYTES = 12;
 /** Most float32 values in a part of a streamed result. One part per worker and two more may wait unread. */
 export const PART_VALUES = 1 << 19;
 
@@ -28,7 +28,7 @@ interface QueryFailure {
   readonly error: FieldprobeError;
 }
 
-/** `receiving` until `finish` is called, `awaited` until it resolves, `streaming` while parts are read; `settled`. */
+/** `receiving` until `finish` is called, then `awaited`, for streams `streaming` while parts are read, last `settled`. */
 type State =
   | { readonly name: "receiving" | "streaming" | "settled" }
   | {
@@ -38,7 +38,7 @@ type State =
     };
 
 interface Stream {
-  readonly done: Set<number>;
+  readonly computedParts: Set<number>;
   /** Float32 values of parts that were started and have not been read. */
   unread: number;
   outsideError: FieldprobeError | null;
@@ -82,7 +82,7 @@ export class Execution implements Evaluation {
       },
       dataset: () => this.#checked?.dataset ?? null,
     });
-    this.#stream = stream ? { done: new Set(), unread: 0, outsideError: null, wake: () => undefined } : null;
+    this.#stream = stream ? { computedParts: new Set(), unread: 0, outsideError: null, wake: () => undefined } : null;
     this.#context = context;
     this.#checked = checked instanceof FieldprobeError ? null : checked;
     if (checked instanceof FieldprobeError) this.#failure = { index: -1, error: checked };
@@ -148,7 +148,7 @@ export class Execution implements Evaluation {
       }
       this.#state = { name: "awaited", resolve, reject };
       const notFinite = this.#notFinite ?? notFiniteError(this.velocities.slabs, "InitialV");
-      const error = this.#errorOfCounts() ?? notFinite ?? this.#stream?.outsideError ?? null;
+      const error = this.#countError() ?? notFinite ?? this.#stream?.outsideError ?? null;
       this.#failure ??= error && { index: -1, error };
       if (this.#failure?.index === -1) this.#life.fail(this.#failure.error);
       else this.#advance();
@@ -161,7 +161,7 @@ export class Execution implements Evaluation {
     this.#life.abort();
   }
 
-  #errorOfCounts(): FieldprobeError | null {
+  #countError(): FieldprobeError | null {
     const { count } = this.points;
     const records = this.#checked?.itemsPerPoint ?? 1;
     const most = this.#context.limits["query.points"];
@@ -211,7 +211,7 @@ export class Execution implements Evaluation {
 
   /** Whether another task may start: unread parts of a streamed result are bounded. */
   #hasRoom(): boolean {
-    // Only plans by arrival yield parts, which can be dropped.
+    // Only plans by arrival yield parts, which can be dropped; others fill one buffer for the whole result.
     const isWholeResult = this.#plan !== null && this.#plan.drop === undefined;
     return this.#stream === null || isWholeResult || this.#stream.unread < this.#maxUnread;
   }
@@ -221,24 +221,24 @@ export class Execution implements Evaluation {
   }
 
   #nextTask(): BatchTask | SortTask | DividedTask | null {
-    const isComplete = this.#state.name === "awaited" || this.#state.name === "streaming";
+    const hasAllPoints = this.#state.name === "awaited" || this.#state.name === "streaming";
     if (this.points.count === 0 || this.points.count > this.limit.points) return null;
-    this.#plan ??= this.#makePlan(isComplete);
-    return this.#plan?.next(isComplete, this.#life.running) ?? null;
+    this.#plan ??= this.#makePlan(hasAllPoints);
+    return this.#plan?.next(hasAllPoints, this.#life.running) ?? null;
   }
 
   /**
    * Chooses the plan: by peers if that is worthwhile, by tiles for box filters, whose cubes share sums, by sweep if the
    * data exceed the cache, else by arrival. The first three wait for all points, as do several records per point.
    */
-  #makePlan(isComplete: boolean): Plan | null {
+  #makePlan(hasAllPoints: boolean): Plan | null {
     const { pool, sharing, buffers, sourceOf, numberCombination } = this.#context;
     const checked = this.#checked;
     if (!checked?.dataset) return null;
     const isBySweep = exceedsCache(checked, pool.cacheBytes);
     const isDivided = checked.query.weights === undefined && (sharing?.mayDivide(checked) ?? false);
     const isByTiles = checked.operation.family === "box";
-    if ((isBySweep || isDivided || isByTiles || checked.itemsPerPoint > 1) && !isComplete) return null;
+    if ((isBySweep || isDivided || isByTiles || checked.itemsPerPoint > 1) && !hasAllPoints) return null;
     const context: PlanContext = {
       checked: { ...checked, dataset: checked.dataset },
       points: this.points,
@@ -256,12 +256,12 @@ export class Execution implements Evaluation {
     return planBySweep(context, pool.cacheBytes) ?? planByArrival(context);
   }
 
-  /** Evaluates a batch on this thread if it is a whole small query, with all its work. Returns false if it is not. */
+  /** Evaluates a batch on this thread if it holds all the work of a small query. Returns false if it does not. */
   #tryInline(index: number, task: BatchTask): boolean {
     if (task.work !== this.work) return false;
     try {
       if (!this.#context.pool.runInline?.(task, this.#life.share)) return false;
-      this.#stream?.done.add(index);
+      this.#stream?.computedParts.add(index);
     } catch (error) {
       this.#recordFailure(index, error);
     }
@@ -269,14 +269,14 @@ export class Execution implements Evaluation {
   }
 
   async #run(index: number, task: BatchTask | SortTask | DividedTask): Promise<void> {
-    // Recorded before the task stops counting as running, because the outcome is reported once nothing runs.
+    // A failure is recorded while the task still counts as running: once nothing runs, the outcome is reported.
     await this.#life.counted(async () => {
       try {
         // A divided task handles lost peers itself.
         if (task.kind === "divided") await task.run(this.#life.sharing);
         else if (task.kind === "batch" && this.#particleNumbers > 0) await this.#runTracking(task);
         else await this.#life.run<null>(task, () => this.#failure === null);
-        this.#stream?.done.add(index);
+        this.#stream?.computedParts.add(index);
       } catch (error) {
         this.#recordFailure(index, error);
       }
@@ -317,11 +317,11 @@ export class Execution implements Evaluation {
         if (idle) this.#life.fail(this.#failure.error);
       } else if (idle && (this.#plan?.isFinished() ?? true)) {
         this.#state = { name: "settled" };
-        const result = this.#result();
+        const result = this.#makeResult();
         // The result of an echo is its input.
         if (this.#plan !== null) this.#releaseInput();
         resolve(this.#life.handOut(result));
-      } else if (this.#stream?.done.has(0) && !this.#hasRoom()) {
+      } else if (this.#stream?.computedParts.has(0) && !this.#hasRoom()) {
         this.#state = { name: "streaming" };
         resolve(this.#life.handOutParts(this.#streamedResult()));
       }
@@ -329,7 +329,7 @@ export class Execution implements Evaluation {
     this.#stream?.wake();
   }
 
-  #result(): Omit<Result, "texts" | "release"> {
+  #makeResult(): Omit<Result, "texts" | "release"> {
     const checked = this.#checked as CheckedQuery;
     const echoed = this.points.slabs.map(({ triples, count }) => triples.subarray(0, 3 * count));
     const times = recordTimes(checked);
@@ -346,10 +346,10 @@ export class Execution implements Evaluation {
 
   #streamedResult(): Omit<Result, "texts" | "release"> {
     return {
-      ...this.#result(),
+      ...this.#makeResult(),
       values: [],
       stream: this.#parts(),
-      heldBytes: 12 * this.points.count + 4 * this.#maxUnread,
+      heldBytes: RECORD_BYTES * this.points.count + 4 * this.#maxUnread,
     };
   }
 
@@ -369,7 +369,7 @@ export class Execution implements Evaluation {
   }
 
   async #untilComputed(stream: Stream, part: number): Promise<void> {
-    while (!this.#failure && !stream.done.has(part)) {
+    while (!this.#failure && !stream.computedParts.has(part)) {
       await new Promise<void>((resolve) => {
         stream.wake = resolve;
       });

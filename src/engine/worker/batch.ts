@@ -41,7 +41,7 @@ export function evaluateBatch(
 ): Progress | null {
   const operation = rowFor(operationOf(task.query.operation), task.fields, opened.dataset);
   const checkCancel = () => throwIfCancelled(task.cancel);
-  const context: BatchContext = { task, operation, opened: opened, sampler, checkCancel, mustPause };
+  const context: BatchContext = { task, operation, opened, sampler, checkCancel, mustPause };
   const hasOwnPositions = operation.family === "track" && task.progress !== undefined;
   if (!hasOwnPositions) loadPositions(context, task.query.time ?? task.query.StartTime ?? 0);
   return EVALUATE[operation.family as keyof typeof EVALUATE](context);
@@ -62,7 +62,7 @@ export function readAhead(
   sampler: Sampler,
   mustPause: () => boolean,
 ): null {
-  loadPositions({ task, opened: opened, sampler }, task.query.time ?? 0);
+  loadPositions({ task, opened, sampler }, task.query.time ?? 0);
   if (areStaggered(opened, task.fields)) return null;
   const mustStop = (): boolean => Atomics.load(task.cancel, 0) !== 0 || mustPause();
   sampler.readAhead(samplingOf(task, opened), task.count, mustStop);

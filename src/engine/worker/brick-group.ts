@@ -5,7 +5,8 @@
  */
 import type { BrickField, Bricking, FrameWeights, Scheme } from "../../kernels/types.js";
 import { DataError } from "../../shared/errors.js";
-import { BrickCache, type BrickPins, type BrickRequest } from "../../storage/bricks/cache.js";
+import type { BrickPins, BrickRequest } from "../../storage/bricks/cache.js";
+import { brickBytes } from "../../storage/bricks/directory.js";
 import { MAX_BRICKS } from "../../storage/dataset/dataset.js";
 import { type Arena, MAX_FRAMES, PINNED_PART } from "../contract/memory.js";
 import type { BrickSource } from "./brick-source.js";
@@ -111,7 +112,7 @@ export class BrickGroup {
   begin({ sources, combination: { frames } }: SampledFields): void {
     const corner = sources.reduce((sum, source) => {
       const bricks = source.bricking.count.reduce((product, count) => product * Math.min(2, count), 1);
-      return sum + bricks * frames.length * BrickCache.brickBytes(brickValues(source));
+      return sum + bricks * frames.length * brickBytes(brickValues(source));
     }, 0);
     const most = PINNED_PART * this.#cache.capacity;
     this.isFrameByFrame = frames.length > 1 && corner > most;
@@ -213,7 +214,7 @@ export class BrickGroup {
   /** Adds combined bricks that are made together with the missing ones, so that each stored brick is read once. */
   addBricksMadeTogether({ sources }: SampledFields): void {
     if (sources.every(({ combined }) => combined === undefined)) return;
-    let room = this.#allowance - this.#bytes(sources, 1) - BrickCache.brickBytes(scratchValues(sources));
+    let room = this.#allowance - this.#bytes(sources, 1) - brickBytes(scratchValues(sources));
     for (const [i, source] of sources.entries()) room = this.#addBricksMadeWith(source, this.#fields[i], room);
   }
 
@@ -221,7 +222,7 @@ export class BrickGroup {
   #addBricksMadeWith(field: BrickSource, bricksOfField: FieldBricks, room: number): number {
     const { source, combined } = field;
     const { list, marks, length: count } = bricksOfField;
-    const one = BrickCache.brickBytes(brickValues(field));
+    const one = brickBytes(brickValues(field));
     let left = room;
     if (combined === undefined) return left;
     for (const brick of this.#cache.missing({ source, frame: 0, bricks: list, count })) {
@@ -364,7 +365,7 @@ export class BrickGroup {
 
   #bytes(sources: readonly BrickSource[], frames: number): number {
     return sources.reduce((bytes, source, i) => {
-      return bytes + frames * this.#fields[i].length * BrickCache.brickBytes(brickValues(source));
+      return bytes + frames * this.#fields[i].length * brickBytes(brickValues(source));
     }, 0);
   }
 

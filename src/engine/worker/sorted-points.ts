@@ -5,8 +5,8 @@ import { type Arena, BATCH_POINTS, MAX_AXIS_NODES } from "../contract/memory.js"
 
 /** Fewest points that are sorted: sorting fewer costs more than it saves. */
 const SORT_FROM = 128;
-/** Evaluations of particles between two sorts. */
-const KEPT_ORDER = 8;
+/** Evaluations of particles in the order of one sort. */
+const EVALUATIONS_PER_SORT = 8;
 
 export interface PointOrder {
   readonly axes: Axes;
@@ -43,7 +43,8 @@ export class SortedPoints {
   arrange({ axes, sorted, moving }: PointOrder, bricking: Bricking, count: number): void {
     const { given, positions, order } = this;
     const kept = this.#kept;
-    if (kept !== null && kept.moving === moving && kept.count === count && kept.left-- > 0) {
+    if (kept !== null && kept.moving === moving && kept.count === count && kept.left > 0) {
+      kept.left--;
       for (let i = 0; i < count; i++) for (let c = 0; c < 3; c++) positions[3 * i + c] = given[3 * order[i] + c];
       return;
     }
@@ -54,7 +55,7 @@ export class SortedPoints {
       return;
     }
     sortByBrick(axes, this.#tablesFor(axes, bricking), given, count, this.#keys, order, positions);
-    if (moving !== undefined) this.#kept = { moving, count, left: KEPT_ORDER - 1 };
+    if (moving !== undefined) this.#kept = { moving, count, left: EVALUATIONS_PER_SORT - 1 };
   }
 
   /** The key tables of the sort, which stay in the arena as long as the grid stays the same. */

@@ -7,7 +7,7 @@ import { DataError } from "../../shared/errors.js";
 import { BrickDirectory, brickBytes, type CacheLayout, type CacheStatus, NONE } from "./directory.js";
 
 export interface BrickRequest {
-  /** Number of one field of one version of a dataset; never reused for other data. */
+  /** Identifies a field of a version of a dataset; never reused for other data. */
   readonly source: number;
   readonly frame: number;
   readonly bricks: Int32Array;
@@ -15,7 +15,7 @@ export interface BrickRequest {
   readonly values: number;
   readonly load: (frame: number, brick: number, into: Float32Array) => void;
   /**
-   * Makes several bricks at once from others, instead of `load`, and counts what it reads. A brick may be used once
+   * If present, makes bricks instead of `load`, several at once, and counts what it reads. A brick may be used once
    * `made` has received its index, or `make` has returned.
    */
   readonly make?: (bricks: readonly number[], offsets: readonly number[], made: (at: number) => void) => void;
@@ -23,6 +23,7 @@ export interface BrickRequest {
   readonly offsets: Int32Array;
 }
 
+/** What the sampler needs of the cache. */
 export interface BrickPins {
   readonly capacity: number;
   acquire(requests: readonly BrickRequest[]): void;
@@ -37,7 +38,7 @@ export interface BrickPins {
 /** Thrown when bricks would have to be read or awaited by a thread that does neither. It never leaves the engine. */
 export class NotCached extends Error {}
 
-/** The only instance: most failed attempts cost less than the stack of a new error. */
+/** Thrown again and again: a new error with its stack would cost more than most failed attempts. */
 export const NOT_CACHED = new NotCached();
 
 /** One thread's view of the cache. Views over the same memory and layout share its content. */
@@ -45,8 +46,8 @@ export class BrickCache implements BrickPins {
   readonly #values: Float32Array;
   readonly #directory: BrickDirectory;
   /**
-   * Calls of `acquire` whose bricks are pinned. Meanwhile this worker waits for no turn of another, which may wait for
-   * these very pins.
+   * Calls of `acquire` that have not been released. While there are any, this worker does not wait for another's turn:
+   * that one may be waiting for these very pins.
    */
   #acquired = 0;
 
@@ -55,8 +56,6 @@ export class BrickCache implements BrickPins {
     this.#values = new Float32Array(buffer);
     this.#directory = new BrickDirectory(buffer, layout, workerIndex);
   }
-
-  static readonly brickBytes = brickBytes;
 
   /** Makes never-used memory an empty cache; called once, before any other thread looks at it. */
   initialise(): void {
@@ -167,7 +166,7 @@ export class BrickCache implements BrickPins {
   #placeOrClear(requests: readonly BrickRequest[]): boolean {
     if (this.#place(requests)) return true;
     if (this.#directory.anyPinned) return false;
-    // The bricks to keep may leave no free run that is long enough.
+    // Unpinned bricks of the request were kept: between them no free run was long enough.
     this.#directory.clear();
     return this.#place(requests);
   }

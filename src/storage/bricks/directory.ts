@@ -196,7 +196,7 @@ export class BrickDirectory {
     Atomics.notify(this.#views.state, unit);
   }
 
-  /** Takes a reserved run out of the hash; its memory stays until the last pin is gone. */
+  /** Marks a reserved run as failed, so that it is not found; its memory stays until the last pin is gone. */
   fail(unit: number): void {
     this.#unlink(unit);
     Atomics.store(this.#views.state, unit, FAILED);
@@ -277,17 +277,17 @@ export class BrickDirectory {
     }
   }
 
-  /** Whether another worker waits for space: new pins must not delay it further. Under the lock. */
+  /** Whether another worker waits for space: new pins must not delay it further. */
   get othersTurn(): boolean {
     return this.#views.control[TURN] !== 0 && this.#views.control[TURN] !== holderOf(this.#workerIndex);
   }
 
-  /** Gives this worker the next free space, unless another waits already. Under the lock. */
+  /** Gives this worker the next free space, unless another waits already. */
   claimTurn(): void {
     if (this.#views.control[TURN] === 0) this.#views.control[TURN] = holderOf(this.#workerIndex);
   }
 
-  /** Ends this worker's turn. Under the lock; `announceRelease` wakes the others. Returns whether it had waited. */
+  /** Ends this worker's turn; `announceRelease` wakes the others. Returns whether it had waited. */
   endTurn(): boolean {
     if (this.#views.control[TURN] !== holderOf(this.#workerIndex)) return false;
     this.#views.control[TURN] = 0;

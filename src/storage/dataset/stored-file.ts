@@ -58,7 +58,7 @@ export interface StoredFile {
   labels(path: string): (string | null)[];
   /** All texts of a small dataset; null if it does not hold text. */
   texts(path: string): readonly string[] | null;
-  /** Address of the object at a path that `resolve` returned; null if no two paths lead to one object. */
+  /** Address of the object at a path that `resolve` returned; null if the format has no hard links. */
   address(path: string): number | null;
   /** All values of a small numeric dataset, unpacked to float64. */
   numbers(path: string): Float64Array;
@@ -87,16 +87,16 @@ export interface StoredFile {
   close(): void;
 }
 
-/** Counts the elements of a box. Throws DataError, naming `where`, when a dataset of that shape lacks some of them. */
-export function countElements(where: string, shape: readonly number[], { offset, count }: Hyperslab): number {
+/** Counts the elements of a box. Throws DataError, naming `name`, when a dataset of that shape lacks some of them. */
+export function countElements(name: string, shape: readonly number[], { offset, count }: Hyperslab): number {
   const rank = shape.length;
   if (offset.length !== rank || count.length !== rank)
-    throw new DataError(`${where} has ${rank} dimensions, not ${Math.max(offset.length, count.length)}.`);
+    throw new DataError(`${name} has ${rank} dimensions, not ${Math.max(offset.length, count.length)}.`);
   let total = 1;
   for (const [axis, extent] of shape.entries()) {
     const [first, length] = [offset[axis], count[axis]];
     if (first < 0 || length < 1 || first + length > extent)
-      throw new DataError(`${where} has no nodes ${first} to ${first + length - 1} on dimension ${axis}.`);
+      throw new DataError(`${name} has no nodes ${first} to ${first + length - 1} on dimension ${axis}.`);
     total *= length;
   }
   return total;

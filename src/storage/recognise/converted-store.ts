@@ -3,8 +3,9 @@ import { DataError } from "../../shared/errors.js";
 import { type DescriptorInput, parseDescriptor } from "../dataset/descriptor.js";
 import { type Contents, Findings, type Layout } from "./layout.js";
 
-/** The attribute of the root, and the name in it that means the store itself. */
+/** The attribute of the root that holds the descriptor. */
 export const DESCRIPTOR_ATTRIBUTE = "fieldprobe_descriptor";
+/** The name in it that means the store itself. */
 export const STORE_ITSELF = "{store}";
 
 export const convertedStore: Layout = {
@@ -14,7 +15,7 @@ export const convertedStore: Layout = {
     if (text === undefined) return null;
     let written: DescriptorInput;
     try {
-      written = JSON.parse(text, (key, value) => (key === "file" ? itself(value, contents.name) : value));
+      written = JSON.parse(text, (key, value) => (key === "file" ? ownName(value, contents.name) : value));
     } catch (cause) {
       if (cause instanceof DataError) throw cause;
       throw new DataError(`its attribute ${DESCRIPTOR_ATTRIBUTE} is not readable as JSON`, cause);
@@ -28,8 +29,8 @@ export const convertedStore: Layout = {
   },
 };
 
-/** Anybody who can write to its host may have written a store: it may describe only itself. */
-function itself(file: unknown, name: string): string {
+/** A store is untrusted: its descriptor may name only the store itself. */
+function ownName(file: unknown, name: string): string {
   if (file !== STORE_ITSELF) throw new DataError(`its attribute ${DESCRIPTOR_ATTRIBUTE} names another file`);
   return name;
 }

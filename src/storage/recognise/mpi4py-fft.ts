@@ -20,18 +20,18 @@ export const MPI4PY_FFT: ProducerRow = {
       const path = `/${group}/3D/${stepsIn(contents, group ?? "")[0]}`;
       return contents.dataset(path)?.shape.length === rank ? [path] : [];
     };
-    const triples = TRIPLES.map((names) => names.split(" ").flatMap((name) => firstStep(name, 3)));
+    const componentPaths = TRIPLES.map((names) => names.split(" ").flatMap((name) => firstStep(name, 3)));
     const velocity =
-      VECTORS.flatMap((name) => firstStep(name, 4))[0] ?? triples.find(({ length }) => length === 3)?.join(" ");
+      VECTORS.flatMap((name) => firstStep(name, 4))[0] ?? componentPaths.find(({ length }) => length === 3)?.join(" ");
     const [pressure] = SCALARS.flatMap((name) => firstStep(name, 3));
     if (velocity === undefined && pressure === undefined)
       throw new DataError(`none of the groups ${groups.join(", ")} is a velocity or pressure (u, u v w, p)`);
-    const shown = (velocity ?? "none").split(" ").map((path) => path.replace(/\/3D\/\d+$/, ""));
+    const velocityGroups = (velocity ?? "none").split(" ").map((path) => path.replace(/\/3D\/\d+$/, ""));
     const pressureGroup = pressure === undefined ? "none" : groupOf(pressure);
-    findings.addReason(`velocity: ${shown.join(", ")}; pressure: ${pressureGroup}.`);
+    findings.addReason(`velocity: ${velocityGroups.join(", ")}; pressure: ${pressureGroup}.`);
     findings.addReason("dimensions: (c) x y z, the order of these codes.");
     const rows = Object.entries({ velocity, pressure });
-    checkSameAxes(contents, [velocity, pressure].flatMap((some) => some?.split(" ") ?? []).map(groupOf), findings);
+    checkSameAxes(contents, [velocity, pressure].flatMap((paths) => paths?.split(" ") ?? []).map(groupOf), findings);
     return rows.flatMap(([field, paths]): FieldRow[] => (paths === undefined ? [] : [[field, paths]]));
   },
   series: (contents, path) => {
@@ -39,7 +39,7 @@ export const MPI4PY_FFT: ProducerRow = {
     const steps = requireEvenLabels(labels, `/${groupOf(path)}/3D`);
     return { frames: labels.length, steps, place: (first) => first.replace(/\d+$/, "{step:01d}") };
   },
-  // A domain states origin and length; these codes write one if the axis is periodic.
+  // `domain/x0` holds origin and length; these codes write it for periodic axes, and `mesh/x0` for others.
   coordinates: (axis, path) => meshOf(axis, path),
   axis: (contents, axis, { path }) => {
     const mesh = meshOf(axis, path);
@@ -62,7 +62,7 @@ export const MPI4PY_FFT: ProducerRow = {
   },
 };
 
-/** Contradicts fields whose statement of an axis is not that of the first field. */
+/** Adds a contradiction for each field whose axes differ from those of the first. */
 function checkSameAxes(contents: Contents, [first, ...others]: readonly string[], findings: Findings): void {
   for (const [at, axis] of AXIS_NAMES.entries())
     for (const [group, kind] of others.flatMap((one) => [[one, "domain"] as const, [one, "mesh"] as const])) {

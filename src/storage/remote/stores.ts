@@ -87,8 +87,8 @@ export class Stores {
       };
       return new Versioned(findAllowed, clock, earlier, reportVersion);
     };
-    this.#stores = versioned(this.#openNow.bind(this));
-    this.#files = versioned(this.#fileNow.bind(this));
+    this.#stores = versioned(this.#openStore.bind(this));
+    this.#files = versioned(this.#openFile.bind(this));
     const network = { buckets: new HttpConnections(), others: new HttpConnections(hosts.lookup) };
     this.#fetching = { network, ...fetching };
     this.#ahead = new ReadAhead(
@@ -102,12 +102,12 @@ export class Stores {
   async folder(address: string): Promise<FolderContents> {
     this.#hosts.allow(address);
     if (this.#storeAddresses.has(address)) return { places: [address], versions: new Map(), problems: [] };
-    const looking = this.#listings.get(address) ?? this.#folderNow(address);
+    const looking = this.#listings.get(address) ?? this.#listFolder(address);
     this.#listings.set(address, looking);
     return looking.finally(() => this.#listings.delete(address));
   }
 
-  async #folderNow(address: string): Promise<FolderContents> {
+  async #listFolder(address: string): Promise<FolderContents> {
     const objects = new PinnedObjects(address, this.#fetching, this.#hostsByAddress.get(address));
     this.#hostsByAddress.set(address, objects.host);
     const contents = await new RemoteFolder(address, objects).contents();
@@ -115,7 +115,7 @@ export class Stores {
     return contents;
   }
 
-  #sharedFor(location: string): RemoteObjects | undefined {
+  #hostAbove(location: string): RemoteObjects | undefined {
     for (let place = location; place.includes("/"); place = place.slice(0, place.lastIndexOf("/"))) {
       const shared = this.#hostsByAddress.get(place) ?? this.#hostsByAddress.get(`${place}/`);
       if (shared !== undefined) return shared;
@@ -147,7 +147,7 @@ export class Stores {
     return newestMs === undefined ? versions.now(location, scan) : versions.verified(location, newestMs);
   }
 
-  async #openNow(location: string, known: OpenStore | null, last: VersionName | null): Promise<OpenStore> {
+  async #openStore(location: string, known: OpenStore | null, last: VersionName | null): Promise<OpenStore> {
     const store = this.#storeAt(location, known);
     const changedMs = known?.objects.changedMs ?? 0;
     const opening = OpenStore.open(location, store, changedMs, this.#fetching.settings, last);
@@ -163,12 +163,12 @@ export class Stores {
       return new ReferenceStore(location, this.#hosts, this.#fetching, before);
     }
     return isAddress(location)
-      ? new RemoteStore(location, this.#fetching, this.#sharedFor(location))
+      ? new RemoteStore(location, this.#fetching, this.#hostAbove(location))
       : new LocalStore(location, this.#fetching.settings.metadataBytes);
   }
 
-  async #fileNow(location: string, known: PinnedFile | null, last: VersionName | null): Promise<PinnedFile> {
-    const objects = new RemoteBytes(location, this.#fetching, this.#sharedFor(location));
+  async #openFile(location: string, known: PinnedFile | null, last: VersionName | null): Promise<PinnedFile> {
+    const objects = new RemoteBytes(location, this.#fetching, this.#hostAbove(location));
     const present = await objects.open();
     if (known?.state.digest === present.digest && known.objects.changedMs === 0) return known;
     // The time identifies a version: versions get different times, even if the host counts in seconds.
@@ -200,16 +200,16 @@ export class Stores {
 
   /**
    * Starts reads, within the bound of memory. If none is done, waits for MOMENT_MS, or less if the store is slow.
-   * @returns for each read, whether it is done or has failed; all true if none is under way (only requests make room)
+   * @returns for each read, whether it is done or has failed; all true if none could be started (only requests free memory)
    * @throws what a block of metadata failed with
    */
   async ready(reads: readonly StoreRead[]): Promise<readonly boolean[]> {
     const started = this.#start(reads);
     const isDone = reads.map(() => false);
     let failure: unknown = null;
-    const nothingIsUnderWay = () => started.every((reading, at) => reading === undefined || isDone[at]);
+    const areNoneUnderWay = () => started.every((reading, at) => reading === undefined || isDone[at]);
     const settling = started.map(async (reading, at) => {
-      // Without its metadata nothing of a query can be found to fail.
+      // A failed block of metadata fails the whole call; a failed value only its own points.
       await reading?.catch((error: unknown) => {
         if ((reads[at] as RangeRequest).isBlock) failure ??= error;
       });
@@ -218,11 +218,11 @@ export class Stores {
     // Reads that are done have settled by the next tick.
     await new Promise((resolve) => setImmediate(resolve));
     const store = reads[0]?.store ?? "";
-    if (!isDone.some(Boolean) && !nothingIsUnderWay()) await this.#waitBriefly(store, settling);
+    if (!isDone.some(Boolean) && !areNoneUnderWay()) await this.#waitBriefly(store, settling);
     if (failure !== null) throw failure;
-    if (isDone.some(Boolean) || nothingIsUnderWay()) this.#slow.delete(store);
+    if (isDone.some(Boolean) || areNoneUnderWay()) this.#slow.delete(store);
     else this.#slow.add(store);
-    return nothingIsUnderWay() ? reads.map(() => true) : isDone;
+    return areNoneUnderWay() ? reads.map(() => true) : isDone;
   }
 
   #start(reads: readonly StoreRead[]): (Promise<unknown> | undefined)[] {
@@ -260,7 +260,7 @@ export class Stores {
     return Promise.race([reading, tick]);
   }
 
-  /** Waits for a read, which it starts if necessary; it is requested once. */
+  /** Waits for a read, which it starts if necessary; a read is forgotten once it has been taken. */
   async #take(read: StoreRead): Promise<ReadData> {
     const reading = this.#begin(read);
     try {

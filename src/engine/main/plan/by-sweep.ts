@@ -5,7 +5,7 @@
  * (`combined-bricks.ts`).
  */
 import { METHODS, reachOf } from "../../../kernels/table.js";
-import { BrickCache } from "../../../storage/bricks/cache.js";
+import { brickBytes } from "../../../storage/bricks/directory.js";
 import { type Bricking, type FieldSource, isStaggered, MAX_BRICKS } from "../../../storage/dataset/dataset.js";
 import {
   type CombinedSweep,
@@ -133,7 +133,7 @@ function chooseCombined(context: PlanContext, demand: Demand, cacheBytes: number
 }
 
 function storedBytes({ components, bricking: { edge } }: FieldSource): number {
-  return BrickCache.brickBytes(components * edge[0] * edge[1] * edge[2]);
+  return brickBytes(components * edge[0] * edge[1] * edge[2]);
 }
 
 function bricksOf({ count }: Bricking): number {

@@ -4,7 +4,7 @@
  */
 import type { PartOrder } from "../../../analysis/parts.js";
 import type { ReductionPlan } from "../../../analysis/plan.js";
-import { BrickCache } from "../../../storage/bricks/cache.js";
+import { brickBytes } from "../../../storage/bricks/directory.js";
 import type { Bricking, Dataset } from "../../../storage/dataset/dataset.js";
 import type { NodeRegion } from "../../contract/node-region.js";
 import { fieldsOf } from "../../contract/require-nodes.js";
@@ -49,11 +49,11 @@ function shapeOf(
   const fields = fieldsOf(plan.columns, plan.names).flatMap((name) => dataset.fields[name] ?? []);
   const [main] = fields;
   if (main === undefined) return null;
-  const brickBytes = fields.reduce((sum, { components, bricking }) => {
+  const placeBytes = fields.reduce((sum, { components, bricking }) => {
     const [x, y, z] = bricking.edge;
-    return sum + BrickCache.brickBytes(components * x * y * z);
+    return sum + brickBytes(components * x * y * z);
   }, 0);
-  const room = Math.floor(cacheBytes / brickBytes);
+  const room = Math.floor(cacheBytes / placeBytes);
   const bricking = bricksIn(region, main.bricking);
   if (bricking.count[0] * bricking.count[1] * bricking.count[2] <= room) return null;
   // The most layers of bricks that a part and its stencils touch.
