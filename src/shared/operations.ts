@@ -85,7 +85,8 @@ export type FieldName = string;
 /** Names that fields may have. */
 const FIELD_PATTERN = /^[a-z][a-z0-9_]{0,63}$/;
 /** Names of quantities, coordinates, operators and formulas, and what every object of JavaScript has. */
-const RESERVED = /^(?:[abdpqrtuwxyz]|u[xyz]|pi|nu|lapu|gradp|vorticity|tau|constructor|(?:grad|lap|bar|products)_.*)$/;
+const RESERVED =
+  /^(?:[abdpqrtuwxyz]|u[xyz]|pi|nu|lapu|gradp|vorticity|omega|lambda2|helicity|tau|constructor|(?:grad|lap|bar|products)_.*)$/;
 
 /** Why a field cannot have this name; null if it can. */
 export function fieldNameProblem(name: string): string | null {

@@ -59,9 +59,10 @@ const WRONG: [string, unknown, string | RegExp][] = [
   ["step", { ...VALID, time: { step: 0, count: 4 } }, /^\$\.time\.step: /],
   [
     "name of a field",
-    { ...VALID, fields: { pressure: PRESSURE, Helicity: PRESSURE } },
-    "$.fields.Helicity: a name has 1 to 64 of the characters a-z 0-9 _ and begins with a letter",
+    { ...VALID, fields: { pressure: PRESSURE, Vapour: PRESSURE } },
+    "$.fields.Vapour: a name has 1 to 64 of the characters a-z 0-9 _ and begins with a letter",
   ],
+  ["name of a quantity", { ...VALID, fields: { omega: PRESSURE } }, /omega: this name means something else in/],
   ["dimension", stored({ dimensions: ["t", "z", "y", "r"] }), /dimensions\[3\]: /],
   [
     "two parts",
