@@ -36,6 +36,7 @@ import { describeLevel, requireLevel } from "./levels/grid-levels.js";
 import type { MemberValues } from "./question/member-values.js";
 import { namesOfOthers, othersOf } from "./question/other-datasets.js";
 import { JSON_BYTES, JSON_TOO_LARGE, readBodyMembers } from "./question/read-body.js";
+import { readBoolean } from "./question/read-member.js";
 import type { GivenMembers } from "./question/read-question.js";
 import { callNamed, joinMembers, membersOfJson, membersOfQuery, readQuestion } from "./question/read-question.js";
 import { checkFilterUsed } from "./question/what.js";
@@ -163,10 +164,9 @@ async function withFaultList<T>(steps: () => Promise<T>): Promise<T> {
 }
 
 /** Removes `job` from the members and returns whether it was set. */
-function takeJobFlag(given: GivenMembers): boolean {
+export function takeJobFlag(given: GivenMembers): boolean {
   const job = given.get("job");
-  given.delete("job");
-  return job === true || job === "true" || job === "";
+  return given.delete("job") && readBoolean(job, "job");
 }
 
 /** Whether a caller prefers a job to an answer. Source: RFC 7240. */

@@ -91,7 +91,7 @@ describe("calls", () => {
     ["around", { time: 0.4, points: [[1, 2, 3]], weights: "volume" }, "they are of nodes; points weigh 1 each"],
     ["around", { time: 0.4, events: { lowest: "p", count: 1 }, weights: "nodes" }, "events weigh 1 each"],
     ["find", { where: "p > 1e9", time: 0.4, format: "nc" }, "the answer has no rows, and a dimension of"],
-    ["find", { where: "p > 1e9", time: 0.4, format: "h5" }, "the answer has no rows, and a dimension of"],
+    ["find", { where: "p > 0", time: 0.4, job: "yes" }, 'job: expected true or false, not "yes"'],
   ])("refuse what would hold the service up or cannot be written (%s, %#)", async (call, members, text) => {
     const points = call === "dispersion" ? { points: [[1, 2, 3]] } : {};
     const answer = await ask(service, { dataset: "isotropic32", call, ...points, ...members });

@@ -188,8 +188,9 @@ async function findRanges(
   return new Map(
     wanted.map((column, i) => {
       const { count, min, max } = (found[i] as (typeof found)[number])[0] as (typeof found)[number][number];
-      if (count === 0) throw wrong("range", `${texts[column]} has no value here, and so no range`);
-      return [column, min < max ? [min, max] : [min - 0.5, max + 0.5]];
+      if (count === 0) throw wrong("reduce", `${texts[column]} has no value here, and so no range`);
+      const apart = Math.max(0.5, Math.abs(min) * 2 ** -20);
+      return [column, min < max ? [min, max] : [min - apart, max + apart]];
     }),
   );
 }

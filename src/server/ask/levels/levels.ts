@@ -16,7 +16,7 @@ import { readWhat } from "../question/read-member.js";
 import { joinMembers, membersOfJson, membersOfQuery } from "../question/read-question.js";
 import { compileWhat, namesOf } from "../question/what.js";
 import { anyObject, FAILURES, NAME, type Named } from "../schemas.js";
-import { prefersJob } from "../serve.js";
+import { prefersJob, takeJobFlag } from "../serve.js";
 import { derivedFor } from "../transforms.js";
 import { levelRanges } from "./level-ranges.js";
 
@@ -134,11 +134,12 @@ export function levelRoutes(api: FastifyInstance, service: Service, jobs: Jobs |
         membersOfQuery(request.query),
         body.length === 0 ? new Map() : membersOfJson(await life.readJson(body)),
       );
-      const other = [...given.keys()].find((name) => name !== "what" && name !== "job");
+      const isJob = takeJobFlag(given);
+      const other = [...given.keys()].find((name) => name !== "what");
       if (other !== undefined) throw wrong(other, "levels take what alone");
       const what = given.get("what");
       const question = requestedLevels(what, dataset);
-      if (life.task === null && jobs !== null && (given.has("job") || prefersJob(request))) {
+      if (life.task === null && jobs !== null && (isJob || prefersJob(request))) {
         await jobs.admit(life.owner);
         const own = `/api/datasets/${encodeURIComponent(dataset.name)}/levels`;
         const question = what === undefined ? {} : { what };

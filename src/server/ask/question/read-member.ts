@@ -317,7 +317,7 @@ function readScale(value: unknown, member: string): RequestedScale {
   throw wrong(member, "expected linear, log, or symlog:C with C above 0");
 }
 
-function readBoolean(value: unknown, member: string): boolean {
+export function readBoolean(value: unknown, member: string): boolean {
   const text = String(value).trim().toLowerCase();
   if (text === "true" || text === "") return true;
   if (text === "false") return false;
