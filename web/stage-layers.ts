@@ -222,7 +222,7 @@ export function flowOf(pane: PlanePane, now: View): PaneFlow | null {
   const size = pixel.value;
   const place = cross.value;
   const a = "xyz".indexOf(pane.plane);
-  const pace = 2.4 / Math.max(1e-12, ...[across, up].flatMap(({ low, high }) => [-low, high]));
+  const pace = 2.4 / (Math.max(...[across, up].flatMap(({ low, high }) => [-low, high])) || 1);
   const where = JSON.stringify([set.digest, centre, size, place[a], rect.width, rect.height]);
   // A sample a node, if the streaks have pixels for it: fewer would show waves that are not in the flow.
   const count = (b: number, pixels: number) => {
@@ -256,7 +256,7 @@ export function flowOf(pane: PlanePane, now: View): PaneFlow | null {
 function brushOf({ brush: text }: View, set: Dataset, frame: number): PlaneLayer["brush"] {
   const brush = brushIn(text);
   const volume = brush === null ? null : volumeOf(set, brush.what, frame);
-  return brush === null || volume === null ? null : { ...brush, volume, high: Math.min(brush.high, 1e30) };
+  return brush === null || volume === null ? null : { ...brush, volume, high: Math.min(brush.high, 3.4e38) };
 }
 
 /** Samples of how far values are inside of a brush: positive inside, negative outside. */
