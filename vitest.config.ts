@@ -11,7 +11,7 @@ const APART = ["browser", "clients", "recorded", "soak", "support"];
 /** Rooms whose files of tests share processes, and modules once loaded: those modules keep no state. */
 const SHARED = [
   ...["analysis", "cli", "client", "conformance", "docs", "engine", "events", "float32", "jobs", "kernels"],
-  ...["server", "service", "shared", "storage", "text", "tools", "web"],
+  ...["server", "service", "shared", "storage", "text", "tools"],
 ];
 
 /** Rooms whose tests load the modules of the source as they are transformed, not as the build has made them. */
